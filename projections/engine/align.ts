@@ -1,7 +1,6 @@
 import type { Database } from "../database.ts";
-import { schemaOf } from "../versions.ts";
 import { advance } from "./advance.ts";
-import { readCheckpoints, type Target } from "./checkpoint.ts";
+import { readCheckpoints, targetOf } from "./checkpoint.ts";
 import { areAligned } from "./positions.ts";
 import type { Projection } from "./projection.ts";
 
@@ -14,8 +13,6 @@ export async function align(
   reader: Projection,
   projections: readonly Projection[],
 ): Promise<void> {
-  const targets = projections
-    .filter(({ name }) => reader.reads?.includes(name))
-    .map((projection): Target => ({ projection, schema: schemaOf(projection.name) }));
+  const targets = projections.filter(({ name }) => reader.reads?.includes(name)).map(targetOf);
   while (!areAligned(reader, await readCheckpoints(db))) await advance(db, targets);
 }

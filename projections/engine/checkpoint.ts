@@ -6,6 +6,12 @@ import type { Projection } from "./projection.ts";
 /** A projection and the schema of its tables: that of its version, or a shadow schema while it is rebuilt. */
 export type Target = { readonly projection: Projection; readonly schema: string };
 
+/** A projection and its tables of this release's version. */
+export const targetOf = (projection: Projection): Target => ({
+  projection,
+  schema: schemaOf(projection.name),
+});
+
 export type Checkpoint = {
   schema: string;
   version: number;

@@ -20,6 +20,10 @@ export function shadowSchemas(name: string) {
   };
 }
 
+/** The schema whose shadow this one is; itself when it is none. */
+export const withoutShadow = (schema: string): string =>
+  schema.replace(/_(next|previous|replaced|verify)$/, "");
+
 /**
  * Does work on a projection's shadow schemas under their lock; another process waits. The lock ends with its
  * connection, so it never outlives a killed process by more than its statement.

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
+import { dropTarget, type Target, targetOf } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { schemaOf } from "../../projections/versions.ts";
 import { createProjection } from "../support/database/given.ts";
@@ -29,7 +29,7 @@ async function costsOfFacts(facts: number): Promise<Figure[]> {
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
     for (const projection of projections) {
       const { name } = projection;
-      const derive = () => deriveInBulk(db, { projection, schema: schemaOf(name) });
+      const derive = () => deriveInBulk(db, targetOf(projection));
       figures.push(...(await meter(`${name}, rebuild`, facts, derive)));
     }
     for (const { name } of projections) await dropTarget(db, schemaOf(name));

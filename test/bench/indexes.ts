@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Database, Session } from "../../projections/database.ts";
+import { targetOf } from "../../projections/engine/checkpoint.ts";
 import { projectionIn, schemaOf } from "../../projections/versions.ts";
 import { project } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";
@@ -115,10 +116,7 @@ async function readByLists(db: Database, url: string): Promise<Map<string, strin
 }
 
 async function readByWrites(db: Database): Promise<Set<string>> {
-  const targets = projections.map((projection) => ({
-    projection,
-    schema: schemaOf(projection.name),
-  }));
+  const targets = projections.map(targetOf);
   await makeEvents(db, { facts: MORE_FACTS, factsInBlock: 200 });
   return await scannedBy(db, async () => {
     await appendRange(db, 0, MORE_FACTS, 200);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget } from "../../projections/engine/checkpoint.ts";
+import { dropTarget, targetOf } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "../../projections/engine/run-concurrently.ts";
 import { schemaOf } from "../../projections/versions.ts";
@@ -55,7 +55,7 @@ export async function derive(
 ): Promise<void> {
   const one = async (projection: Projection) => {
     const { name } = projection;
-    const ms = await timed(() => deriveInBulk(db, { projection, schema: schemaOf(name) }));
+    const ms = await timed(() => deriveInBulk(db, targetOf(projection)));
     each.set(name, [...(each.get(name) ?? []), ms]);
   };
   await runConcurrently(chosen, one, dependsOn);

@@ -8,7 +8,7 @@ import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { allProjections } from "../../projections/all.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
-import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
+import { dropTarget, type Target, targetOf } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { migrate } from "../../projections/log/migrate.ts";
 import { schemaOf } from "../../projections/versions.ts";
@@ -103,7 +103,7 @@ export async function deriveTargets(
   chosen: readonly Projection[],
 ): Promise<Target[]> {
   for (const { name } of projections) await dropTarget(db, schemaOf(name));
-  const targets = chosen.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
+  const targets = chosen.map(targetOf);
   for (const target of targets) await deriveInBulk(db, target);
   return targets;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
@@ -18,7 +18,6 @@ import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { readIndexedBlocks } from "../../../projections/log/status.ts";
 import { isLockHeld, withLock } from "../../../projections/named-lock.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 
@@ -154,10 +153,7 @@ async function copyFacts(options: MoveOptions, limit?: bigint): Promise<void> {
 
 /** Brings the projections of the new database to the end of its log. */
 async function applyAll({ to, projections }: MoveOptions): Promise<void> {
-  const targets: Target[] = projections.map((projection) => ({
-    projection,
-    schema: schemaOf(projection.name),
-  }));
+  const targets: Target[] = projections.map(targetOf);
   for (;;) {
     const { outcome } = await tick(to, targets);
     if (outcome === "idle") return;

@@ -1,3 +1,4 @@
+import { withoutShadow } from "../../../projections/engine/shadow-schema.ts";
 import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
 import { isVersionOf } from "../../../projections/versions.ts";
 import type { ProcessName } from "./database-roles.ts";
@@ -6,14 +7,13 @@ import type { ProcessName } from "./database-roles.ts";
 export type SchemaClass = { owner: "owner" | "indexer" | "projector"; rights: string };
 
 const ownSchemas = ["log", "ops", "engine", "rarity", "access", "locks"];
-const shadow = /_(next|previous|replaced|verify)$/;
 
 /** The class of a schema; undefined for one that is not the service's. */
 export function classOf(schema: string, projections: readonly string[]): SchemaClass | undefined {
   if (ownSchemas.includes(schema)) return { owner: "owner", rights: schema };
   if (/^ponder_(sync$|\d+_)/.test(schema)) return { owner: "indexer", rights: "ponder" };
   const isDerived =
-    projections.some((name) => isVersionOf(schema.replace(shadow, ""), name)) ||
+    projections.some((name) => isVersionOf(withoutShadow(schema), name)) ||
     /^analytics(_next|_replaced_\d+)?$/.test(schema);
   return isDerived ? { owner: "projector", rights: "derived" } : undefined;
 }

@@ -5,6 +5,7 @@ import {
   lockOfSchema,
   projectionLock,
   shadowSchemas,
+  withoutShadow,
 } from "../../../projections/engine/shadow-schema.ts";
 import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
 import { readPaused } from "../../../projections/log/switches.ts";
@@ -85,7 +86,7 @@ async function readFollowedSchemas(db: Database): Promise<ReadonlySet<string>> {
 
 /** Undefined for schemas of this release's versions, of versions that are followed, and of no projection. */
 function reasonOfOther(schema: string, followed: ReadonlySet<string>) {
-  const version = schema.replace(/_(next|previous|replaced|verify)$/, "");
+  const version = withoutShadow(schema);
   const isOther = Object.keys(versions).some((name) => isVersionOf(version, name));
   if (!isOther || isServed(version) || followed.has(version)) return undefined;
   return { why: "of another version, which no projector follows", lock: lockOfSchema(version) };

@@ -1,6 +1,6 @@
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
@@ -8,7 +8,7 @@ import { readPonderSchema } from "../../../projections/log/recording/recorder-re
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { releaseId, schemaOf } from "../../../projections/versions.ts";
+import { releaseId } from "../../../projections/versions.ts";
 import {
   type ChainClient,
   fetchCanonicalHashes,
@@ -113,7 +113,7 @@ async function prepare({ config, logger }: RoleContext, db: Database): Promise<T
   const log = openDerivationLog(logger);
   await prepareProjections(db, projections, log.onProgress, bindViews).finally(log.end);
   await db.transaction().execute(bindViewsIfStale);
-  return projections.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
+  return projections.map(targetOf);
 }
 
 type RecorderContext = Omit<LeaderContext, "onReady"> & {

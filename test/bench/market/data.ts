@@ -7,7 +7,12 @@ import { startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget, isCurrent, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
+import {
+  dropTarget,
+  isCurrent,
+  readCheckpoints,
+  targetOf,
+} from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "../../../projections/engine/run-concurrently.ts";
 import { migrate } from "../../../projections/log/migrate.ts";
@@ -82,9 +87,7 @@ async function deriveMissing(db: Database): Promise<void> {
   if (missing.length === 0) return;
   const one = async (projection: Projection) => {
     await dropTarget(db, schemaOf(projection.name));
-    await reportStep(projection.name, () =>
-      deriveInBulk(db, { projection, schema: schemaOf(projection.name) }),
-    );
+    await reportStep(projection.name, () => deriveInBulk(db, targetOf(projection)));
   };
   await runConcurrently(missing, one, dependsOn);
   await reportStep("rankings", async () => {

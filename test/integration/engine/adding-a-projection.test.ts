@@ -3,9 +3,9 @@ import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "../../../projections/all.ts";
+import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { verify } from "../../../projections/engine/verify.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -21,10 +21,7 @@ const guide = readFileSync(join(root, "docs/adding-a-projection.md"), "utf8");
 
 /** The line that the guide adds to `projections/all.ts`. */
 const projections = [...allProjections({ feeRecipient: addressOf(99) }), transferCountsProjection];
-const targets = projections.map((projection) => ({
-  projection,
-  schema: schemaOf(projection.name),
-}));
+const targets = projections.map(targetOf);
 const [first, second] = [block(1, 1), block(1, 2)];
 
 let database: TestDatabase;

@@ -1,11 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { catchUp } from "../../../projections/engine/build.ts";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import type { FactWindow, Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
@@ -15,6 +11,7 @@ import {
   block,
   type ChainEvent,
   createProjection,
+  dropTargetsAndFacts,
   dumpTable,
   project,
   setBlocks,
@@ -26,11 +23,7 @@ const database = await createDatabase();
 const { db } = database;
 
 afterAll(() => database.drop());
-beforeEach(async () => {
-  for (const schema of (await readCheckpoints(db)).keys()) await dropTarget(db, schema);
-  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
-  await sql`update log.head set position = 0`.execute(db);
-});
+beforeEach(() => dropTargetsAndFacts(db));
 
 type Apply = Projection["apply"];
 

@@ -1,10 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
@@ -13,6 +9,7 @@ import {
   appendEvents,
   block,
   createProjection,
+  dropTargetsAndFacts,
   dumpTable,
   project,
 } from "../../support/database/given.ts";
@@ -22,11 +19,7 @@ const database = await createDatabase();
 const { db } = database;
 
 afterAll(() => database.drop());
-beforeEach(async () => {
-  for (const schema of (await readCheckpoints(db)).keys()) await dropTarget(db, schema);
-  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
-  await sql`update log.head set position = 0`.execute(db);
-});
+beforeEach(() => dropTargetsAndFacts(db));
 
 /** One row for each fact; fails where the tables that it reads do not have one for each fact up to its window's end. */
 const exact = (name: string, reads: readonly string[] = []): Projection => ({

@@ -1,10 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import type { Target } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
 import { tick } from "../../../projections/engine/tick.ts";
@@ -14,6 +10,7 @@ import {
   block,
   type ChainEvent,
   createProjection,
+  dropTargets,
   untilSomeoneWaits,
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
@@ -31,7 +28,7 @@ const idle = (name: string): Projection => ({
 let targets: Target[] = [];
 
 beforeEach(async () => {
-  for (const schema of (await readCheckpoints(db)).keys()) await dropTarget(db, schema);
+  await dropTargets(db);
   targets = [await createProjection(db, idle("first")), await createProjection(db, idle("second"))];
 });
 

@@ -7,7 +7,7 @@ import {
   snapshotFirstFloors,
   snapshotFloors,
 } from "../../../api/background/jobs/snapshot-floors.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { dropTarget, targetOf } from "../../../projections/engine/checkpoint.ts";
 import {
   type ContractFloors,
   floorSnapshotted,
@@ -248,7 +248,7 @@ describe("a snapshot", () => {
     ]);
     expect(first?.floors).toEqual(Object.fromEntries(told));
 
-    await project(book.db, [{ projection: floorsProjection, schema: schemaOf("floors") }]);
+    await project(book.db, [targetOf(floorsProjection)]);
     expect(await snapshotFloors(book.db, 1, lastMs)).toBe(true);
     await snapshotFloors(book.db, 1, lastMs + snapshotMs);
     const [, second, ...more] = await recorded();
@@ -263,7 +263,7 @@ describe("a snapshot", () => {
     const nowMs = lastMs + 61_500;
     await snapshotFirstFloors(book.db, 1, lastMs);
     await snapshotFirstFloors(book.db, 1, nowMs);
-    await project(book.db, [{ projection: floorsProjection, schema: schemaOf("floors") }]);
+    await project(book.db, [targetOf(floorsProjection)]);
     await snapshotFirstFloors(book.db, 1, nowMs + 5_000);
     const taken = await recorded();
     expect(taken.map(({ at }) => at.getTime() - lastMs)).toEqual([0, 61_000]);

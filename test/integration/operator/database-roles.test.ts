@@ -11,6 +11,7 @@ import { findWrongRights } from "../../../api/run/database-roles/find-wrong-righ
 import { rightsOf } from "../../../api/run/database-roles/rights.ts";
 import { projectionNames } from "../../../projections/all.ts";
 import { openDatabase } from "../../../projections/database.ts";
+import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
@@ -301,10 +302,7 @@ describe("the projector's role", () => {
     const projector = open("projector");
     await appendTrades(projector, 6, 8);
     await setBlocks(projector, "block_retracted", [block(1, 8)]);
-    const targets = projections.map((projection) => ({
-      projection,
-      schema: schemaOf(projection.name),
-    }));
+    const targets = projections.map(targetOf);
     while ((await tick(projector, targets)).outcome === "moved");
     for (const one of projections.filter(({ name }) => name === "sales")) {
       await rebuild(projector, one, () => {}, bindViews);

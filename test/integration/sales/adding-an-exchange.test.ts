@@ -9,6 +9,7 @@ import { ponderSettings } from "../../../api/run/indexer/ponder-settings.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
 import { createApp } from "../../../api/serve/app.ts";
 import { allProjections } from "../../../projections/all.ts";
+import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
@@ -17,7 +18,6 @@ import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, block, dumpTable, zeroAddress } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -30,10 +30,7 @@ const chainId = 33139;
 const schema = "ponder_33139_example";
 const [apes, alice, bob] = [1, 2, 3].map(addressOf) as [Address, Address, Address];
 const projections = allProjections({ feeRecipient: testFee.recipient });
-const targets = projections.map((projection) => ({
-  projection,
-  schema: schemaOf(projection.name),
-}));
+const targets = projections.map(targetOf);
 const [mintBlock, saleBlock] = [block(chainId, 8), block(chainId, 9)];
 
 /** The line of the guide: the entry at the end of the table. */

@@ -7,12 +7,12 @@ import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
 import { gaugeDoubts } from "../../../api/serve/status/doubt-gauges.ts";
 import { allProjections } from "../../../projections/all.ts";
+import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -43,10 +43,7 @@ const [apes, alice, bob, carol, router] = [1, 2, 3, 4, 5].map(addressOf) as [
 ];
 
 const projections = allProjections({ feeRecipient: testFee.recipient });
-const targets = projections.map((projection) => ({
-  projection,
-  schema: schemaOf(projection.name),
-}));
+const targets = projections.map(targetOf);
 const [first, second, third, last] = [1_000, 1_100, 1_200, 1_300].map((n) => block(1, n)) as [
   Block,
   Block,

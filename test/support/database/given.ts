@@ -3,8 +3,10 @@ import { type Address, type Hex, keccak256, pad, stringToHex, toHex } from "viem
 import type { Database, Session } from "../../../projections/database.ts";
 import {
   createTarget,
+  dropTarget,
   readCheckpoints,
   type Target,
+  targetOf,
 } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { tick } from "../../../projections/engine/tick.ts";
@@ -122,6 +124,18 @@ export async function createProjection(
   return target;
 }
 
+/** Drops the tables of every projection, also those of shadow schemas. */
+export async function dropTargets(db: Database): Promise<void> {
+  for (const schema of (await readCheckpoints(db)).keys()) await dropTarget(db, schema);
+}
+
+/** Drops the tables of every projection, and empties the log. */
+export async function dropTargetsAndFacts(db: Database): Promise<void> {
+  await dropTargets(db);
+  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
+  await sql`update log.head set position = 0`.execute(db);
+}
+
 /** Empty tables of the service's projections: those of a copy of the template `projected`, or new ones. */
 export async function createProjections(
   db: Database,
@@ -130,7 +144,7 @@ export async function createProjections(
   if ((await readCheckpoints(db)).size === 0) {
     for (const projection of projections) await createProjection(db, projection);
   } else await adoptTables(db, projections);
-  return projections.map((projection) => ({ projection, schema: schemaOf(projection.name) }));
+  return projections.map(targetOf);
 }
 
 /** Makes tables that were created for other parameters those of these projections; they must be empty. */

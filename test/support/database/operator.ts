@@ -3,13 +3,12 @@ import { type Hex, keccak256, stringToHex } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
 import {
@@ -152,10 +151,7 @@ export async function prepare(db: Database): Promise<Target[]> {
   await adoptTables(db, projections);
   await prepareProjections(db, projections, () => {}, bindViews);
   await db.transaction().execute(bindViewsIfStale);
-  const targets = projections.map((projection) => ({
-    projection,
-    schema: schemaOf(projection.name),
-  }));
+  const targets = projections.map(targetOf);
   // Copied tables are empty; those that were made above are at the log's head.
   await project(db, targets);
   return targets;
