@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
+import { type Database, openDatabase } from "../../../projections/database.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
@@ -33,6 +33,7 @@ import { openHeadWatch } from "../../background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../background/unindexed/unindexed-sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { readFollowedCollections } from "../indexer/indexers.ts";
+import { leaseMs } from "./leader.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 
@@ -41,9 +42,15 @@ const backgroundMs = 500;
 /** The same of those that orders wait for. Not less: order intake needs the same processors. */
 const orderSweepMs = 100;
 
+/**
+ * Connections of the jobs that no order waits for. Each works on a processor of the database: what partners, metadata
+ * and contracts ask for, however much, leaves the others to requests.
+ */
+const backgroundConnections = 3;
+
 /** Background jobs: observations of chains, partners and prices. One process works, others are standbys. */
 export async function runRole(context: RoleContext): Promise<RunningRole> {
-  const connections = 4 + 4 * context.config.chains.length;
+  const connections = 2 + 2 * context.config.chains.length;
   return runLeaderRole(context, { name: "jobs", connections, work });
 }
 
@@ -58,6 +65,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     return one;
   };
   const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
+  const backgroundDb = openBackground(context);
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
   const clients = chains.map(({ client }) => client);
@@ -84,64 +92,47 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     if (!signal.aborted) await run();
   };
   const orderBooks = ["listings", "bids"];
+  const forOrders = { db, logger, signal };
+  const forOthers = { db: backgroundDb, logger, signal };
   const runAll = () => [
-    after(orderBooks, () =>
-      runClockTicks({ db, changeSignal: throttled(orderSweepMs), logger, signal }),
-    ),
-    after(["collection_stats", "floors"], () =>
-      runFloorSnapshots({ db, chainIds, logger, signal }),
-    ),
-    runAnalystLimits({ db, logger, signal }),
+    after(orderBooks, () => runClockTicks({ ...forOrders, changeSignal: throttled(orderSweepMs) })),
+    after(["collection_stats", "floors"], () => runFloorSnapshots({ ...forOthers, chainIds })),
+    runAnalystLimits(forOthers),
     after(copiedProjections, () =>
-      runAnalyticsSync({ db, url: config.database.url, ...config.analytics, logger, signal }),
+      runAnalyticsSync({ ...forOrders, url: config.database.url, ...config.analytics }),
     ),
-    runPriceUpdates({ db, feeds: config.prices.feeds, ethereum, logger, signal }),
+    runPriceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
     after(["collections", "traits"], () =>
-      runRarityRanking({ db, changeSignal: throttled(), logger, signal }),
+      runRarityRanking({ ...forOthers, changeSignal: throttled() }),
     ),
     ...partners.flatMap((partner) => [
       after(["collections", "listings"], () =>
         runPartnerSync({
-          ...{ db, partner, chainIds, now, logger, signal },
+          ...{ ...forOthers, partner, chainIds, now },
           intervalMs: partnerIntervalMs,
           feeLimits: config.partners.feeLimits,
         }),
       ),
       after(["cross_listings", "listings"], () =>
-        runCrossListingPosts({
-          db,
-          partner,
-          chainIds,
-          changeSignal: throttled(),
-          now,
-          logger,
-          signal,
-        }),
+        runCrossListingPosts({ ...forOthers, partner, chainIds, changeSignal: throttled(), now }),
       ),
     ]),
     ...chains.flatMap(({ client, head, sources }) => [
       ...sources.map((source) =>
-        after(orderBooks, () => followUnindexed({ db, client, source, head, logger, signal })),
+        after(orderBooks, () => followUnindexed({ ...forOrders, client, source, head })),
       ),
       after(["collections"], () =>
-        runContractDescriptions({ db, client, changeSignal: throttled(), logger, signal }),
+        runContractDescriptions({ ...forOthers, client, changeSignal: throttled() }),
       ),
       after(["collections", "ownership"], () =>
-        runRoyaltyFetches({ db, client, changeSignal: throttled(), now, logger, signal }),
+        runRoyaltyFetches({ ...forOthers, client, changeSignal: throttled(), now }),
       ),
       after(orderBooks, () =>
-        runOrderSweep({
-          db,
-          client,
-          changeSignal: throttled(orderSweepMs),
-          intervalMs,
-          logger,
-          signal,
-        }),
+        runOrderSweep({ ...forOrders, client, changeSignal: throttled(orderSweepMs), intervalMs }),
       ),
-      after(orderBooks, () => runContractRechecks({ db, client, head, logger, signal })),
+      after(orderBooks, () => runContractRechecks({ ...forOrders, client, head })),
       after(["metadata", "ownership"], () =>
-        runMetadataRefresh({ db, client, fetcher, changeSignal: throttled(), now, logger, signal }),
+        runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal: throttled(), now }),
       ),
     ]),
   ];
@@ -159,7 +150,21 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   } finally {
     const opened = [fetcher, ...partners];
     await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
+    await backgroundDb.destroy();
   }
+}
+
+/** A job may wait for others' statements longer than for a server that is gone. */
+function openBackground({ config, logger }: RoleContext): Database {
+  return openDatabase({
+    url: config.database.url,
+    applicationName: "jobs background",
+    max: backgroundConnections,
+    prepares: true,
+    connectionTimeoutMs: 60_000,
+    idleInTransactionTimeoutMs: leaseMs,
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
+  });
 }
 
 type ChainOptions = { config: RoleConfig; db: Database; logger: Logger; signal: AbortSignal };

@@ -5,6 +5,7 @@ import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
 import { openProcessList } from "./process-list.ts";
+import { lowerPriority } from "./process-priority.ts";
 import type { RoleName } from "./role-modules.ts";
 import { openOperations } from "./run-operations.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -135,6 +136,7 @@ function startRole(
       onMessage: (message) => onMessage(message, child),
     });
     onStart(child.pid);
+    if (role === "jobs" && child.pid !== undefined) lowerPriority(child.pid);
     return child;
   };
   return keepRunning({ name, start, logger, onConfigurationError });
