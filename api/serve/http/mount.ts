@@ -1,4 +1,4 @@
-import type { Express, Request, RequestHandler, Response } from "express";
+import { type IRouter, type Request, type RequestHandler, type Response, Router } from "express";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import type { ApiProfile } from "./api-profile.ts";
@@ -13,8 +13,11 @@ import { invalidCode, type Route, scopeOf } from "./route.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
-/** Serves a path: its methods, HEAD with GET, OPTIONS, and 405 for the others. `path` as in OpenAPI. */
-export function servePath(app: Express, path: string, methods: Methods): void {
+/**
+ * Serves a path: its methods, HEAD with GET, OPTIONS, and 405 for the others. `path` as in OpenAPI, from the router's own
+ * place; `label`: the whole of it, for metrics.
+ */
+export function servePath(router: IRouter, path: string, methods: Methods, label = path): void {
   const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
   const allow = [
     ...(methods.get ? ["GET", "HEAD"] : []),
@@ -22,7 +25,7 @@ export function servePath(app: Express, path: string, methods: Methods): void {
     "OPTIONS",
   ];
   const setRouteLabel: RequestHandler = (_request, response, next) => {
-    response.locals.route = path;
+    response.locals.route = label;
     next();
   };
   const others: RequestHandler = (request, response) => {
@@ -34,15 +37,19 @@ export function servePath(app: Express, path: string, methods: Methods): void {
     const message = `${request.method} is not served here; ${allow.join(", ")} are`;
     sendRejection(response, 405, reject("method_not_allowed", message));
   };
-  app.all(pattern, setRouteLabel);
-  if (methods.get) app.get(pattern, ...methods.get);
-  if (methods.post) app.post(pattern, ...methods.post);
-  app.all(pattern, others);
+  // One route: each is compared with the paths of requests for all that follow it.
+  const route = router.route(pattern).all(setRouteLabel);
+  if (methods.get) route.get(...methods.get);
+  if (methods.post) route.post(...methods.post);
+  route.all(others);
 }
 
-/** Mounts the table. Routes of one path share its 405. `context`: what all routes use, `db` is replaced for each. */
+/**
+ * Mounts the table. Routes of one path share its 405. Those whose first segment is the same are behind one router, so that
+ * no other request is compared with each of them. `context`: what all routes use, `db` is replaced for each.
+ */
 export function mountRoutes<Context>(
-  app: Express,
+  app: IRouter,
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
@@ -63,7 +70,14 @@ export function mountRoutes<Context>(
     ];
     paths.set(path, methods);
   }
-  for (const [path, methods] of staticPathsFirst([...paths])) servePath(app, path, methods);
+  const routers = new Map<string, IRouter>();
+  for (const [path, methods] of staticPathsFirst([...paths])) {
+    const place = /^\/[^/]*/.exec(path)?.[0] ?? "/";
+    const router = routers.get(place) ?? Router();
+    routers.set(place, router);
+    servePath(router, path.slice(place.length) || "/", methods, path);
+  }
+  for (const [place, router] of routers) app.use(place, router);
 }
 
 /** What took too long a moment ago is refused before it takes a slot. */
