@@ -24,7 +24,8 @@ import { openTestMarket } from "../../support/orders/test-market.ts";
 
 /** `TOKEN_PAIRS=100000` for a whole run. */
 const pairs = Number(process.env.TOKEN_PAIRS ?? 1_000);
-const callers = 8;
+/** As many wait for the standby at a time. */
+const callers = 64;
 
 let primary: OwnServer;
 let standby: OwnServer;

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { appendFile, chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +32,7 @@ async function hotCopy(primary: OwnServer, dataDir: string): Promise<void> {
   await session.connect();
   try {
     await session.query("select pg_backup_start('standby', fast => true)");
-    // Files may change and go while they are copied; the write-ahead log since then repairs the copy.
-    execFileSync("cp", ["-a", from.cluster, from.password, dataDir]);
+    copyRunning([from.cluster, from.password], dataDir);
     const { rows } = await session.query<{ label: string; map: string }>(
       "select labelfile as label, spcmapfile as map from pg_backup_stop(wait_for_archive => false)",
     );
@@ -42,6 +41,17 @@ async function hotCopy(primary: OwnServer, dataDir: string): Promise<void> {
   } finally {
     await session.end();
   }
+}
+
+/** Files may change and go while they are copied: the write-ahead log since then repairs the copy. */
+function copyRunning(from: readonly string[], to: string): void {
+  const environment = { ...process.env, LC_ALL: "C" };
+  const { status, stderr } = spawnSync("cp", ["-a", ...from, to], {
+    encoding: "utf8",
+    env: environment,
+  });
+  const isGone = (line: string) => line.endsWith("No such file or directory");
+  if (status !== 0 && !stderr.trim().split("\n").every(isGone)) throw new Error(stderr);
 }
 
 /** The server does not run as root; files of the copy belong to its user already. */
