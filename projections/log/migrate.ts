@@ -39,6 +39,8 @@ import { up as transfersInOrder } from "./migrations/0064-transfers-in-order.ts"
 import { up as cells } from "./migrations/0066-cells.ts";
 import { up as projectingLease } from "./migrations/0067-projecting-lease.ts";
 import { up as analyticsEngines } from "./migrations/0070-analytics-engines.ts";
+import { up as logPartitions } from "./migrations/0071-log-partitions.ts";
+import { partitionLog } from "./partitions/partition-log.ts";
 
 /** Numbered, forward only. A released one is never edited. */
 const migrations: Record<string, Migration> = {
@@ -80,6 +82,7 @@ const migrations: Record<string, Migration> = {
   "0066-cells": { up: cells },
   "0067-projecting-lease": { up: projectingLease },
   "0070-analytics-engines": { up: analyticsEngines },
+  "0071-log-partitions": { up: logPartitions },
 };
 
 /**
@@ -125,6 +128,7 @@ export async function migrate(db: Database): Promise<void> {
       const { error } = await (await migratorOf(db, part)).migrateToLatest();
       if (error !== undefined) throw error;
     }
+    await partitionLog(db);
   });
 }
 

@@ -49,11 +49,12 @@ async function restore(from: Database, to: Database): Promise<void> {
     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.table_schema = any (${schemas}) and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
       and c.table_name not like 'kysely%'
+      and not (select p.relispartition from pg_class p where p.oid = format('%I.%I', c.table_schema, c.table_name)::regclass)
     group by 1`.execute(from);
   try {
     for (const { table, columns } of rows) {
       const file = join(directory, table);
-      await sql.raw(`copy ${table} (${columns}) to '${file}'`).execute(from);
+      await sql.raw(`copy (select ${columns} from ${table}) to '${file}'`).execute(from);
       await sql.raw(`truncate ${table} cascade`).execute(to);
       await sql.raw(`copy ${table} (${columns}) from '${file}'`).execute(to);
     }

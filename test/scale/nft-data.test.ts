@@ -92,7 +92,7 @@ async function readLooks(session: Session): Promise<Looks> {
   const { rows } = await sql<Looks>`
     select sum(seq_scan)::bigint as scans, sum(seq_tup_read + idx_tup_fetch)::int as rows
     from pg_stat_xact_user_tables
-    where relid in ('activity.event'::regclass, 'log.fact'::regclass, 'log.block'::regclass,
+    where relid in ('activity.event'::regclass, 'log.fact_0'::regclass, 'log.block'::regclass,
                     'log.transaction'::regclass, 'ownership.token'::regclass, 'ownership.balance'::regclass,
                     'ownership.holder'::regclass)`.execute(session);
   return rows[0] ?? { scans: 0n, rows: 0 };

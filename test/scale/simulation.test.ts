@@ -6,10 +6,13 @@ import { randomFrom } from "../simulation/random.ts";
 import { simulate } from "../simulation/run.ts";
 import { drawSize } from "../simulation/sizes.ts";
 import { closeStore, openStore } from "../simulation/store.ts";
+import { repartition } from "../support/database/partitions.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
 const watched = await createDatabase();
 const shuffled = await createDatabase();
+// One log has many partitions, the other one.
+await repartition(shuffled.db, 40);
 const stages = [await openStore(watched.url), await openStore(shuffled.url)] as const;
 
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import { migrate } from "../../projections/log/migrate.ts";
+import { repartition } from "../support/database/partitions.ts";
 import { emptyCoverage, presentCoverage, summarize } from "./coverage.ts";
 import { openSimulationDatabase } from "./database.ts";
 import { simulate } from "./run.ts";
@@ -16,6 +17,8 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
+    // Facts in a partition of one of the two logs; the other has one partition.
+    partition: { type: "string", default: "40" },
   },
 });
 
@@ -32,7 +35,10 @@ const server = await startPostgres({
 });
 void server.exited.then(() => orphanGuard.remove(server.pid));
 try {
-  const failed = await runAll([await makeDatabase("watched"), await makeDatabase("shuffled")]);
+  const failed = await runAll([
+    await makeDatabase("watched"),
+    await makeDatabase("shuffled", Number(values.partition)),
+  ]);
   process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   await server.stop();
@@ -69,7 +75,7 @@ async function runAll([watched, shuffled]: readonly [string, string]): Promise<n
   return failed;
 }
 
-async function makeDatabase(name: string): Promise<string> {
+async function makeDatabase(name: string, partition?: number): Promise<string> {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query(`create database ${name}`);
@@ -77,6 +83,7 @@ async function makeDatabase(name: string): Promise<string> {
   const url = server.url.replace(/\/postgres$/, `/${name}`);
   const db = openSimulationDatabase(url);
   await migrate(db);
+  if (partition !== undefined) await repartition(db, partition);
   await db.destroy();
   return url;
 }

@@ -75,6 +75,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
       "append_observations",
       "append_block_states",
       "register_contracts",
+      "analyze_facts",
     ],
     systemFunctions: ["pg_notify(text,text)", "txid_current()"],
     database: ["CREATE", "TEMPORARY"],

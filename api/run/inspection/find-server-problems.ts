@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { isPartitioned } from "../../../projections/log/partitions/partition-log.ts";
 import { locksSchema } from "../../../projections/named-lock.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
@@ -20,7 +21,7 @@ type Server = {
   connections: number;
 };
 
-/** The server's version and settings, and transactions that stay open. */
+/** The server's version and settings, transactions that stay open, and a log that could not be moved to partitions yet. */
 export async function checkServer(db: Database): Promise<Finding[]> {
   const { rows } = await sql<Server>`
     select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync,
@@ -43,8 +44,17 @@ export async function checkServer(db: Database): Promise<Finding[]> {
       finding: `a transaction of "${name}" (process ${pid}) has been open for ${seconds} s`,
       advice: `if it is not needed: select pg_terminate_backend(${pid})`,
     })),
+    ...((await isPartitioned(db)) ? [] : [notPartitioned]),
   ];
 }
+
+const notPartitioned: Finding = {
+  about: "database",
+  isFault: false,
+  finding:
+    "log.fact has no partitions: when the migration made them, a long transaction was reading it",
+  advice: "op migrate, when no transaction is open for long",
+};
 
 function checkSettings(server: Server): Finding[] {
   const findings: [boolean, boolean, string, string][] = [

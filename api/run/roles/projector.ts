@@ -18,6 +18,7 @@ import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { keepViewsBound } from "../../background/jobs/keep-views-bound.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
+import { keepLogAnalyzed } from "../../background/log-signal/keep-log-analyzed.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
@@ -80,6 +81,7 @@ async function record(leading: LeaderContext, logSignal: Signal): Promise<void> 
     await Promise.all([
       ...runRecorders({ ...leading, chainSignals, logSignal, listener }),
       keepViewsBound({ db: leading.db, logger, signal: leading.signal }),
+      keepLogAnalyzed({ db: leading.db, logger, signal: leading.signal }),
     ]);
   } finally {
     await listener.stop();

@@ -26,6 +26,9 @@ export async function copyStep(move: ChainMove, upTo: bigint): Promise<bigint> {
     .setIsolationLevel("repeatable read")
     .execute((session) => fetchStep(session, { chainId, after, end, known }));
   await to.transaction().execute(async (session) => {
+    await sql`
+      select log.add_partitions(${end}) from log.head
+      where ${end} >= partitions_end - partition_size / 4`.execute(session);
     for (const [table, text] of texts) await storeRows(session, table, text);
     await advanceArrived(session, chainId, { after, end });
     await sql`

@@ -59,7 +59,9 @@ export async function areViewsBound(session: Session): Promise<boolean> {
                              and d.refclassid = 'pg_class'::regclass
              join pg_class t on t.oid = d.refobjid
              where v.relnamespace = n.oid and t.relnamespace <> n.oid
-               and t.relnamespace::regnamespace::text <> all (${["log", "engine", ...served]}::text[])
+               and (t.relnamespace::regnamespace::text <> all (${["log", "engine", ...served]}::text[])
+                    -- The log was moved to partitions: the view is still over the first one alone.
+                    or t.relispartition)
            ) as "isBound"
     from pg_namespace n where n.nspname = ${analyticsSchema}`.execute(session);
   return rows[0]?.isBound ?? false;

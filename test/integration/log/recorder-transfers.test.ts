@@ -122,7 +122,7 @@ describe("an event that is stored with its transaction's transfers", () => {
       await readMissingTransfers(session, schema, selection, { events, fetch });
       const { rows } = await sql<{ facts: number }>`
         select (seq_tup_read + idx_tup_fetch)::int as facts from pg_stat_xact_user_tables
-        where relid = 'log.fact'::regclass`.execute(session);
+        where relid = 'log.fact_0'::regclass`.execute(session);
       return rows[0]?.facts ?? 0;
     });
     expect(requested).toEqual([transaction(1)]);

@@ -150,8 +150,10 @@ describe("figures", () => {
 
   it("of the database are those of SQL", async () => {
     const { rows } = await sql<{ name: string }>`
-      select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
-      order by pg_total_relation_size(relid) desc limit 20`.execute(database.db);
+      select regexp_replace(format('%I.%I', schemaname, relname), '^log.fact_0$', 'log.fact') as name
+      from pg_stat_user_tables where relname <> 'fact' order by pg_total_relation_size(relid) desc, 1 limit 20`.execute(
+      database.db,
+    );
     const text = await page("/database");
 
     expect(

@@ -116,7 +116,7 @@ const logWrites = [
   "insert into log.contract (chain_id, address) values (1, '\\x00')",
   "delete from log.block",
   "alter table log.fact add column note text",
-  "drop index log.fact_event",
+  "drop index log.fact_event_0",
   "create function log.mine() returns int language sql as 'select 1'",
   "create or replace function log.append_staged(out a bigint, out b bigint) language sql as 'select 1, 1'",
   "select log.create_stage()",

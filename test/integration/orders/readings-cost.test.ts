@@ -25,7 +25,7 @@ async function searchesOf(readings: ChainReading[]): Promise<number> {
   return await book.db.transaction().execute(async (session) => {
     expect(await findChangedReadings(session, round, new Date(0))).toEqual([]);
     const { rows } = await sql<{ searches: bigint }>`
-      select idx_scan as searches from pg_stat_xact_user_tables where schemaname = 'log' and relname = 'fact'`.execute(
+      select idx_scan as searches from pg_stat_xact_user_tables where schemaname = 'log' and relname = 'fact_0'`.execute(
       session,
     );
     return Number(rows[0]?.searches);

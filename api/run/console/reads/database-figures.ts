@@ -16,13 +16,16 @@ export type TableSize = {
   analyzedAt: Date | null;
 };
 
-/** The largest tables, with their indexes, and when they were vacuumed. */
+/** The largest tables, with their indexes and partitions, and when these were vacuumed. */
 export async function readTableSizes(db: Database): Promise<TableSize[]> {
   const { rows } = await sql<TableSize>`
-    select format('%I.%I', schemaname, relname) as table, pg_total_relation_size(relid) as bytes,
-           n_live_tup as rows, n_dead_tup as "deadRows", greatest(last_vacuum, last_autovacuum) as "vacuumedAt",
-           greatest(last_analyze, last_autoanalyze) as "analyzedAt"
-    from pg_stat_user_tables order by 2 desc limit ${mostRows}`.execute(db);
+    select format('%I.%I', n.nspname, c.relname) as table, sum(pg_total_relation_size(s.relid))::bigint as bytes,
+           sum(s.n_live_tup)::bigint as rows, sum(s.n_dead_tup)::bigint as "deadRows",
+           max(greatest(s.last_vacuum, s.last_autovacuum)) as "vacuumedAt",
+           max(greatest(s.last_analyze, s.last_autoanalyze)) as "analyzedAt"
+    from pg_stat_user_tables s left join pg_inherits h on h.inhrelid = s.relid
+    join pg_class c on c.oid = coalesce(h.inhparent, s.relid) join pg_namespace n on n.oid = c.relnamespace
+    group by 1 order by 2 desc, 1 limit ${mostRows}`.execute(db);
   return rows;
 }
 
