@@ -19,6 +19,7 @@ import { addStatus } from "./inspect/status.ts";
 import { addTail } from "./inspect/tail.ts";
 import { addAudit } from "./log/audit.ts";
 import { addBackfill } from "./log/backfill.ts";
+import { addLog } from "./log/partitions.ts";
 import { addPrices } from "./log/prices.ts";
 import { addRecover } from "./log/recover.ts";
 import { addReindex } from "./log/reindex.ts";
@@ -95,6 +96,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
   addDoctor(program);
   addAudit(program);
   addBackfill(program);
+  addLog(program);
   addReindex(program);
   addSourceCommands(program);
   addRecover(program);

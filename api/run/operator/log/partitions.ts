@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import { readPartitions } from "../../../../projections/log/partitions/read-partitions.ts";
+import { megabytes } from "../../inspection/megabytes.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print, tableLines } from "../cli/output.ts";
+
+/** `op log partitions` */
+export function addLog(program: Command): void {
+  program
+    .command("log")
+    .description("the log's tables")
+    .command("partitions")
+    .description("the partitions of the log: positions, facts and size of each")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(list);
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  await withDatabase("log partitions", async ({ db }) => {
+    const partitions = await readPartitions(db);
+    const rows = partitions.map(({ table, first, last, facts, bytes }) => [
+      ...[table, `${first}`, `${last}`, facts === null ? "" : `${facts}`, megabytes(Number(bytes))],
+    ]);
+    print(
+      json,
+      { partitions },
+      partitions.length === 0
+        ? ["the log has no partitions: run op migrate"]
+        : tableLines([["table", "from", "to", "facts", "size"], ...rows]),
+    );
+  });
+}
