@@ -11,7 +11,7 @@ const SEGMENT = 100_000;
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withDatabase(async (db) => {
     await makeEvents(db, { facts });
-    await sql`create table bench.copy (like log.fact including all)`.execute(db);
+    await sql`create table bench.copy (like log.fact_0 including all)`.execute(db);
     const appended: number[] = [];
     const copied: number[] = [];
     for (let after = 0; after < facts; after += SEGMENT) {

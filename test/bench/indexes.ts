@@ -83,7 +83,7 @@ async function countFacts(db: Database): Promise<number> {
 async function readIndexes(db: Database): Promise<Index[]> {
   const schemas = ["log", ...projections.map(({ name }) => schemaOf(name))];
   const { rows } = await sql<Index>`
-    select schemaname as schema, indexrelname as name, pg_get_indexdef(indexrelid) as definition,
+    select schemaname as schema, regexp_replace(indexrelname, '^(fact_.*)_0$', '\\1') as name, pg_get_indexdef(indexrelid) as definition,
            pg_relation_size(indexrelid)::float8 as bytes, idx_scan::float8 as scans
     from pg_stat_user_indexes where schemaname = any (${schemas}::text[])
     order by schemaname = 'log' desc, schemaname, pg_relation_size(indexrelid) desc`.execute(db);

@@ -11,6 +11,7 @@ const FACTS = 1_000_000;
 /** Each file is one benchmark, which starts and stops what it needs. */
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   append: () => import("./append.ts"),
+  partitions: () => import("./partitions.ts"),
   "analytics-sync": () => import("./analytics-sync.ts"),
   size: () => import("./size.ts"),
   costs: () => import("./costs.ts"),

@@ -9,8 +9,8 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     await makeEvents(db, { facts, mix: "transfers" });
     await appendRange(db, 0, facts);
     const { rows } = await sql<{ fact: bigint; dictionaries: bigint }>`
-      select sum(pg_total_relation_size(oid)) filter (where relname = 'fact') as fact,
-             sum(pg_total_relation_size(oid)) filter (where relname <> 'fact') as dictionaries
+      select sum(pg_total_relation_size(oid)) filter (where relispartition) as fact,
+             sum(pg_total_relation_size(oid)) filter (where not relispartition) as dictionaries
       from pg_class where relnamespace = 'log'::regnamespace and relkind = 'r'`.execute(db);
     const [sizes] = rows;
     if (sizes === undefined) throw new Error("an aggregate without a row");
