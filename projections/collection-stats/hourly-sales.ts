@@ -85,23 +85,26 @@ const figureDeltas = salesFigures.flatMap((figure) =>
 );
 
 /**
+ * SQL: transactions with changed facts, in one row for each block: joined one by one, whatever the planner expects of a
+ * window, they could have the facts of all blocks read once for each.
+ */
+const transactionsOf = ({ changes }: FactWindow, condition: RawBuilder<unknown>) => sql`
+  select block_id, array_agg(distinct transaction_index) as transaction_indexes
+  from ${changes} where ${condition} group by block_id`;
+
+/**
  * SQL: contracts named by the orders of affected transactions, with the hour of the block: any of them may have been
  * sold. A block's facts are read once, however many of its transactions are affected.
  */
 const hoursOfOrders = (window: FactWindow) => sql`
   select k.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, f.block_id as first_block_id,
          f.block_id as last_block_id
-  from (
-    select fact.block_id, fact.payload
-    from (select distinct block_id from ${window.changes} where ${isOrder}) of_block
-    cross join lateral (
-      select f.block_id, f.transaction_index, f.payload from ${window.facts} f
-      where f.block_id = of_block.block_id and f.log_index is not null and f.kind = ${kindLiteral("order_fulfilled")}
-      offset 0
-    ) fact
-    where (fact.block_id, fact.transaction_index) in (
-      select block_id, transaction_index from ${window.changes} where ${isOrder}
-    )
+  from (${transactionsOf(window, isOrder)}) changed
+  cross join lateral (
+    select f.block_id, f.payload from ${window.facts} f
+    where f.block_id = changed.block_id and f.log_index is not null and f.kind = ${kindLiteral("order_fulfilled")}
+      and f.transaction_index = any (changed.transaction_indexes)
+    offset 0
   ) f
   cross join lateral (select chain_id, timestamp from log.block b where b.block_id = f.block_id offset 0) b
   cross join lateral jsonb_array_elements((f.payload -> 'offer') || (f.payload -> 'consideration')) item
@@ -120,30 +123,30 @@ const hoursOfOrders = (window: FactWindow) => sql`
  */
 function hoursOfExchangeEvents(schema: string, window: FactWindow): RawBuilder<unknown> {
   const isEvent = sql`kind = ${kindLiteral("exchange_event")} and log_index is not null`;
-  const changed = sql`select distinct block_id, transaction_index from ${window.changes} where ${isEvent}`;
+  const changed = transactionsOf(window, isEvent);
   return sql`
     select one.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, b.block_id as first_block_id,
            b.block_id as last_block_id
     from (
       select t.block_id, s.contract_id
       from (${changed}) t
+      cross join lateral unnest(t.transaction_indexes) as one (transaction_index)
       cross join lateral (
         select s.contract_id from sales.sale s
-        where s.block_id = t.block_id and s.transaction_index = t.transaction_index
+        where s.block_id = t.block_id and s.transaction_index = one.transaction_index
         offset 0
       ) s
       union
       select earlier.block_id, h.contract_id
       from (
-        select distinct f.block_id
-        from (select distinct block_id from ${window.changes} where ${isEvent}) of_block
+        select t.block_id
+        from (${changed}) t
         cross join lateral (
-          select f.block_id, f.transaction_index from ${window.facts} f
-          where f.block_id = of_block.block_id and f.log_index is not null and f.kind in ${saleKinds}
-            and f.position <= ${window.after}
-          offset 0
+          select from ${window.facts} f
+          where f.block_id = t.block_id and f.log_index is not null and f.kind in ${saleKinds}
+            and f.position <= ${window.after} and f.transaction_index = any (t.transaction_indexes)
+          limit 1
         ) f
-        where (f.block_id, f.transaction_index) in (${changed})
       ) earlier
       join log.block b using (block_id)
       join ${sql.table(`${schema}.hourly_sales`)} h
