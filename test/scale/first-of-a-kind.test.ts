@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { sql } from "kysely";
+import type { Address } from "viem";
+import { afterAll, expect, it } from "vitest";
+import { allProjections } from "../../projections/all.ts";
+import { openDatabase } from "../../projections/database.ts";
+import { appendObservations, type Observation } from "../../projections/log/append.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  project,
+} from "../support/database/given.ts";
+import { soldOnLooksrare } from "../support/market-data/exchange-sales.ts";
+import { described } from "../support/market-data/token-market.ts";
+import {
+  approval,
+  cancelled,
+  counterRaised,
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "../support/orders/order-facts.ts";
+import { openProjectedLog } from "../support/orders/projected-log.ts";
+
+const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(0xfee) }));
+/** One connection, which keeps its plans, as a projector's does. */
+const projector = openDatabase({
+  ...{ url: book.url, applicationName: "test", max: 1, prepares: true },
+  onIdleError: () => {},
+});
+afterAll(async () => {
+  await projector.destroy();
+  await book.drop();
+});
+
+const [holders, tokens] = [400, 3_000];
+const holderOf = (token: number) => addressOf(10_000 + (token % holders));
+const contractOf = (number: number): Address => addressOf(100 + number);
+
+type Facts = { events: ChainEvent[] } | { observations: Observation[] };
+/** Facts about so many tokens of a contract, in blocks of 50. `at` is called with a fact's place. */
+type Making = (contract: Address, count: number, at: (place: number) => Block) => Facts;
+
+const times = <Item>(count: number, make: (index: number) => Item) =>
+  Array.from({ length: count }, (_, index) => make(index));
+const listing = (contract: Address, token: number) =>
+  givenListing({
+    ...{ maker: holderOf(token), contract, tokenId: BigInt(token), salt: BigInt(token) },
+    endTime: 4_000_000_000n,
+  });
+const inTransaction = (event: ChainEvent, index: number) => ({
+  ...event,
+  transactionIndex: index % 50,
+});
+
+const kinds: Record<string, Making> = {
+  listings: (contract, count) => ({
+    observations: times(count, (token) => listing(contract, token).submitted),
+  }),
+  "offers for tokens": (contract, count) => ({
+    observations: times(
+      count,
+      (token) =>
+        givenBid({ maker: holderOf(token + 1), contract, tokenId: BigInt(token) }).submitted,
+    ),
+  }),
+  "offers for collections": (contract, count) => ({
+    observations: times(
+      count,
+      (index) => givenBid({ maker: holderOf(index), contract, salt: BigInt(index) }).submitted,
+    ),
+  }),
+  fills: (contract, count, at) => ({
+    events: times(count, (token) =>
+      inTransaction(
+        filled(listing(contract, token), 1n, { at: at(token), log: 5_000 + (token % 50) }),
+        token,
+      ),
+    ),
+  }),
+  "sales of another exchange": (contract, count, at) => ({
+    events: times(count, (token) => {
+      const [seller, buyer] = [holderOf(token), addressOf(3)];
+      const sale = { contract, tokenId: BigInt(token), seller, buyer, priceWei: 5n };
+      const place = { at: at(token), log: 5_000 + (token % 50) * 10 };
+      return inTransaction(soldOnLooksrare(sale, place), token);
+    }),
+  }),
+  cancellations: (contract, count, at) => ({
+    events: times(count, (token) =>
+      cancelled(listing(contract, token), { at: at(token), log: 5_000 + (token % 50) }),
+    ),
+  }),
+  counters: (_, count, at) => ({
+    events: times(count, (index) =>
+      counterRaised(holderOf(index), BigInt(1 + index), {
+        ...{ at: at(index), log: 5_000 + (index % 50) },
+      }),
+    ),
+  }),
+  approvals: (contract, count, at) => ({
+    events: times(count, (index) =>
+      approval(contract, holderOf(index), true, { at: at(index), log: 5_000 + (index % 50) }),
+    ),
+  }),
+  metadata: (contract, count) => ({
+    observations: times(count, (token) =>
+      described(contract, BigInt(token), [
+        { trait_type: "Fur", value: `${token % 7}` },
+        { trait_type: "Hat", value: `${token % 100}` },
+      ]),
+    ),
+  }),
+  "readings of owners": (contract, count, at) => ({
+    observations: times(count, (token) =>
+      read(
+        { kind: "owner_read", contract, tokenId: BigInt(token), owner: holderOf(token + 1) },
+        at(token),
+      ),
+    ),
+  }),
+};
+
+/** Milliseconds of processor time that the projector's connection has taken in the server. */
+async function processorMs(): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(projector);
+  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+async function append(facts: Facts): Promise<void> {
+  if ("events" in facts) await appendEvents(book.db, facts.events);
+  else await appendObservations(book.db, facts.observations);
+}
+
+it.each(Object.entries(kinds))(
+  "the first %s after many transfers cost what their number says",
+  async (_, make) => {
+    await book.clear();
+    const targets = await book.emptyTargets();
+    const takenMs: number[] = [];
+    for (const [round, count] of [250, 1_000].entries()) {
+      const contract = contractOf(round);
+      const at = (place: number) => block(1, 1_000 * (round + 1) + Math.floor(place / 50));
+      // Tokens with an owner and a listing, in a window that is planned for many facts and leaves its statistics.
+      await append({
+        events: times(tokens, (token) =>
+          transferred(
+            { contract, tokenId: BigInt(token), to: holderOf(token) },
+            { at: at(token), log: token % 50 },
+          ),
+        ),
+      });
+      await project(projector, targets);
+      await sql`vacuum analyze`.execute(book.db);
+      await append(make(contract, count, at));
+      const before = await processorMs();
+      await project(projector, targets);
+      takenMs.push((await processorMs()) - before);
+    }
+    const [few = Number.NaN, many = Number.NaN] = takenMs;
+    expect(many).toBeLessThan(4 * few);
+  },
+);
