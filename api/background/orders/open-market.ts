@@ -75,9 +75,11 @@ export function assembleMarket(
   }: Pick<Market, "writer" | "partners" | "waitUntilProjected">,
 ): Omit<Market, "close"> {
   let written = 0n;
-  const waitUntilProjected = (position: bigint) => {
+  // Only then is its caller told of it. Told before, others' reads would wait for what they have not seen.
+  const waitUntilProjected = async (position: bigint) => {
+    const isReached = await waitUntil(position);
     if (position > written) written = position;
-    return waitUntil(position);
+    return isReached;
   };
   const clients = new Map(
     config.chains.map(({ chainId, rpcUrls }) => [

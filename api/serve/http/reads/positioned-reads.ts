@@ -44,7 +44,7 @@ export type PositionedReadsOptions = {
   readonly onFailure?: (target: Target, error: unknown) => void;
   /** How long a read took that had to wait for its position, and what answered it. */
   readonly onWait?: (ms: number, outcome: WaitOutcome) => void;
-  /** The highest position that this process has appended. */
+  /** The highest position that this process has appended, once it was waited for. */
   readonly written?: () => bigint;
 };
 
