@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
-import { openDatabase } from "../../projections/database.ts";
 import { appendObservations, type Observation } from "../../projections/log/append.ts";
 import {
   addressOf,
@@ -13,6 +11,10 @@ import {
   type ChainEvent,
   project,
 } from "../support/database/given.ts";
+import {
+  openProjectorConnection,
+  processorMsOf,
+} from "../support/database/projector-connection.ts";
 import { soldOnLooksrare } from "../support/market-data/exchange-sales.ts";
 import { described } from "../support/market-data/token-market.ts";
 import {
@@ -28,11 +30,7 @@ import {
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(0xfee) }));
-/** One connection, which keeps its plans, as a projector's does. */
-const projector = openDatabase({
-  ...{ url: book.url, applicationName: "test", max: 1, prepares: true },
-  onIdleError: () => {},
-});
+const projector = openProjectorConnection(book.url);
 afterAll(async () => {
   await projector.destroy();
   await book.drop();
@@ -126,12 +124,6 @@ const kinds: Record<string, Making> = {
   }),
 };
 
-/** Milliseconds of processor time that the projector's connection has taken in the server. */
-async function processorMs(): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(projector);
-  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
-}
-
 async function append(facts: Facts): Promise<void> {
   if ("events" in facts) await appendEvents(book.db, facts.events);
   else await appendObservations(book.db, facts.observations);
@@ -158,9 +150,9 @@ it.each(Object.entries(kinds))(
       await project(projector, targets);
       await sql`vacuum analyze`.execute(book.db);
       await append(make(contract, count, at));
-      const before = await processorMs();
+      const before = await processorMsOf(projector);
       await project(projector, targets);
-      takenMs.push((await processorMs()) - before);
+      takenMs.push((await processorMsOf(projector)) - before);
     }
     const [few = Number.NaN, many = Number.NaN] = takenMs;
     expect(many).toBeLessThan(4 * few);

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
-import { type Database, openDatabase } from "../../projections/database.ts";
+import type { Database } from "../../projections/database.ts";
 import { appendObservations, type Observation } from "../../projections/log/append.ts";
 import { schemaOf } from "../../projections/versions.ts";
 import {
@@ -14,15 +13,15 @@ import {
   project,
   zeroAddress,
 } from "../support/database/given.ts";
+import {
+  openProjectorConnection,
+  processorMsOf,
+} from "../support/database/projector-connection.ts";
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient: addressOf(99) });
 const book = await openProjectedLog(projections);
-/** One connection, which keeps its plans, as a projector's does. */
-const projector = openDatabase({
-  ...{ url: book.url, applicationName: "test", max: 1, prepares: true },
-  onIdleError: () => {},
-});
+const projector = openProjectorConnection(book.url);
 afterAll(async () => {
   await projector.destroy();
   await book.drop();
@@ -100,12 +99,6 @@ it.each(Object.entries(analyses))(
   },
 );
 
-/** Milliseconds of processor time that the projector's connection has taken in the server. */
-async function processorMs(): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(projector);
-  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
-}
-
 it("works on four times as many new contracts little more than four times as long", async () => {
   await book.clear();
   const targets = await book.emptyTargets();
@@ -115,9 +108,9 @@ it("works on four times as many new contracts little more than four times as lon
   const takenMs: number[] = [];
   for (const [index, count] of [2_000, 2_000, 8_000].entries()) {
     await appendEvents(book.db, minted(index + 2, count));
-    const before = await processorMs();
+    const before = await processorMsOf(projector);
     await project(projector, targets);
-    takenMs.push((await processorMs()) - before);
+    takenMs.push((await processorMsOf(projector)) - before);
   }
   const [, one = Number.NaN, four = Number.NaN] = takenMs;
   expect(four).toBeLessThan(8 * one);

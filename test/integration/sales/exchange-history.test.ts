@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "../../../projections/all.ts";
-import { openDatabase } from "../../../projections/database.ts";
 import {
   addressOf,
   appendEvents,
@@ -11,6 +10,7 @@ import {
   project,
   zeroAddress,
 } from "../../support/database/given.ts";
+import { openProjectorConnection } from "../../support/database/projector-connection.ts";
 import { soldOnLooksrare } from "../../support/market-data/exchange-sales.ts";
 import { transferred } from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
@@ -21,11 +21,7 @@ const blocks = Array.from({ length: 20 }, (_, index) => block(1, 1_000 + index))
 const [transfers, sales] = [400, 50];
 
 const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(99) }));
-/** One connection, which keeps its plans, as a projector's does. */
-const projector = openDatabase({
-  ...{ url: book.url, applicationName: "test", max: 1, prepares: true },
-  onIdleError: () => {},
-});
+const projector = openProjectorConnection(book.url);
 await book.clear();
 afterAll(async () => {
   await projector.destroy();
