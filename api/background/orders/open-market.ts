@@ -75,7 +75,7 @@ export function assembleMarket(
   }: Pick<Market, "writer" | "partners" | "waitUntilProjected">,
 ): Omit<Market, "close"> {
   let written = 0n;
-  // Only then is its caller told of it. Told before, others' reads would wait for what they have not seen.
+  // Only then does its caller get it. Before, reads of others would wait for what they have not seen.
   const waitUntilProjected = async (position: bigint) => {
     const isReached = await waitUntil(position);
     if (position > written) written = position;

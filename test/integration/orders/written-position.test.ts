@@ -19,7 +19,7 @@ it("a position is a caller's once the projections were waited for, and nobody el
   expect(await first).toBe(true);
   expect(market.writtenPosition()).toBe(7n);
 
-  // After the deadline the caller is told of it all the same.
+  // After the deadline the caller gets it all the same.
   waiting.get(9n)?.(false);
   expect(await second).toBe(false);
   expect(market.writtenPosition()).toBe(9n);

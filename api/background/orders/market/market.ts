@@ -36,7 +36,7 @@ export type Market = {
   readOutcomes(): readonly OutcomeCount[];
   /** Waits until the projections of orders have reached a position of the log; false after a deadline. */
   waitUntilProjected(position: bigint): Promise<boolean>;
-  /** The highest position of which this process has told a caller, who appended it. */
+  /** The highest position that this process has appended for a caller and waited for. */
   writtenPosition(): bigint;
   close(): Promise<void>;
 };
