@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { endOverdueTransactions } from "../../../projections/reads/analytics/end-overdue.ts";
-import { sleep } from "../log-signal/back-off.ts";
+import { runEvery } from "../log-signal/run-every.ts";
 
 const intervalMs = 5_000;
 
@@ -9,14 +9,12 @@ type LimitOptions = { db: Database; logger: Logger; signal: AbortSignal };
 
 /** Ends transactions of analysts that last too long: a role can change its own timeouts. */
 export async function runAnalystLimits({ db, logger, signal }: LimitOptions): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      for (const ended of await endOverdueTransactions(db)) {
-        logger.warn(ended, "analyst's transaction ended");
-      }
-    } catch (error) {
-      logger.error({ err: error }, "limiting analysts failed, retrying");
+  const limit = async () => {
+    for (const ended of await endOverdueTransactions(db)) {
+      logger.warn(ended, "analyst's transaction ended");
     }
-    await sleep(intervalMs, signal);
-  }
+  };
+  const onError = (error: unknown) =>
+    logger.error({ err: error }, "limiting analysts failed, retrying");
+  await runEvery(intervalMs, limit, { signal, onError });
 }

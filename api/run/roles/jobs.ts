@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import type { Database } from "../../../projections/database.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
@@ -33,8 +33,7 @@ import { openHeadWatch } from "../../background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../background/unindexed/unindexed-sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { readFollowedCollections } from "../indexer/indexers.ts";
-import { leaseMs } from "./leader.ts";
-import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
+import { type LeaderContext, openRoleDatabase, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 
 /** Least time between two runs of a job that no request waits for. */
@@ -65,7 +64,12 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     return one;
   };
   const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
-  const backgroundDb = openBackground(context);
+  const backgroundDb = openRoleDatabase(context, {
+    applicationName: "jobs background",
+    max: backgroundConnections,
+    // A job may wait for others' statements longer than for a server that is gone.
+    connectionTimeoutMs: 60_000,
+  });
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
   const clients = chains.map(({ client }) => client);
@@ -152,19 +156,6 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
     await backgroundDb.destroy();
   }
-}
-
-/** A job may wait for others' statements longer than for a server that is gone. */
-function openBackground({ config, logger }: RoleContext): Database {
-  return openDatabase({
-    url: config.database.url,
-    applicationName: "jobs background",
-    max: backgroundConnections,
-    prepares: true,
-    connectionTimeoutMs: 60_000,
-    idleInTransactionTimeoutMs: leaseMs,
-    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
-  });
 }
 
 type ChainOptions = { config: RoleConfig; db: Database; logger: Logger; signal: AbortSignal };

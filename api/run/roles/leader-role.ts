@@ -1,5 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+} from "../../../projections/database.ts";
 import { acquireLeadership, type Leadership, type LeaseTable, leaseMs } from "./leader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
@@ -23,6 +27,20 @@ type LeaderRole = {
   work: (runAsLeader: LeaderContext) => Promise<void>;
 };
 
+/** Opens a pool of a role's: a transaction in which the process stops working ends no later than its lease. */
+export function openRoleDatabase(
+  { config, logger }: RoleContext,
+  options: Pick<DatabaseOptions, "applicationName" | "max" | "connectionTimeoutMs">,
+): Database {
+  return openDatabase({
+    url: config.database.url,
+    prepares: true,
+    idleInTransactionTimeoutMs: leaseMs,
+    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
+    ...options,
+  });
+}
+
 /** Runs a role of which one process works while others are standbys. It fails when its lease is lost. */
 export function runLeaderRole(
   context: RoleContext,
@@ -30,14 +48,7 @@ export function runLeaderRole(
 ): RunningRole {
   const { config, logger } = context;
   const { url } = config.database;
-  const db = openDatabase({
-    url,
-    applicationName: name,
-    max: connections,
-    prepares: true,
-    idleInTransactionTimeoutMs: leaseMs,
-    onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
-  });
+  const db = openRoleDatabase(context, { applicationName: name, max: connections });
   const ending = new AbortController();
   const stopping = AbortSignal.any([context.signal, ending.signal]);
   let onReady = () => {};

@@ -15,10 +15,9 @@ import {
   openChainClient,
 } from "../../background/chain/clients.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
-import { keepViewsBound } from "../../background/jobs/keep-views-bound.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
-import { keepLogAnalyzed } from "../../background/log-signal/keep-log-analyzed.ts";
+import { keepLogAnalyzed, keepViewsBound } from "../../background/jobs/upkeep.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

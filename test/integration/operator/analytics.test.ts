@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepViewsBound } from "../../../api/background/jobs/keep-views-bound.ts";
+import { keepViewsBound } from "../../../api/background/jobs/upkeep.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
