@@ -4,6 +4,7 @@ import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { changedTransactions } from "../sql/changed-transactions.ts";
 import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
 import { columnsOf, hoursOf, periods, salesColumn, salesFigures } from "./periods.ts";
@@ -85,21 +86,13 @@ const figureDeltas = salesFigures.flatMap((figure) =>
 );
 
 /**
- * SQL: transactions with changed facts, in one row for each block: joined one by one, whatever the planner expects of a
- * window, they could have the facts of all blocks read once for each.
- */
-const transactionsOf = ({ changes }: FactWindow, condition: RawBuilder<unknown>) => sql`
-  select block_id, array_agg(distinct transaction_index) as transaction_indexes
-  from ${changes} where ${condition} group by block_id`;
-
-/**
  * SQL: contracts named by the orders of affected transactions, with the hour of the block: any of them may have been
  * sold. A block's facts are read once, however many of its transactions are affected.
  */
 const hoursOfOrders = (window: FactWindow) => sql`
   select k.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, f.block_id as first_block_id,
          f.block_id as last_block_id
-  from (${transactionsOf(window, isOrder)}) changed
+  from (${changedTransactions(window.changes, isOrder)}) changed
   cross join lateral (
     select f.block_id, f.payload from ${window.facts} f
     where f.block_id = changed.block_id and f.log_index is not null and f.kind = ${kindLiteral("order_fulfilled")}
@@ -123,7 +116,7 @@ const hoursOfOrders = (window: FactWindow) => sql`
  */
 function hoursOfExchangeEvents(schema: string, window: FactWindow): RawBuilder<unknown> {
   const isEvent = sql`kind = ${kindLiteral("exchange_event")} and log_index is not null`;
-  const changed = transactionsOf(window, isEvent);
+  const changed = changedTransactions(window.changes, isEvent);
   return sql`
     select one.contract_id, ${hourOf(sql`b.timestamp`)} as hour, b.chain_id, b.block_id as first_block_id,
            b.block_id as last_block_id

@@ -5,6 +5,7 @@ import type { FactWindow } from "../engine/projection.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
 import { exchangeTransaction } from "../exchanges/model/exchange-transaction.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedTransactions } from "../sql/changed-transactions.ts";
 
 /** A transaction's sale facts, and where in the chain it is. */
 export type LocatedTransaction = {
@@ -35,10 +36,7 @@ export async function readChangedTransactions(
   return await readTransactions(
     session,
     sql`
-    select f.* from (
-      select block_id, array_agg(distinct transaction_index) as transaction_indexes
-      from ${window.changes} where kind in ${saleKinds} group by block_id
-    ) changed
+    select f.* from (${changedTransactions(window.changes, sql`kind in ${saleKinds}`)}) changed
     cross join lateral (
       select * from ${window.facts}
       where block_id = changed.block_id and log_index is not null and kind in ${saleKinds}
