@@ -1,12 +1,11 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../projections/database.ts";
-import { dropTarget, type Target } from "../../projections/engine/checkpoint.ts";
+import type { Target } from "../../projections/engine/checkpoint.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { exchanges } from "../../projections/exchanges/exchanges.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { migrate } from "../../projections/log/migrate.ts";
-import { schemaOf } from "../../projections/versions.ts";
-import { createProjection } from "../support/database/given.ts";
+import { createProjections, dropTargets } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { processorMs } from "./ponder/processor.ts";
@@ -65,10 +64,8 @@ async function makeLog(db: Database, facts: number, isMixed: boolean): Promise<v
 async function catchUp(logs: readonly Measured[], facts: number): Promise<void> {
   const running: { one: Measured; targets: Target[]; taken: Taken[] }[] = [];
   for (const one of logs) {
-    await dropAll(one.db);
-    const targets: Target[] = [];
-    for (const projection of projections) targets.push(await createProjection(one.db, projection));
-    running.push({ one, targets, taken: [] });
+    await dropTargets(one.db);
+    running.push({ one, targets: await createProjections(one.db, projections), taken: [] });
   }
   for (let after = 0; after < facts; after += WINDOW) {
     for (const { one, targets, taken } of running)
@@ -79,12 +76,8 @@ async function catchUp(logs: readonly Measured[], facts: number): Promise<void> 
 }
 
 async function rebuild({ db, rebuild: rates }: Measured, facts: number): Promise<void> {
-  await dropAll(db);
+  await dropTargets(db);
   addRate(rates, facts, [await timeOf(() => derive(db, projections, new Map()))]);
-}
-
-async function dropAll(db: Database): Promise<void> {
-  for (const { name } of projections) await dropTarget(db, schemaOf(name));
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<Taken> {

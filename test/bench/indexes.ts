@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { sql } from "kysely";
-import type { Database, Session } from "../../projections/database.ts";
+import type { Database } from "../../projections/database.ts";
 import { targetOf } from "../../projections/engine/checkpoint.ts";
 import { projectionIn, schemaOf } from "../../projections/versions.ts";
 import { project } from "../support/database/given.ts";
+import { processorMsOf } from "../support/database/projector-connection.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { openRouteClient } from "./market/client.ts";
@@ -132,18 +132,12 @@ async function measureBuild(db: Database, { definition, schema }: Index): Promis
       select set_config('max_parallel_maintenance_workers', '0', true),
              set_config('maintenance_work_mem', '256MB', true)`.execute(session);
     const copy = definition.replace(/INDEX \S+ ON/, `INDEX bench_copy ON`);
-    const before = await processorMs(session);
+    const before = await processorMsOf(session);
     await sql.raw(copy).execute(session);
-    const after = await processorMs(session);
+    const after = await processorMsOf(session);
     await sql`drop index ${sql.id(schema, "bench_copy")}`.execute(session);
     return after - before;
   });
-}
-
-/** Of the session's process: the first number of its schedstat is in nanoseconds. */
-async function processorMs(session: Session): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(session);
-  return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
 /** Rows for the indexes that take most, and one for all others. */

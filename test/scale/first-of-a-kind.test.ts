@@ -41,8 +41,9 @@ const holderOf = (token: number) => addressOf(10_000 + (token % holders));
 const contractOf = (number: number): Address => addressOf(100 + number);
 
 type Facts = { events: ChainEvent[] } | { observations: Observation[] };
-/** Facts about so many tokens of a contract, in blocks of 50. `at` is called with a fact's place. */
-type Making = (contract: Address, count: number, at: (place: number) => Block) => Facts;
+type Place = { at: Block; log: number };
+/** Facts about so many tokens of a contract. `placeOf`: in blocks of 50, behind the transfers. */
+type Making = (contract: Address, count: number, placeOf: (index: number) => Place) => Facts;
 
 const times = <Item>(count: number, make: (index: number) => Item) =>
   Array.from({ length: count }, (_, index) => make(index));
@@ -73,38 +74,28 @@ const kinds: Record<string, Making> = {
       (index) => givenBid({ maker: holderOf(index), contract, salt: BigInt(index) }).submitted,
     ),
   }),
-  fills: (contract, count, at) => ({
+  fills: (contract, count, placeOf) => ({
     events: times(count, (token) =>
-      inTransaction(
-        filled(listing(contract, token), 1n, { at: at(token), log: 5_000 + (token % 50) }),
-        token,
-      ),
+      inTransaction(filled(listing(contract, token), 1n, placeOf(token)), token),
     ),
   }),
-  "sales of another exchange": (contract, count, at) => ({
+  "sales of another exchange": (contract, count, placeOf) => ({
     events: times(count, (token) => {
       const [seller, buyer] = [holderOf(token), addressOf(3)];
       const sale = { contract, tokenId: BigInt(token), seller, buyer, priceWei: 5n };
-      const place = { at: at(token), log: 5_000 + (token % 50) * 10 };
-      return inTransaction(soldOnLooksrare(sale, place), token);
+      return inTransaction(soldOnLooksrare(sale, placeOf(token)), token);
     }),
   }),
-  cancellations: (contract, count, at) => ({
-    events: times(count, (token) =>
-      cancelled(listing(contract, token), { at: at(token), log: 5_000 + (token % 50) }),
+  cancellations: (contract, count, placeOf) => ({
+    events: times(count, (token) => cancelled(listing(contract, token), placeOf(token))),
+  }),
+  counters: (_, count, placeOf) => ({
+    events: times(count, (index) =>
+      counterRaised(holderOf(index), BigInt(1 + index), placeOf(index)),
     ),
   }),
-  counters: (_, count, at) => ({
-    events: times(count, (index) =>
-      counterRaised(holderOf(index), BigInt(1 + index), {
-        ...{ at: at(index), log: 5_000 + (index % 50) },
-      }),
-    ),
-  }),
-  approvals: (contract, count, at) => ({
-    events: times(count, (index) =>
-      approval(contract, holderOf(index), true, { at: at(index), log: 5_000 + (index % 50) }),
-    ),
+  approvals: (contract, count, placeOf) => ({
+    events: times(count, (index) => approval(contract, holderOf(index), true, placeOf(index))),
   }),
   metadata: (contract, count) => ({
     observations: times(count, (token) =>
@@ -114,11 +105,11 @@ const kinds: Record<string, Making> = {
       ]),
     ),
   }),
-  "readings of owners": (contract, count, at) => ({
+  "readings of owners": (contract, count, placeOf) => ({
     observations: times(count, (token) =>
       read(
         { kind: "owner_read", contract, tokenId: BigInt(token), owner: holderOf(token + 1) },
-        at(token),
+        placeOf(token).at,
       ),
     ),
   }),
@@ -137,19 +128,19 @@ it.each(Object.entries(kinds))(
     const takenMs: number[] = [];
     for (const [round, count] of [250, 1_000].entries()) {
       const contract = contractOf(round);
-      const at = (place: number) => block(1, 1_000 * (round + 1) + Math.floor(place / 50));
-      // Tokens with an owner and a listing, in a window that is planned for many facts and leaves its statistics.
+      const placed = (index: number, firstLog: number): Place => ({
+        at: block(1, 1_000 * (round + 1) + Math.floor(index / 50)),
+        log: firstLog + (index % 50) * 10,
+      });
+      // Tokens with an owner, in a window that is planned for many facts and leaves its statistics.
       await append({
         events: times(tokens, (token) =>
-          transferred(
-            { contract, tokenId: BigInt(token), to: holderOf(token) },
-            { at: at(token), log: token % 50 },
-          ),
+          transferred({ contract, tokenId: BigInt(token), to: holderOf(token) }, placed(token, 0)),
         ),
       });
       await project(projector, targets);
       await sql`vacuum analyze`.execute(book.db);
-      await append(make(contract, count, at));
+      await append(make(contract, count, (index) => placed(index, 5_000)));
       const before = await processorMsOf(projector);
       await project(projector, targets);
       takenMs.push((await processorMsOf(projector)) - before);

@@ -28,10 +28,11 @@ afterAll(async () => {
   await book.drop();
 });
 
+const tokenOf = (at: Block, index: number) => BigInt(at.number * 10_000 + index);
 const minted = (at: Block): ChainEvent[] =>
   Array.from({ length: transfers }, (_, index) =>
     transferred(
-      { contract, tokenId: BigInt(at.number * 10000 + index), from: zeroAddress, to: seller },
+      { contract, tokenId: tokenOf(at, index), from: zeroAddress, to: seller },
       { at, log: index },
     ),
   );
@@ -39,7 +40,7 @@ const minted = (at: Block): ChainEvent[] =>
 const sold = (at: Block): ChainEvent[] =>
   Array.from({ length: sales }, (_, index) => ({
     ...soldOnLooksrare(
-      { contract, tokenId: BigInt(at.number * 10000 + index), seller, buyer, priceWei: 5n },
+      { contract, tokenId: tokenOf(at, index), seller, buyer, priceWei: 5n },
       { at, log: 1_000 + index * 10 },
     ),
     transactionIndex: 1 + index,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import { type Database, openDatabase, type Session } from "../../../projections/database.ts";
 
 /** One connection, which keeps its plans, as a projector's does. */
 export function openProjectorConnection(url: string): Database {
@@ -10,8 +10,8 @@ export function openProjectorConnection(url: string): Database {
   });
 }
 
-/** Milliseconds of processor time that the connection has taken in the server. */
-export async function processorMsOf(connection: Database): Promise<number> {
+/** Milliseconds of processor time that the connection has taken in the server: the first number of its schedstat. */
+export async function processorMsOf(connection: Session): Promise<number> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection);
   return Number(readFileSync(`/proc/${rows[0]?.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
