@@ -40,6 +40,7 @@ import { up as cells } from "./migrations/0066-cells.ts";
 import { up as projectingLease } from "./migrations/0067-projecting-lease.ts";
 import { up as analyticsEngines } from "./migrations/0070-analytics-engines.ts";
 import { up as logPartitions } from "./migrations/0071-log-partitions.ts";
+import { up as logArchives } from "./migrations/0072-log-archives.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
 /** Numbered, forward only. A released one is never edited. */
@@ -83,6 +84,7 @@ const migrations: Record<string, Migration> = {
   "0067-projecting-lease": { up: projectingLease },
   "0070-analytics-engines": { up: analyticsEngines },
   "0071-log-partitions": { up: logPartitions },
+  "0072-log-archives": { up: logArchives },
 };
 
 /**

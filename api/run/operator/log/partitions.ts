@@ -3,17 +3,18 @@ import { readPartitions } from "../../../../projections/log/partitions/read-part
 import { megabytes } from "../../inspection/megabytes.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
+import { addArchive } from "./archive.ts";
 
 /** `op log partitions` */
 export function addLog(program: Command): void {
-  program
-    .command("log")
-    .description("the log's tables")
+  const log = program.command("log").description("the log's partitions, and archives of them");
+  log
     .command("partitions")
     .description("the partitions of the log: positions, facts and size of each")
     .option("--json", "print JSON")
     .exitOverride()
     .action(list);
+  addArchive(log);
 }
 
 async function list({ json }: { json?: boolean }): Promise<void> {

@@ -1,6 +1,6 @@
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { expect, it } from "vitest";
-import type { Column } from "../../../../projections/reads/analytics/read-rows.ts";
+import type { Column } from "../../../projections/reads/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
 
 const columns: Column[] = [

@@ -1,9 +1,5 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type {
-  Column,
-  ColumnType,
-  TextRow,
-} from "../../../../projections/reads/analytics/read-rows.ts";
+import type { ColumnType, TextRow } from "../../../projections/reads/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows of a row group: so many are in memory at a time. */
@@ -15,8 +11,12 @@ type Kind = {
   readonly read: (text: string) => unknown;
 };
 
+/** Besides the types of exports: bytes, of hex digits, and microseconds since 1970. */
+type ParquetType = ColumnType | "bytes" | "micros";
+type ParquetColumn = { readonly name: string; readonly type: ParquetType };
+
 /** Whole numbers of any size and exact decimals are text: the format's own decimals end at 38 digits. */
-const kinds: Record<ColumnType, Kind> = {
+const kinds: Record<ParquetType, Kind> = {
   boolean: { element: { type: "BOOLEAN" }, read: (text) => text === "true" },
   integer: { element: { type: "INT32" }, read: Number },
   bigint: { element: { type: "INT64" }, read: BigInt },
@@ -28,6 +28,14 @@ const kinds: Record<ColumnType, Kind> = {
     },
     read: (text) => new Date(text),
   },
+  micros: {
+    element: {
+      type: "INT64",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+    },
+    read: BigInt,
+  },
+  bytes: { element: { type: "BYTE_ARRAY" }, read: (text) => Buffer.from(text, "hex") },
   text: {
     element: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
     read: (text) => text,
@@ -36,7 +44,7 @@ const kinds: Record<ColumnType, Kind> = {
 
 /** Rows as Apache Parquet, compressed with Snappy, a row group at a time; every column may be null. */
 export function writeParquet(
-  columns: readonly Column[],
+  columns: readonly ParquetColumn[],
   put: (bytes: Uint8Array) => Promise<void>,
 ): RowsWriter {
   const bytes = new ByteWriter();
@@ -78,7 +86,7 @@ export function writeParquet(
   };
 }
 
-function schemaOf(columns: readonly Column[]) {
+function schemaOf(columns: readonly ParquetColumn[]) {
   const elements = columns.map(({ name, type }) => ({
     name,
     repetition_type: "OPTIONAL" as const,
