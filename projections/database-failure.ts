@@ -32,9 +32,11 @@ export function isMissingRelation(error: unknown): boolean {
 /** Invalid schema name, undefined table, undefined column. */
 const missing = new Set(["3F000", "42P01", "42703"]);
 
-/** Whether the driver gave up a statement, whose connection is of no more use. */
-export function isUnanswered(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
+/** A statement whose answer was not waited for any longer: its connection is of no more use. */
+export class ServerSilent extends Error {
+  constructor() {
+    super("the database did not answer in time");
+  }
 }
 
 /** Serialization failure or deadlock: nothing was written, and another try may succeed. */
@@ -56,7 +58,7 @@ function isOutage(error: unknown): boolean {
     const code = error.code ?? "";
     return outages.has(code) || outageClasses.has(code.slice(0, 2));
   }
-  return "syscall" in error || isUnanswered(error) || lostConnection.test(error.message);
+  return "syscall" in error || error instanceof ServerSilent || lostConnection.test(error.message);
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { Kysely, type PostgresPool, type PostgresPoolClient, type Transaction } from "kysely";
 import pg from "pg";
-import { DatabaseUnavailable, isUnanswered, statementFailure } from "./database-failure.ts";
+import { DatabaseUnavailable, ServerSilent, statementFailure } from "./database-failure.ts";
+import { sendToDriver } from "./driver-answer.ts";
 import { SteadyDialect } from "./introspection.ts";
 import { sendPooled } from "./pooled-client.ts";
 
@@ -70,7 +71,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.max ?? 10,
-    ...(statementTimeoutMs > 0 && { query_timeout: answerTimeoutMs(statementTimeoutMs) }),
     ...(!isPooled && sessionSettings(options)),
     connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
     types: driverTypes,
@@ -79,10 +79,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const limits = { statementTimeoutMs, idleInTransactionTimeoutMs };
+  const answerMs = statementTimeoutMs > 0 ? answerTimeoutMs(statementTimeoutMs) : 0;
   const dialect = new SteadyDialect({
     pool: isPooled
-      ? wrapping(pool, (send) => sendPooled(send, limits))
-      : preparing(pool, mostNames(options)),
+      ? wrapping(pool, (send) => sendPooled(send, limits), answerMs)
+      : preparing(pool, mostNames(options), answerMs),
   });
   return new Kysely({ dialect });
 }
@@ -106,21 +107,24 @@ const mostNames = ({ prepares = false }: DatabaseOptions) =>
 /** Statements that a reader's connection prepares at most: callers ask lists with ever other filters. */
 export const mostPrepared = 300;
 
-/** A pool whose connections prepare their first `most` statements, and which tells failures of the server apart. */
-export const preparing = (pool: pg.Pool, most: number): PostgresPool =>
-  wrapping(pool, (send) => sendNamed(send, most));
+/**
+ * A pool whose connections prepare their first `most` statements, and which tells failures of the server apart, such as
+ * no answer for `answerMs`; 0 is no limit.
+ */
+export const preparing = (pool: pg.Pool, most: number, answerMs = 0): PostgresPool =>
+  wrapping(pool, (send) => sendNamed(send, most), answerMs);
 
 type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>;
 
 /** A pool whose connections send statements in their own way. */
-function wrapping(pool: pg.Pool, sending: (send: Send) => Send): PostgresPool {
+function wrapping(pool: pg.Pool, sending: (send: Send) => Send, answerMs: number): PostgresPool {
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
       const client = await pool.connect().catch((error: unknown) => {
         throw new DatabaseUnavailable(error);
       });
-      const known = clients.get(client) ?? wrappedClient(client, sending);
+      const known = clients.get(client) ?? wrappedClient(client, sending, answerMs);
       clients.set(client, known);
       return known;
     },
@@ -128,8 +132,12 @@ function wrapping(pool: pg.Pool, sending: (send: Send) => Send): PostgresPool {
   };
 }
 
-function wrappedClient(client: pg.PoolClient, sending: (send: Send) => Send): PostgresPoolClient {
-  const send = sending((query) => client.query(query));
+function wrappedClient(
+  client: pg.PoolClient,
+  sending: (send: Send) => Send,
+  answerMs: number,
+): PostgresPoolClient {
+  const send = sending((query) => sendToDriver(client, query, answerMs));
   let unanswered: DatabaseUnavailable | undefined;
   const query = async (text: string, values: readonly unknown[]) => {
     // The statements that follow, a rollback for one, would wait as long.
@@ -137,7 +145,7 @@ function wrappedClient(client: pg.PoolClient, sending: (send: Send) => Send): Po
     try {
       return lastOf(await send({ text, values: [...values] }));
     } catch (error) {
-      if (isUnanswered(error)) unanswered = new DatabaseUnavailable(error);
+      if (error instanceof ServerSilent) unanswered = new DatabaseUnavailable(error);
       throw statementFailure(error);
     }
   };

@@ -187,7 +187,7 @@ describe("a request that cannot be answered for the state of the database", () =
       const statement = frozen.transaction().execute((session) => sql`select 1`.execute(session));
       await expect(statement).rejects.toMatchObject({
         name: "Error",
-        message: "Query read timeout",
+        message: "the database did not answer in time",
       });
       const again = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(frozen);
       expect(again.rows[0]?.pid).not.toBe(pid);
