@@ -83,9 +83,10 @@ export async function readTransactions(
 }
 
 function exchangeFact(row: FactRow): ExchangeFact {
-  const { kind, contract, payload } = row;
   return {
-    ...{ kind, contract, payload },
+    kind: row.kind,
+    contract: row.contract,
+    payload: row.payload,
     logIndex: row.log_index,
     from: row.from_address,
     to: row.to_address,

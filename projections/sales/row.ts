@@ -31,8 +31,12 @@ function doubtRowOf(
   place: number,
 ) {
   return {
-    ...{ block_id: blockId.toString(), transaction_index: transactionIndex, place },
-    ...{ log_index: logIndex, protocol, reason: doubt },
+    block_id: blockId.toString(),
+    transaction_index: transactionIndex,
+    place,
+    log_index: logIndex,
+    protocol,
+    reason: doubt,
   };
 }
 

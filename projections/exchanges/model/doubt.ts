@@ -19,13 +19,14 @@ export function isDoubt<Other extends object>(fill: Other | Doubt): fill is Doub
   return "doubt" in fill;
 }
 
-/** What an event cannot be read for. Thrown while it is translated, it becomes a doubt of that event alone. */
-export class DoubtfulEvent extends Error {
-  override name = "DoubtfulEvent";
+/**
+ * What an event cannot be read for. Thrown while it is translated, it becomes a doubt of that event alone. No `Error`:
+ * where it was thrown nobody asks, and recording that for each of many doubts cost as much as translating them.
+ */
+export class DoubtfulEvent {
   readonly reason: DoubtReason;
 
   constructor(reason: DoubtReason) {
-    super(reason);
     this.reason = reason;
   }
 }

@@ -7,8 +7,12 @@ const msOfTick = 10;
 
 /** Processor time of a process and its descendants so far, in milliseconds, from `/proc`. */
 export function processorMs(pid: number): number {
-  const pids = [pid, ...descendantsOf(pid).map((one) => one.pid)];
-  return pids.reduce((sum, one) => sum + ticksOf(one), 0) * msOfTick;
+  return ticksOf(pid) * msOfTick + descendantsMs(pid);
+}
+
+/** The same of the descendants alone. */
+export function descendantsMs(pid: number): number {
+  return descendantsOf(pid).reduce((sum, one) => sum + ticksOf(one.pid), 0) * msOfTick;
 }
 
 /** Of the process itself and of children that exited. */
