@@ -24,7 +24,9 @@ export function emittedRow(
   name: string,
 ) {
   return {
-    ...{ chainId, source, name },
+    chainId,
+    source,
+    name,
     id: event.id,
     address: lowerCase(event.log.address),
     blockNumber: event.block.number,

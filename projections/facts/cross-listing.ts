@@ -29,7 +29,9 @@ export function crossListingSubmitted(crossListing: SubmittedCrossListing): Obse
   const [item] = components.offer;
   return {
     kind: "cross_listing_submitted",
-    ...{ chainId, contract, orderHash },
+    chainId,
+    contract,
+    orderHash,
     identity: identityOf("twin_submitted", crossListing),
     recordedAt: crossListing.receivedAt,
     fromAddress: components.offerer,
@@ -58,7 +60,9 @@ export function crossListingAnswered(
   const { code, message } = answer.status === "posted" ? { code: null, message: null } : answer;
   return {
     kind: "cross_listing_answered",
-    ...{ chainId, contract, orderHash },
+    chainId,
+    contract,
+    orderHash,
     identity: identityOf("twin_answered", crossListing),
     recordedAt: answeredAt,
     payload: { marketplace, twinHash: partnerOrderHash, status: answer.status, code, message },

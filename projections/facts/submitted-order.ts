@@ -32,7 +32,10 @@ export function orderSubmitted(order: SubmittedOrder): Observation {
     amount: terms.quantity,
     ...(terms.tokenId === null ? {} : { tokenId: terms.tokenId }),
     payload: serializeBigints({
-      ...{ protocol: "seaport-1.6", components, signature, terms },
+      protocol: "seaport-1.6",
+      components,
+      signature,
+      terms,
       ...(order.isContractSigned ? { signedBy: "contract" } : {}),
     }),
   };

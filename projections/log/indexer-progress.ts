@@ -45,7 +45,8 @@ export async function readIndexerProgress(
   return {
     recorded: settled === null ? -1 : Number(blockNumberOf(settled)),
     isRecorded: settled !== null && settled >= finalized,
-    ...{ blocksPerSecond, isCaughtUp },
+    blocksPerSecond,
+    isCaughtUp,
   };
 }
 

@@ -69,7 +69,8 @@ export async function readOperatorActions(db: Database, most: number): Promise<R
     order by s.position desc limit ${most}`.execute(db);
   return rows.map(({ position, startedAt, started, endedAt, outcome }) => ({
     ...started,
-    ...{ position, startedAt },
+    position,
+    startedAt,
     ended: endedAt === null || outcome === null ? null : { at: endedAt, ...outcome },
   }));
 }

@@ -23,7 +23,10 @@ export function countUnanswered(node: Node, calls: readonly Call[], message: str
 }
 
 const keyOf = ({ chainId, url }: Node, method: string) => ({
-  ...{ kind: "node" as const, target: `${chainId}`, host: hostOf(url), method },
+  kind: "node" as const,
+  target: `${chainId}`,
+  host: hostOf(url),
+  method,
 });
 
 function outcomeOf(answer: Answer): Pick<EndedCall, "outcome" | "message"> {

@@ -85,8 +85,12 @@ async function tryPass(
 ): Promise<PassOutcome> {
   const { db, recording, logger, mayRecord } = options;
   const nothing = {
-    ...{ appended: 0, more: false, held: 0 },
-    ...{ failed: false, isPaused: false, isWaiting: false },
+    appended: 0,
+    more: false,
+    held: 0,
+    failed: false,
+    isPaused: false,
+    isWaiting: false,
   };
   try {
     if (await isPaused()) return { ...nothing, isPaused: true };

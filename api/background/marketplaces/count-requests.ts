@@ -20,7 +20,10 @@ export function countRequest({ marketplace, budget, outcome, limiters }: EndedRe
   for (const name of ["read", "act"] as const) {
     const { perMinute, burst, restoredInMs, pausedForMs } = limiters[name].state();
     publishBudget({
-      ...{ marketplace, budget: name, perMinute, burst },
+      marketplace,
+      budget: name,
+      perMinute,
+      burst,
       restoredAt: new Date(now + restoredInMs),
       pausedUntil: pausedForMs > 0 ? new Date(now + pausedForMs) : null,
     });

@@ -26,7 +26,10 @@ type Added = CallKey & { readonly calls?: number; readonly message?: string | nu
 /** Counts this process's calls to nodes and partners, and stores them every ten seconds on a connection of its own. */
 export function openCallMeter({ url, role, logger, now = () => new Date() }: Options): CallMeter {
   const db = openDatabase({
-    ...{ url, applicationName: role, max: 1, statementTimeoutMs: 5_000 },
+    url,
+    applicationName: role,
+    max: 1,
+    statementTimeoutMs: 5_000,
     onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
   });
   let counts = new Map<string, CallCount>();

@@ -61,7 +61,14 @@ export function openFeed(options: FeedOptions): Feed {
   const subscribers = openSubscribers(limits);
   const { pollMs, bufferBytes } = limits;
   const follower = followLog({
-    ...{ source, snapshots, frame, wake, pollMs, bufferBytes, logger, signal },
+    source,
+    snapshots,
+    frame,
+    wake,
+    pollMs,
+    bufferBytes,
+    logger,
+    signal,
     hasSubscribers: () => subscribers.size > 0,
     onBatch: subscribers.broadcast,
   });

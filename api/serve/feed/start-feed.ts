@@ -40,10 +40,15 @@ export function startFeeds(
   const { database, fees, chains } = config;
   const snapshots = feedSnapshots(reads);
   const sourceOf = (chainId: ChainId) => ({
-    ...{ db, chainIds: [chainId], feeRecipient: fees.recipient },
+    db,
+    chainIds: [chainId],
+    feeRecipient: fees.recipient,
   });
   const account = openFeed({
-    ...{ source: sourceOf(accountChainId), snapshots, frame: frameSnakeCase, logger },
+    source: sourceOf(accountChainId),
+    snapshots,
+    frame: frameSnakeCase,
+    logger,
   });
   const ofV1 = new Map(
     chains.flatMap(({ chainId }) =>

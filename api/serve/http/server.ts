@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server, type ServerOptions, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Express } from "express";
+import { expressClasses } from "./express-classes.ts";
 
 export type Listening = {
   readonly port: number;
@@ -41,7 +42,7 @@ export async function listen(
   port: number,
   given: ServerTimeouts = defaultTimeouts,
 ): Promise<Listening> {
-  const server = createServer(optionsOf(given), app);
+  const server = createServer({ ...optionsOf(given), ...expressClasses(app) }, app);
   server.maxHeadersCount = maxHeaders;
   server.timeout = given.idleMs;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {

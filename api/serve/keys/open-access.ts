@@ -63,7 +63,9 @@ export function openAccess({ config, logger, onUse }: AccessOptions): Access {
   const timers = [setInterval(write, writeMs), setInterval(sweep, sweepMs)];
   return {
     limiter: openLimiter({
-      ...{ db, limits, logger },
+      db,
+      limits,
+      logger,
       onAnswer: requests.add,
       onUse(use) {
         usage.onUse(use);

@@ -21,7 +21,10 @@ export function gaugePartners(registry: Registry, databases: () => readonly Data
   type Figure = (one: SyncMetrics["collections"][number]) => number | null;
   function gauge(name: string, help: string, figure: Figure) {
     const registered = new Gauge({
-      ...{ name, help, labelNames: ["marketplace"], registers: [registry] },
+      name,
+      help,
+      labelNames: ["marketplace"],
+      registers: [registry],
       async collect() {
         registered.reset();
         for (const one of (await read())?.collections ?? []) {

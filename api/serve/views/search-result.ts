@@ -63,7 +63,12 @@ function presentCollection(row: CollectionMatch, { siteUrl, media }: View) {
   const chainId = row.chainId as ChainId;
   const path = collectionPath(chainId, address, "image");
   return {
-    ...{ chainId, address, slug, name, symbol, verified },
+    chainId,
+    address,
+    slug,
+    name,
+    symbol,
+    verified,
     sameNameAs: sameNameAs && { ...sameNameAs, chainId: sameNameAs.chainId as ChainId },
     standard: row.standard && nameStandard(row.standard),
     holders: Number(row.holders),
@@ -79,7 +84,9 @@ function presentToken(row: TokenMatch, { siteUrl, media }: View) {
   const { collectionAddress, collectionSlug: slug, collectionName } = row;
   const path = tokenPath(chainId, contract, tokenId, "image");
   return {
-    ...{ chainId, contract, name },
+    chainId,
+    contract,
+    name,
     tokenId: String(tokenId),
     collection: { address: collectionAddress, slug, name: collectionName, verified },
     imageUrl: presentMedia(row.image, path, { ...media, isList: true }).url,
@@ -94,7 +101,11 @@ function presentOrder(row: OrderMatch, { siteUrl, prefix }: View) {
   const isBid = marketplace === null;
   const id = isBid ? orderId(prefix, orderHash) : listingId(prefix, { marketplace, orderHash });
   return {
-    ...{ chainId, id, orderHash, maker, status },
+    chainId,
+    id,
+    orderHash,
+    maker,
+    status,
     side: isBid ? ("bid" as const) : ("listing" as const),
     marketplace: marketplace ?? ("native" as const),
     urls: {

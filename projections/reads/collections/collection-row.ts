@@ -70,8 +70,7 @@ type FlatRoyalties = Record<`${RoyaltyOrigin}Recipient`, Hex | null> &
   Record<`${RoyaltyOrigin}Bps`, number | null>;
 
 export function nestFigures(row: FlatRow): CollectionRow {
-  return {
-    ...row,
+  return Object.assign(row, {
     royalty: royaltyOf(row),
     salesFigures: {
       "24h": salesFiguresOf(row, "24h"),
@@ -80,7 +79,7 @@ export function nestFigures(row: FlatRow): CollectionRow {
       all: salesFiguresOf(row, "all"),
     },
     change: { "24h": row.change_24h, "7d": row.change_7d, "30d": row.change_30d },
-  };
+  });
 }
 
 /** The one that orders are asked for, as a share of the price: `applicableRoyalty`. */
@@ -105,7 +104,10 @@ function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {
   const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
   const isUnknown = wei > 0n && row[`priced_${period}`] === 0n;
   return {
-    ...{ sales, wei, usdE8: isUnknown ? null : row[`usd_e8_${period}`] },
-    ...{ washSales: row[`wash_sales_${period}`], washWei: row[`wash_wei_${period}`] },
+    sales,
+    wei,
+    usdE8: isUnknown ? null : row[`usd_e8_${period}`],
+    washSales: row[`wash_sales_${period}`],
+    washWei: row[`wash_wei_${period}`],
   };
 }

@@ -17,8 +17,11 @@ export function exposedOrders(
   reasons: readonly string[],
 ): OrderQuery {
   const filter: OrderFilter = {
-    ...{ chainId, maker, status: "inactive" },
-    ...{ contractIds: null, tokenId: null },
+    chainId,
+    maker,
+    status: "inactive",
+    contractIds: null,
+    tokenId: null,
   };
   const condition = sql`o.reason in (${sql.join(reasons.map((one) => sql.lit(one)))})`;
   return { schema, filter, condition, countCondition: null, marketplaces: null };

@@ -83,7 +83,9 @@ export function componentsOf(components: Serialized<OrderComponents>): OrderComp
 function termsOf(terms: Serialized<Omit<TradeTerms, "fees">>): Omit<TradeTerms, "fees"> {
   const { side, contract, standard, tokenId } = terms;
   return {
-    ...{ side, contract, standard },
+    side,
+    contract,
+    standard,
     tokenId: tokenId === null ? null : BigInt(tokenId),
     quantity: BigInt(terms.quantity),
     unitPriceWei: BigInt(terms.unitPriceWei),

@@ -20,8 +20,14 @@ export type TradeFilter = {
 };
 
 export const anyTrade: TradeFilter = {
-  ...{ buyer: null, seller: null, wallet: null, marketplace: null, protocol: null, currency: null },
-  ...{ since: null, until: null },
+  buyer: null,
+  seller: null,
+  wallet: null,
+  marketplace: null,
+  protocol: null,
+  currency: null,
+  since: null,
+  until: null,
 };
 
 /** Whether sales are filtered by who traded: they are found by the wallet's own indexes. */

@@ -79,7 +79,9 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
   if (!head.success) return malformedEntry(entry, firstIssue(head.error).path);
   const { id: orderHash, kind, side = "sell", status, source } = head.data;
   const skip = (reason: string, path: string) => ({
-    ...{ reason, path, concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash },
+    reason,
+    path,
+    concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash,
   });
   if (status !== "active") return { ...skip("not_active", "status"), concerns: "none" };
   if (side !== "sell") return skip("not_a_listing", "side");

@@ -121,7 +121,9 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
   if (isInactive(data)) return { reason: "not_active", path: "status", concerns: "none" };
   const { order_hash: orderHash, protocol_data, protocol_address: exchange } = data;
   const skip = (reason: string, path: string) => ({
-    ...{ reason, path, concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash },
+    reason,
+    path,
+    concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash,
   });
   if (data.chain !== undefined && data.chain !== chainNames[chainId]) {
     return skip("other_chain", "chain");

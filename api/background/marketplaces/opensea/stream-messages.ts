@@ -58,9 +58,13 @@ export function parseStreamEvent(
 }
 
 const toStreamedOrder = (event: string, chainId: ChainId, orderHash: Hex): StreamedOrder => ({
-  ...{ chainId, orderHash, isNew: event === "item_listed" },
+  chainId,
+  orderHash,
+  isNew: event === "item_listed",
 });
 
 export const malformed = (path: string): SkippedEntry => ({
-  ...{ reason: "stream_malformed", path, concerns: "none" },
+  reason: "stream_malformed",
+  path,
+  concerns: "none",
 });

@@ -50,7 +50,8 @@ export async function checkCrossListing(
     components: body.components,
     signature: body.signature,
     receivedAt: now,
-    ...{ chainId, partnerOrderHash },
+    chainId,
+    partnerOrderHash,
   };
 }
 

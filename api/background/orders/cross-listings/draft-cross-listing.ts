@@ -48,8 +48,12 @@ export function draftCrossListing(
     price,
   });
   const legs = feeLegs.map(({ recipient, unitWei }) => ({
-    ...{ itemType: itemType.native, token: zeroAddress, identifierOrCriteria: 0n, recipient },
-    ...{ startAmount: unitWei * quantity, endAmount: unitWei * quantity },
+    itemType: itemType.native,
+    token: zeroAddress,
+    identifierOrCriteria: 0n,
+    recipient,
+    startAmount: unitWei * quantity,
+    endAmount: unitWei * quantity,
   }));
   return {
     fees: terms.fees,

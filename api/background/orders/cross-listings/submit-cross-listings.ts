@@ -177,6 +177,8 @@ const rejected = (
   orderHash: Hex | null,
   { rejected: code, message }: Rejection<CrossListingCode>,
 ): CrossListing => ({
-  ...{ status: "rejected", orderHash },
-  ...{ code, message },
+  status: "rejected",
+  orderHash,
+  code,
+  message,
 });

@@ -109,7 +109,11 @@ export function openReplicas(options: ReplicasOptions): Replicas {
 }
 
 const unknownState = (name: string): Known => ({
-  ...{ name, isUsed: false, isReachable: false, position: null, lagSeconds: null },
+  name,
+  isUsed: false,
+  isReachable: false,
+  position: null,
+  lagSeconds: null,
   // The first good look is enough at the start.
   goodLooks: looksToReturn - 1,
 });

@@ -47,7 +47,10 @@ export const tokens = route(
     const asked = Object.entries(query.attributes ?? {});
     const scope = {
       list: "account tokens",
-      ...{ chainId, sort, owner, listed },
+      chainId,
+      sort,
+      owner,
+      listed,
       contractIds: contractIds.join(),
       attributes: JSON.stringify(asked.toSorted()),
     };

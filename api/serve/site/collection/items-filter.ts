@@ -50,7 +50,12 @@ export const isByListing = ({ marketplace, minPrice, maxPrice }: ItemsFilter): b
 export function itemsLink(row: CollectionRow, filter: ItemsFilter, cursor = ""): string {
   const { sort, listed, marketplace, minPrice, maxPrice, traits } = filter;
   return filterLink(row, {
-    ...{ sort, listed, marketplace, min_price: minPrice, max_price: maxPrice, cursor },
+    sort,
+    listed,
+    marketplace,
+    min_price: minPrice,
+    max_price: maxPrice,
+    cursor,
     ...Object.fromEntries(traits.map(([type, value]) => [`traits[${type}]`, value])),
   });
 }

@@ -24,7 +24,10 @@ export async function marketPage(visit: Visit): Promise<PageContent> {
     read(listCollections, {
       query: {
         ...chain,
-        ...{ period, sort, cursor: cursor || undefined, per_page: String(perPage) },
+        period,
+        sort,
+        cursor: cursor || undefined,
+        per_page: String(perPage),
         exclude_wash: excludesWash ? "true" : undefined,
       },
     }),

@@ -112,15 +112,23 @@ function walletsTable(rows: Found["wallets"], { chains }: Visit): Html {
 function chainRows({ transactions, orders, sales }: Found, { now }: Visit): Html {
   const rows = [
     ...transactions.map(({ chainId, txHash, timestamp, sales: count }) => ({
-      ...{ chainId, kind: "Transaction", href: transactionLink(chainId, txHash), hash: txHash },
+      chainId,
+      kind: "Transaction",
+      href: transactionLink(chainId, txHash),
+      hash: txHash,
       about: html`${moment(timestamp, now)}, ${formatCount(count)} ${count === 1 ? "sale" : "sales"}`,
     })),
     ...sales.map(({ chainId, saleId, timestamp, urls }) => ({
-      ...{ chainId, kind: "Sale", href: urls.sale, hash: saleId },
+      chainId,
+      kind: "Sale",
+      href: urls.sale,
+      hash: saleId,
       about: moment(timestamp, now),
     })),
     ...orders.map(({ chainId, side, id, maker, status, urls }) => ({
-      ...{ chainId, kind: side === "bid" ? "Offer" : "Listing", hash: id },
+      chainId,
+      kind: side === "bid" ? "Offer" : "Listing",
+      hash: id,
       href: urls.listing ?? urls.bid ?? urls.maker,
       about: html`${statusMark(status, null)} by ${toWallet(chainId, maker)}`,
     })),

@@ -49,7 +49,9 @@ export async function readActivityPage(db: Database, query: ActivityQuery) {
   const { type: types = null, wallet = null, since = null, tokenId = null } = query;
   const scope = {
     list: "activity",
-    ...{ chainId, wallet, tokenId },
+    chainId,
+    wallet,
+    tokenId,
     types: types?.join() ?? null,
     contractIds: contractIds?.join() ?? null,
     since: since?.toISOString() ?? null,

@@ -58,7 +58,10 @@ export const getKey = route(
     if (key === null) return noKey;
     const { type, name, requestsPerMinute, networks, createdAt, expiresAt, isReplaced } = key;
     const data = {
-      ...{ type, name, requestsPerMinute, isReplaced },
+      type,
+      name,
+      requestsPerMinute,
+      isReplaced,
       scopes: [...(key.scopes ?? scopes)],
       networks: networks && [...networks],
       createdAt: createdAt.toISOString(),
@@ -123,7 +126,10 @@ export const listKeyRequests = route(
     return {
       data: shown.map(({ at, method, path, status, durationMs }) => ({
         at: at.toISOString(),
-        ...{ method, path, status, durationMs },
+        method,
+        path,
+        status,
+        durationMs,
       })),
       meta: { per_page, next: last === undefined ? null : String(last.id) },
     };

@@ -91,7 +91,10 @@ export const tokens = route(
     const traits = Object.entries(query.traits ?? {});
     const scope = {
       list: "tokens",
-      ...{ chainId, sort, owner, listed },
+      chainId,
+      sort,
+      owner,
+      listed,
       contractIds: contractIds.join(),
       tokenIds: ids?.join() ?? null,
       ...(traits.length > 0 && { traits: JSON.stringify(traits.toSorted()) }),

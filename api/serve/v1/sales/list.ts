@@ -70,7 +70,8 @@ export const listSales = route(
     if (isRejection(trade)) return trade;
     const scope = {
       list: "sales",
-      ...{ chainId, tokenId },
+      chainId,
+      tokenId,
       contractIds: contractIds?.join() ?? null,
       traits: JSON.stringify(traits.toSorted()),
       ...tradeScope(trade),

@@ -38,7 +38,9 @@ export function presentCrossListingRequirement(
   const { header, offer, consideration } = fixedParts(draft.components);
   return {
     fees: draft.fees.map(({ recipient, bps, isRequired, isService }) => ({
-      ...{ recipient, bps, required: isRequired },
+      recipient,
+      bps,
+      required: isRequired,
       kind: isService ? "service" : "royalty",
     })),
     ...header,

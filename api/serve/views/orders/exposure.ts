@@ -88,7 +88,9 @@ export function presentOpenApproval({ of, contract, amountWei }: OpenApproval): 
     kind: "approval",
     fillableWith: null,
     approval: {
-      ...{ of, contract, operator },
+      of,
+      contract,
+      operator,
       amountWei: amountWei === null ? null : String(amountWei),
     },
     end: { action: "revoke", to: contract, data: revocation(of, operator), value: "0" },
