@@ -164,7 +164,13 @@ function salesOf(
     });
     return {
       saleId: saleId(transaction, placed, index),
-      ...{ contract, tokenId, standard, quantity: units, seller, buyer, via },
+      contract,
+      tokenId,
+      standard,
+      quantity: units,
+      seller,
+      buyer,
+      via,
       priceWei: itemWei / units,
       totalWei: itemWei,
       currency: trade.currency,

@@ -39,7 +39,8 @@ export function tradesOf(transaction: ExchangeTransaction): Fill[] {
       exchange: contract,
       protocolVersion: "1",
       orderHash: null,
-      ...{ logIndex, zones: [] },
+      logIndex,
+      zones: [],
     };
   });
 }

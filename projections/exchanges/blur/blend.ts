@@ -56,6 +56,11 @@ function priceOf(
     currency: zeroAddress,
     totalWei: payments.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     fees: fees.map(({ to, amount }) => ({ recipient: to, wei: BigInt(amount) })),
-    ...{ side: "ask", exchange, logIndex, protocolVersion: "1", orderHash: null, zones: [] },
+    side: "ask",
+    exchange,
+    logIndex,
+    protocolVersion: "1",
+    orderHash: null,
+    zones: [],
   };
 }

@@ -38,7 +38,10 @@ function source(
 ): ExchangeSource {
   const trades = events.map((event) => event.name).filter((event) => !cancels.includes(event));
   return {
-    ...{ name, events, eventsWithCall: trades, eventsWithTransfers: trades },
+    name,
+    events,
+    eventsWithCall: trades,
+    eventsWithTransfers: trades,
     chains: { 1: { addresses: [address], firstBlock } },
   };
 }

@@ -38,7 +38,12 @@ function tradeOf(event: EmittedEvent, matcher: TransferMatcher): Trade {
   return {
     items: [{ ...item, seller: personOf(seller, event) }],
     currency: currencyOf(sell.paymentToken),
-    ...{ totalWei, side, exchange, logIndex, protocolVersion: "1", zones: [] },
+    totalWei,
+    side,
+    exchange,
+    logIndex,
+    protocolVersion: "1",
+    zones: [],
     fees: paymentsOf(rates, totalWei),
     orderHash: side === "ask" ? sellHash : buyHash,
   };

@@ -37,14 +37,20 @@ function tradeOf(event: EmittedEvent, matcher: TransferMatcher): Trade {
   return {
     items: [
       {
-        ...{ ...item, seller: personOf(transfer.from, event) },
+        ...item,
+        seller: personOf(transfer.from, event),
         ...(transfer.to === blur.blend ? { isHeldForBuyer: true as const } : {}),
       },
     ],
-    ...{ currency: zeroAddress, side, exchange, orderHash, logIndex },
+    currency: zeroAddress,
+    side,
+    exchange,
+    orderHash,
+    logIndex,
     totalWei: side === "ask" ? priceWei + totalOf(taken) : priceWei,
     fees: [...paymentsOf(execution.rates, priceWei), ...taken],
-    ...{ protocolVersion: "2", zones: [] },
+    protocolVersion: "2",
+    zones: [],
   };
 }
 

@@ -14,7 +14,8 @@ export const element: Exchange = {
 function source(name: string, events: readonly AbiEvent[]): ExchangeSource {
   const trades = events.map((event) => event.name);
   return {
-    ...{ name, events },
+    name,
+    events,
     eventsWithCall: trades,
     eventsWithTransfers: trades,
     chains: {

@@ -82,7 +82,9 @@ function tradeOf(
   const [seller, buyer] = takerSells ? [taker, maker] : [maker, taker];
   return {
     items: [{ contract: collection, tokenId, units: BigInt(amount), seller, buyer }],
-    ...{ currency, orderHash, logIndex },
+    currency,
+    orderHash,
+    logIndex,
     totalWei: BigInt(price),
     fees: fees.filter(({ wei }) => wei > 0n),
     side: takerSells ? "bid" : "ask",

@@ -33,7 +33,10 @@ function vaults(name: string, events: readonly AbiEvent[], version: "2" | "3"): 
   const swaps = events.map((event) => event.name);
   const deployment = { addresses: null, firstBlock: firstBlocks[version] };
   return {
-    ...{ name, events, eventsWithCall: swaps, eventsWithTransfers: swaps },
+    name,
+    events,
+    eventsWithCall: swaps,
+    eventsWithTransfers: swaps,
     chains: { 1: deployment },
   };
 }

@@ -79,7 +79,10 @@ function tradeOf({ event, args, contract: exchange, logIndex }: EmittedEvent): T
     totalWei: BigInt(salePrice),
     fees: [],
     side: isListing ? "ask" : "bid",
-    ...{ exchange, logIndex, protocolVersion: versions.get(exchange) ?? "unknown" },
-    ...{ orderHash: null, zones: [] },
+    exchange,
+    logIndex,
+    protocolVersion: versions.get(exchange) ?? "unknown",
+    orderHash: null,
+    zones: [],
   };
 }

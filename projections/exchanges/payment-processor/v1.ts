@@ -25,7 +25,11 @@ export function tradesOfV1(event: EmittedEvent): Trade[] {
       fees: [],
       // The event does not tell it: who sends the transaction takes the other's order.
       side: sender === seller ? "bid" : "ask",
-      ...{ exchange, logIndex, protocolVersion: "1", orderHash: null, zones: [] },
+      exchange,
+      logIndex,
+      protocolVersion: "1",
+      orderHash: null,
+      zones: [],
     };
   });
 }

@@ -63,7 +63,8 @@ function tradeOf({ args, contract, logIndex }: EmittedEvent, moved: readonly Tra
     exchange: contract,
     protocolVersion: "2",
     orderHash: match.leftHash,
-    ...{ logIndex, zones: [] },
+    logIndex,
+    zones: [],
   };
 }
 

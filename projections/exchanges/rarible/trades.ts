@@ -47,7 +47,8 @@ function buyTrade({ args, contract, logIndex }: EmittedEvent): Trade {
     exchange: contract,
     protocolVersion: "1",
     orderHash: null,
-    ...{ logIndex, zones: [] },
+    logIndex,
+    zones: [],
   };
 }
 
@@ -78,7 +79,8 @@ function matchTrade(
     exchange: contract,
     protocolVersion: "2",
     orderHash: leftHash,
-    ...{ logIndex, zones: [] },
+    logIndex,
+    zones: [],
   };
 }
 

@@ -15,7 +15,9 @@ export function tradesOf(transaction: ExchangeTransaction): Fill[] {
   const { sender, calldataTail } = first;
   try {
     return tradesOfOrders({
-      ...{ chainId, hash, calldataTail },
+      chainId,
+      hash,
+      calldataTail,
       sender: sender ?? first.contract,
       orders: fulfilled.map(fulfilledOrder),
       matches: events.filter(({ event }) => event === "OrdersMatched").map(ordersMatched),

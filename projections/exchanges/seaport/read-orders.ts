@@ -35,7 +35,10 @@ export function orderTransaction({
   const { sender, calldataTail } = first.payload as FulfilledPayload;
   const matched = facts.filter(({ kind }) => kind === factKind.orders_matched);
   return {
-    ...{ chainId, hash, sender, calldataTail },
+    chainId,
+    hash,
+    sender,
+    calldataTail,
     orders: fulfilled.map(fulfilledOrder),
     matches: matched.map(ordersMatched),
   };

@@ -37,7 +37,10 @@ function pools(name: string, events: readonly AbiEvent[], version: "1" | "2"): E
   const swaps = events.map((event) => event.name);
   const deployment = { addresses: null, firstBlock: firstBlocks[version] };
   return {
-    ...{ name, events, eventsWithCall: swaps, eventsWithTransfers: swaps },
+    name,
+    events,
+    eventsWithCall: swaps,
+    eventsWithTransfers: swaps,
     chains: { 1: deployment },
   };
 }

@@ -26,7 +26,8 @@ function source(
   firstBlock: number,
 ): ExchangeSource {
   return {
-    ...{ name, events },
+    name,
+    events,
     eventsWithCall: ["OrdersMatched"],
     eventsWithTransfers: ["OrdersMatched"],
     chains: { 1: { addresses: [address], firstBlock } },

@@ -37,13 +37,16 @@ function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[], range
   );
   return {
     items: delivered(event, nfts, last).map((transfer) => ({
-      ...{ seller, buyer, transfer },
+      seller,
+      buyer,
+      transfer,
       contract: transfer.contract,
       tokenId: transfer.tokenId,
       units: BigInt(transfer.amount),
     })),
     currency: payment?.contract ?? zeroAddress,
-    ...{ totalWei, side },
+    totalWei,
+    side,
     fees: payment === undefined ? [] : feesOf(payment, payments(transfers, range)),
     exchange: event.contract,
     protocolVersion: event.source === "WyvernV1" ? "1" : "2",

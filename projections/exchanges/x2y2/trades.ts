@@ -72,7 +72,11 @@ function trade(
     return { recipient: to, wei: (totalWei * BigInt(percentage)) / MILLION };
   });
   return {
-    ...{ items, currency, totalWei, side, logIndex },
+    items,
+    currency,
+    totalWei,
+    side,
+    logIndex,
     fees: fees.filter(({ wei }) => wei > 0n),
     exchange: contract,
     protocolVersion: "1",

@@ -84,6 +84,8 @@ function common({ contract, logIndex }: EmittedEvent, fees: readonly FeePayment[
   return {
     exchange: contract,
     fees: fees.filter(({ wei }) => wei > 0n),
-    ...{ logIndex, orderHash: null, zones: [] },
+    logIndex,
+    orderHash: null,
+    zones: [],
   };
 }
