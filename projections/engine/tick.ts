@@ -14,7 +14,7 @@ import {
 import { closeWindow, openWindow } from "./fact-window.ts";
 import { DerivationFailed, isPermanentError } from "./failure.ts";
 import { readPositions } from "./positions.ts";
-import type { Window } from "./projection.ts";
+import type { Relation, Window } from "./projection.ts";
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -33,13 +33,14 @@ const FEW_FACTS = 1_000n;
  * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`. Where one
  * reads tables that are ahead of it, as those are that the projector of another release moves too, all targets are brought
  * to the highest position instead, however many facts that takes: a shorter window would read rows of later positions.
- * Throws `DerivationFailed` where trying again would not help.
+ * Throws `DerivationFailed` where trying again would not help. `facts`: in place of `log.fact`.
  */
 export async function tick(
   db: Database,
   targets: readonly Target[],
   maxFacts?: number,
   limit?: bigint,
+  facts?: Relation,
 ): Promise<Tick> {
   try {
     return await db
@@ -70,7 +71,7 @@ export async function tick(
           session,
           due.map(({ target }) => target.schema),
         );
-        await applyAll(session, due, window.upTo, checkpoints);
+        await applyAll(session, due, { upTo: window.upTo, checkpoints, facts });
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
         return { outcome: "moved", window, head };
       });
@@ -122,14 +123,17 @@ function windowUpTo(positions: readonly bigint[], upTo: bigint): Window {
 async function applyAll(
   session: Session,
   due: readonly Reached[],
-  upTo: bigint,
-  checkpoints: Map<string, Checkpoint>,
+  {
+    upTo,
+    checkpoints,
+    facts,
+  }: { upTo: bigint; checkpoints: Map<string, Checkpoint>; facts: Relation | undefined },
 ): Promise<void> {
   let open: OpenWindow | undefined;
   for (const { target, position } of due) {
     if (open?.window.after !== position) {
       if (open !== undefined) await closeWindow(session);
-      const window = await openWindow(session, { after: position, upTo });
+      const window = await openWindow(session, { after: position, upTo }, facts);
       open = await readOpenWindow(session, window, checkpoints);
     }
     await applyTo(session, target, open);

@@ -41,6 +41,7 @@ import { up as projectingLease } from "./migrations/0067-projecting-lease.ts";
 import { up as analyticsEngines } from "./migrations/0070-analytics-engines.ts";
 import { up as logPartitions } from "./migrations/0071-log-partitions.ts";
 import { up as logArchives } from "./migrations/0072-log-archives.ts";
+import { up as detachedFacts } from "./migrations/0073-detached-facts.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
 /** Numbered, forward only. A released one is never edited. */
@@ -85,6 +86,7 @@ const migrations: Record<string, Migration> = {
   "0070-analytics-engines": { up: analyticsEngines },
   "0071-log-partitions": { up: logPartitions },
   "0072-log-archives": { up: logArchives },
+  "0073-detached-facts": { up: detachedFacts },
 };
 
 /**

@@ -20,7 +20,9 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
     parameters: feeRecipient,
     sample: {
       key: ["block_id", "transaction_index"],
-      where: sql`log_index is not null and kind in ${saleKinds}`,
+      // Of a transaction in an archive the log has other facts only.
+      where: sql`log_index is not null and kind in ${saleKinds} and not exists (
+        select from log.detached_block detached where detached.block_id = f.block_id)`,
       tables: ["sale", "doubt"],
     },
     tables,
@@ -36,5 +38,6 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
       await addDoubts(session, schema, doubts);
     },
     deriveAll: salesSteps(feeRecipient),
+    readsArchives: true,
   };
 }

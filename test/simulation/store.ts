@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { allProjections } from "../../projections/all.ts";
 import type { Database } from "../../projections/database.ts";
-import { deriveInBulk } from "../../projections/engine/bulk.ts";
+import { build } from "../../projections/engine/build.ts";
 import { dropTarget, readCheckpoints, type Target } from "../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../projections/engine/projection.ts";
 import { schemaOf } from "../../projections/versions.ts";
@@ -28,13 +28,18 @@ export type Store = {
   /** OwnershipState in one window. */
   shadows: readonly Target[];
   layouts: ReadonlyMap<string, Layout>;
+  /** Where partitions of the log are archived, to be detached now and then; null: never. */
+  archives: string | null;
 };
 
 const shadowName = ({ name }: Projection) => `${name}_shadow`;
 const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
-/** Makes the tables in a migrated database, in place of those of an earlier store. */
-export async function openStore(url: string): Promise<Store> {
+/**
+ * Makes the tables in a migrated database, in place of those of an earlier store. With archives there are no tables to
+ * derive in one window: they would be behind all the time, and no partition may be detached before all have passed it.
+ */
+export async function openStore(url: string, archives: string | null = null): Promise<Store> {
   const db = openSimulationDatabase(url);
   for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
   const projections = allProjections({ feeRecipient });
@@ -44,10 +49,19 @@ export async function openStore(url: string): Promise<Store> {
   const layouts = new Map<string, Layout>();
   for (const one of projections) {
     targets.push(await createProjection(db, withProgramFault(one, programFault)));
-    shadows.push(await createProjection(db, one, shadowName(one)));
+    if (archives === null) shadows.push(await createProjection(db, one, shadowName(one)));
     layouts.set(one.name, await readLayout(db, schemaOf(one.name)));
   }
-  return { faulty: openFaulty(url), db, projections, targets, programFault, shadows, layouts };
+  return {
+    faulty: openFaulty(url),
+    db,
+    projections,
+    targets,
+    programFault,
+    shadows,
+    layouts,
+    archives,
+  };
 }
 
 export async function closeStore({ faulty, db }: Store): Promise<void> {
@@ -59,7 +73,10 @@ export async function emptyStore({ db, targets, shadows, layouts }: Store): Prom
   const tables = [...targets, ...shadows].flatMap(({ projection, schema }) => {
     return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
   });
-  const log = ["log.fact", "log.block", "log.transaction", "log.contract"];
+  const log = [
+    ...["log.fact", "log.block", "log.transaction", "log.contract"],
+    ...["log.archive", "log.detached_block", "log.detached_range"],
+  ];
   const statements = [
     ...[...tables, ...log].map((table) => `delete from ${table}`),
     "update log.head set position = 0",
@@ -84,7 +101,7 @@ export async function compareInBulk(
   for (const projection of projections.filter(areAt)) {
     const schema = inBulk(projection);
     await drop(db, schema);
-    await deriveInBulk(db, { projection, schema }, () => {}, { limit: position });
+    await build(db, { projection, schema }, { limit: position }, () => {});
     const bulk = { db, schema, layout: await readLayout(db, schema) };
     const what = `${projection.name} step by step and in bulk at ${position}`;
     broken.push(...(await compare(what, tablesOf(store, projection), bulk)));

@@ -100,7 +100,11 @@ async function copyNext(
   state: Omit<SinkState, "committedAt">,
 ): Promise<Step> {
   await assertSameLog(snapshot, state);
-  const { position, head } = snapshot;
+  const { position, head, detachedPosition } = snapshot;
+  if (state.position < detachedPosition)
+    throw new Error(
+      `the engine needs facts up to position ${detachedPosition} that are in archives alone: op log attach`,
+    );
   context.options.onProgress?.({ position: state.factsPosition, head });
   const target = position ?? head;
   if (target - state.factsPosition > BATCH_FACTS) {

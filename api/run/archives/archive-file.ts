@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { archivedColumns, cellsOf } from "../../../projections/log/archives/archived-columns.ts";
 import { type FactsDigest, LinesDigest } from "../../../projections/log/archives/digest.ts";
+import type { FileDigest } from "../../../projections/log/archives/digest-file.ts";
 import type { FactLine } from "../../../projections/log/archives/read-lines.ts";
 import { writeParquet } from "../parquet/parquet.ts";
-
-/** A file's length, and what `sha256sum` prints of it. */
-export type FileDigest = { readonly bytes: bigint; readonly sha256: string };
 
 /** Writes facts as a Parquet file, which appears under its name when it is whole and on the disk. */
 export async function writeArchiveFile(
@@ -45,15 +42,6 @@ async function writeFacts(handle: FileHandle, pages: AsyncIterable<readonly Fact
   }
   await writer.end();
   return { bytes, sha256: file.digest("hex"), ...facts.end() };
-}
-
-/** Null: there is no such file. */
-export async function digestFile(place: string): Promise<FileDigest | null> {
-  const found = await stat(place).catch(() => null);
-  if (found === null) return null;
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(place)) hash.update(chunk);
-  return { bytes: BigInt(found.size), sha256: hash.digest("hex") };
 }
 
 /** Makes sure that names in a directory outlive the machine. */

@@ -4,14 +4,20 @@ import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import {
   type Archive,
+  type NotedArchive,
   noteArchive,
   readArchives,
+  readDetached,
 } from "../../../projections/log/archives/archives.ts";
+import {
+  assertReadable,
+  assertWhole,
+  checkArchiveFile,
+} from "../../../projections/log/archives/check-archive.ts";
 import { digestFacts, type FactsDigest } from "../../../projections/log/archives/digest.ts";
 import { readLines } from "../../../projections/log/archives/read-lines.ts";
 import type { Partition } from "../../../projections/log/partitions/read-partitions.ts";
 import { writeArchiveFile } from "./archive-file.ts";
-import { assertReadable, checkArchiveFile } from "./check-archive.ts";
 import { archiveName, readManifest, writeManifest } from "./manifest.ts";
 
 /** `isNew`: false where the directory had the file already, as it was written. */
@@ -20,7 +26,7 @@ export type Archived = Archive & { readonly isNew: boolean };
 /**
  * Writes a partition's facts to a file of the directory, reads them back, and notes the file once PostgreSQL makes the
  * same digest of the table. Nothing of the log changes. After a kill the same call goes on: a file appears whole or not
- * at all, and one that is there is only checked.
+ * at all, and one that is there is only checked. Of a detached partition the directory must have the file.
  */
 export async function archivePartition(
   db: Database,
@@ -28,6 +34,13 @@ export async function archivePartition(
   directory: string,
 ): Promise<Archived> {
   await mkdir(directory, { recursive: true });
+  const detached = (await readDetached(db)).find((one) => one.first === first);
+  if (detached !== undefined) {
+    const copied = { ...withoutState(detached), directory };
+    await assertWhole(copied);
+    await noteArchive(db, copied);
+    return { ...copied, isNew: false };
+  }
   const held = await digestFacts(db, sql.table(table), { first, last });
   const found = await findWritten(db, { first, last }, directory, held);
   if (found !== null) {
@@ -59,7 +72,10 @@ async function findWritten(
   held: FactsDigest,
 ): Promise<Archive | null> {
   const noted = (await readArchives(db)).find(({ first }) => first === bounds.first);
-  const candidate = noted?.directory === directory ? noted : await readManifest(directory, bounds);
+  const candidate =
+    noted?.directory === directory ? withoutState(noted) : await readManifest(directory, bounds);
   if (candidate === null || !isSame(candidate, held)) return null;
   return (await checkArchiveFile(candidate)) === null ? candidate : null;
 }
+
+const withoutState = ({ detachedAt: _, ...archive }: NotedArchive): Archive => archive;

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { activityFields, activityRefusals, listActivity } from "./activity-page.ts";
+import { activityFields, activityMeta, activityRefusals, listActivity } from "./activity-page.ts";
 import { route } from "./context.ts";
-import { listMeta } from "./list-page.ts";
 import { address } from "./parameters.ts";
 import { NftActivityItem } from "./views/objects.ts";
 
@@ -18,7 +17,7 @@ export const activity = route(
       wallet: address.optional().meta({ description: "Only events that involve this wallet." }),
     }),
     data: z.array(NftActivityItem),
-    meta: listMeta,
+    meta: activityMeta,
     refuses: activityRefusals,
   },
   ({ query }, context) => listActivity(query, context),

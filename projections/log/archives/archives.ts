@@ -14,13 +14,23 @@ export type Archive = FactsDigest & {
   /** Of the file. */
   readonly sha256: string;
 };
+export type NotedArchive = Archive & {
+  /** Since when the file alone has some of its facts; null: the log has all. */
+  readonly detachedAt: Date | null;
+};
 
 /** All that were noted, in the order of positions. */
-export async function readArchives(session: Session): Promise<Archive[]> {
-  const { rows } = await sql<Archive>`
-    select first_position as first, last_position as last, facts, directory, file, bytes, sha256, digest
+export async function readArchives(session: Session): Promise<NotedArchive[]> {
+  const { rows } = await sql<NotedArchive>`
+    select first_position as first, last_position as last, facts, directory, file, bytes, sha256, digest,
+           detached_at as "detachedAt"
     from log.archive order by first_position`.execute(session);
   return rows;
+}
+
+/** Those of which the log lacks facts. */
+export async function readDetached(session: Session): Promise<NotedArchive[]> {
+  return (await readArchives(session)).filter(({ detachedAt }) => detachedAt !== null);
 }
 
 /** Notes a file; where the partition has one that was noted, this is it from now on. */

@@ -45,11 +45,17 @@ async function findUnfinal(session: Session, { table }: Bounds): Promise<string[
   );
 }
 
-async function findBehind(session: Session, last: bigint): Promise<string[]> {
-  const { rows } = await sql<{ name: string; position: bigint }>`
-    select format('projection %s', projection) as name, position from engine.checkpoint where position < ${last}
+/** What reads facts in their order and has not passed a position, or derives from all of them just now. */
+export async function findBehind(session: Session, last: bigint): Promise<string[]> {
+  const { rows } = await sql<{ reason: string }>`
+    select format('projection %s is at %s', projection, position) as reason
+    from engine.checkpoint where position < ${last}
     union all
-    select format('analytics engine %s', engine), position from ops.analytics_engine where position < ${last}
-    order by name`.execute(session);
-  return rows.map(({ name, position }) => `${name} is at ${position}`);
+    select format('analytics engine %s is at %s', engine, position)
+    from ops.analytics_engine where position <= ${last}
+    union all
+    select format('%s is being derived from the whole log', n.nspname)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relname = 'bulk_progress'
+    order by reason`.execute(session);
+  return rows.map(({ reason }) => reason);
 }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../../database.ts";
+import { assertHeldAfter } from "../archives/detached-border.ts";
 import { kindList } from "../fact-kind-sql.ts";
 import { advanceArrived, readArrived } from "./arrival.ts";
 import type { ChainMove } from "./chain-move.ts";
@@ -19,6 +20,7 @@ export async function copyStep(move: ChainMove, upTo: bigint): Promise<bigint> {
   const after = await readArrived(move);
   const end = after + stepPositions < upTo ? after + stepPositions : upTo;
   if (end <= after) return after;
+  await assertHeldAfter(from, after, "the chain's move");
   await copyContracts(move);
   const known = await readKnownContracts(to);
   const texts = await from

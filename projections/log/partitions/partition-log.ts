@@ -1,12 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
-import { isLockHeld } from "../../named-lock.ts";
-
-/** Below the server's own second for deadlocks, so that nobody else's statement fails for this one. */
-const LOCK_TIMEOUT_MS = 500;
-const PAUSE_MS = 1_000;
-const TRIES = 10;
+import type { Database, Session } from "../../database.ts";
+import { alone, untilAlone } from "./alone.ts";
 
 /**
  * Makes `log.fact` a table that is partitioned by position: the table as it is becomes the first partition. Facts are
@@ -14,20 +8,15 @@ const TRIES = 10;
  * had it all the time, and it is as before, to be tried again.
  */
 export async function partitionLog(db: Database): Promise<boolean> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  return await untilAlone(async () => {
     if (await isPartitioned(db)) return true;
-    try {
-      await boundLog(db);
-      // It reads the whole table once, beside appends and readers.
-      await sql`alter table log.fact validate constraint fact_range`.execute(db);
-      await alone(db, swapTables);
-      await sql`select log.analyze_facts()`.execute(db);
-    } catch (error) {
-      if (!isLockHeld(error)) throw error;
-      await delay(PAUSE_MS);
-    }
-  }
-  return await isPartitioned(db);
+    await boundLog(db);
+    // It reads the whole table once, beside appends and readers.
+    await sql`alter table log.fact validate constraint fact_range`.execute(db);
+    await alone(db, run(swapTables));
+    await sql`select log.analyze_facts()`.execute(db);
+    return await isPartitioned(db);
+  });
 }
 
 export async function isPartitioned(db: Database): Promise<boolean> {
@@ -41,15 +30,12 @@ async function boundLog(db: Database): Promise<void> {
     select from pg_constraint where conrelid = 'log.fact'::regclass and conname = 'fact_range'`.execute(
     db,
   );
-  if (rows.length === 0) await alone(db, addBound);
+  if (rows.length === 0) await alone(db, run(addBound));
 }
 
-async function alone(db: Database, body: string): Promise<void> {
-  await db.transaction().execute(async (session) => {
-    await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(session);
-    await sql.raw(`do $alone$${body}$alone$`).execute(session);
-  });
-}
+const run = (body: string) => async (session: Session) => {
+  await sql.raw(`do $alone$${body}$alone$`).execute(session);
+};
 
 /**
  * The first partition ends where the one of the next half partition's facts does. Until the tables are swapped no fact may

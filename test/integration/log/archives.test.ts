@@ -5,10 +5,13 @@ import { parquetReadObjects } from "hyparquet";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { archivePartition } from "../../../api/run/archives/archive-partition.ts";
-import { assertReadable, checkArchiveFile } from "../../../api/run/archives/check-archive.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readArchives } from "../../../projections/log/archives/archives.ts";
+import {
+  assertReadable,
+  checkArchiveFile,
+} from "../../../projections/log/archives/check-archive.ts";
 import { digestFacts } from "../../../projections/log/archives/digest.ts";
 import { findHindrances } from "../../../projections/log/archives/find-hindrances.ts";
 import { partitionAt, settle } from "../../support/database/archives.ts";

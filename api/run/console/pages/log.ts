@@ -1,4 +1,5 @@
 import { chainIds } from "../../../../abis/deployments.ts";
+import { readDetachedPosition } from "../../../../projections/log/archives/detached-border.ts";
 import { countFacts } from "../../../../projections/log/fact-counts.ts";
 import { type FactKind, factKind } from "../../../../projections/log/fact-kind.ts";
 import { readFactsBefore } from "../../../../projections/log/provenance.ts";
@@ -29,7 +30,8 @@ export async function logPage(visit: Visit): Promise<PageContent> {
     kinds: kind === null ? null : [factKind[kind]],
     chainIds: chainId === null ? null : [chainId],
   };
-  const [page, rate] = await Promise.all([
+  const [archived, page, rate] = await Promise.all([
+    readDetachedPosition(db),
     readFactsBefore(db, filter, before, perPage),
     readRate(db, now()),
   ]);
@@ -45,6 +47,7 @@ export async function logPage(visit: Visit): Promise<PageContent> {
       title: kind === null ? "Newest facts" : `Newest facts: ${kind}`,
       body: [
         filterForm(kind, chainId),
+        html`${archived >= before - 1n && html`<p>Some facts up to position ${archived.toString()} are in archives alone.</p>`}`,
         factTable(page.facts, { caption: "Facts, newest first" }),
         html`${page.facts.length < perPage && page.next !== null && html`<p class="empty">None of these in the positions that one page searches.</p>`}${nextPage(next)}`,
       ],

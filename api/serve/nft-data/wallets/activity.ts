@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { activityFields, activityRefusals, listActivity } from "../activity-page.ts";
+import { activityFields, activityMeta, activityRefusals, listActivity } from "../activity-page.ts";
 import { route } from "../context.ts";
-import { listMeta } from "../list-page.ts";
 import { address } from "../parameters.ts";
 import { NftActivityItem } from "../views/objects.ts";
 
@@ -17,7 +16,7 @@ export const walletActivity = route(
     params: z.object({ address }),
     query: z.object(activityFields),
     data: z.array(NftActivityItem),
-    meta: listMeta,
+    meta: activityMeta,
     refuses: activityRefusals,
   },
   ({ params, query }, context) => listActivity({ ...query, wallet: params.address }, context),

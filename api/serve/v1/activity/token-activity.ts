@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
+import { cursorRefusals } from "../../http/page.ts";
 import { ActivityItem } from "../../views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
-import { activityFields, answerActivity } from "./page.ts";
+import { activityFields, activityMeta, answerActivity } from "./page.ts";
 
 export const tokenActivity = route(
   {
@@ -18,7 +18,7 @@ export const tokenActivity = route(
     params: z.object({ collection: collectionKey, tokenId }),
     query: z.object({ chainId, ...activityFields }),
     data: z.array(ActivityItem),
-    meta: uncountedMeta,
+    meta: activityMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },

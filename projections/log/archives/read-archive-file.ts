@@ -1,10 +1,6 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
-import {
-  type ArchivedType,
-  archivedColumns,
-  lineOf,
-} from "../../../projections/log/archives/archived-columns.ts";
-import type { FactLine } from "../../../projections/log/archives/read-lines.ts";
+import { type ArchivedType, archivedColumns, lineOf } from "./archived-columns.ts";
+import type { FactLine } from "./read-lines.ts";
 
 /** The facts of an archive's file in the order that they have there, a row group at a time. */
 export async function* readArchiveFile(place: string): AsyncGenerator<FactLine[]> {

@@ -1,0 +1,73 @@
+import type { Command } from "commander";
+import type { Database } from "../../../../projections/database.ts";
+import {
+  assertArchivable,
+  type NotedArchive,
+  readArchives,
+} from "../../../../projections/log/archives/archives.ts";
+import { checkArchiveFile } from "../../../../projections/log/archives/check-archive.ts";
+import {
+  type Detached,
+  detachPartition,
+} from "../../../../projections/log/archives/detach-partition.ts";
+import { findHindrances } from "../../../../projections/log/archives/find-hindrances.ts";
+import type { Partition } from "../../../../projections/log/partitions/read-partitions.ts";
+import { withDatabase } from "../cli/open-database.ts";
+import { print } from "../cli/output.ts";
+import { notDone, parseFirst, type Skipped, skip, withPartitions } from "./chosen-partitions.ts";
+
+type Options = { partition?: bigint; json?: boolean };
+
+/** `op log detach` */
+export function addDetach(log: Command): void {
+  log
+    .command("detach")
+    .description(
+      "take facts of archived partitions out of the database that only rebuilds and lists of old events need",
+    )
+    .option("--partition <position>", "the partition that begins there; default: all", parseFirst)
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(detach);
+}
+
+type Done = Detached & { first: bigint; last: bigint };
+
+async function detach({ partition, json }: Options): Promise<void> {
+  await withDatabase("log detach", async ({ db }) => {
+    await withPartitions(db, partition, async (chosen) => {
+      await assertArchivable(db);
+      const archives = new Map((await readArchives(db)).map((one) => [one.first, one]));
+      const detached: Done[] = [];
+      const skipped: Skipped[] = [];
+      for (const one of chosen) {
+        const archive = archives.get(one.first);
+        const hindrances = await findDetachHindrances(db, one, archive);
+        if (archive === undefined || hindrances.length > 0) skipped.push(skip(one, hindrances));
+        else {
+          const { first, last } = one;
+          detached.push({ first, last, ...(await detachPartition(db, one, archive)) });
+        }
+      }
+      print(json, { detached, skipped }, [
+        ...detached.map(lineOf),
+        ...skipped.map(notDone("detached")),
+      ]);
+      if (partition !== undefined && skipped.length > 0) process.exitCode = 1;
+    });
+  });
+}
+
+async function findDetachHindrances(
+  db: Database,
+  partition: Partition,
+  archive: NotedArchive | undefined,
+): Promise<string[]> {
+  if (archive === undefined) return ["it is not archived"];
+  if (archive.detachedAt !== null) return ["it was detached before"];
+  const wrong = await checkArchiveFile(archive);
+  return [...(wrong === null ? [] : [wrong]), ...(await findHindrances(db, partition))];
+}
+
+const lineOf = ({ first, last, left, kept }: Done): string =>
+  `positions ${first} to ${last}: ${left} facts left the database, ${kept} stay`;
