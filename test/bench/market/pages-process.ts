@@ -22,7 +22,7 @@ import { readSample, rotate, type Sample } from "./lists.ts";
 import type { PagesOptions } from "./pages.ts";
 
 const warmUps = 100;
-const requests = 200;
+const requests = 600;
 /** By how much the 95th percentile of a page may exceed that of its reads. */
 const goalMs = 5;
 const percentiles = [{ percent: 95, goalMs: null }];
