@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 import { type Archive, readDetached } from "../log/archives/archives.ts";
 import { assertWhole, readArchivedFacts } from "../log/archives/check-archive.ts";
-import { storeLines } from "../log/archives/store-lines.ts";
+import { ofKinds, storeLines } from "../log/archives/store-lines.ts";
 import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { logFacts } from "./fact-window.ts";
 import { tick } from "./tick.ts";
@@ -49,7 +49,7 @@ export async function buildFromArchives(
   for (const archive of remaining) {
     await applyUpTo(db, target, archive.first - 1n, options);
     await db.connection().execute(async (connection) => {
-      await load(connection, archive);
+      await load(connection, target, archive);
       try {
         await applyUpTo(connection, target, archive.last, { ...options, facts: withArchived });
       } finally {
@@ -77,13 +77,21 @@ async function applyUpTo(
   }
 }
 
-/** Nothing of it outlives the connection. The indexes are those that facts are looked up by. */
-async function load(connection: Database, archive: Archive): Promise<void> {
+/**
+ * Facts of the kinds that the projection handles, and of the states of blocks. Nothing of it outlives the connection. The
+ * indexes are those that facts are looked up by.
+ */
+async function load(
+  connection: Database,
+  { projection: { handles } }: Target,
+  archive: Archive,
+): Promise<void> {
+  const kinds = handles && ([...handles, "block_retracted", "block_readopted"] as const);
   await unload(connection);
   await sql`create temporary table archived_fact (like log.fact including defaults)`.execute(
     connection,
   );
-  await storeLines(connection, archived, readArchivedFacts(archive));
+  await storeLines(connection, archived, ofKinds(readArchivedFacts(archive), kinds));
   await sql`create unique index on ${archived} (position)`.execute(connection);
   await sql`create index on ${archived} (block_id, log_index)`.execute(connection);
   await sql`create index on ${archived} (order_hash) where order_hash is not null`.execute(

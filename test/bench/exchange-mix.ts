@@ -57,7 +57,8 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   });
 }
 
-async function makeLog(db: Database, facts: number, isMixed: boolean): Promise<void> {
+/** `isMixed`: half of the fills are other exchanges'. */
+export async function makeLog(db: Database, facts: number, isMixed: boolean): Promise<void> {
   await makeEvents(db, { facts });
   if (isMixed) await replaceFills(db);
   await appendRange(db, 0, facts);

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../database.ts";
-import { type ArchivedColumn, archivedColumns } from "./archived-columns.ts";
+import { type FactKind, factKind } from "../fact-kind.ts";
+import { type ArchivedColumn, archivedColumns, cellsOf } from "./archived-columns.ts";
 import type { FactLine } from "./read-lines.ts";
 
 /** Stores facts that were written as lines in a table with the columns of `log.fact`, as they were. */
@@ -16,6 +17,20 @@ export async function storeLines(
       select ${cells} from unnest(${page.map(({ line }) => line)}::text[]) with ordinality one (line, ord)
       cross join lateral string_to_array(one.line, E'\\t', '\\N') c
       order by one.ord`.execute(session);
+  }
+}
+
+const kindPlace = archivedColumns.findIndex(({ name }) => name === "kind");
+
+/** Those of the facts that are of some kinds; undefined: all. */
+export async function* ofKinds(
+  pages: AsyncIterable<readonly FactLine[]>,
+  kinds: readonly FactKind[] | undefined,
+): AsyncGenerator<readonly FactLine[]> {
+  const wanted = kinds && new Set<string | null>(kinds.map((kind) => `${factKind[kind]}`));
+  for await (const page of pages) {
+    if (wanted === undefined) yield page;
+    else yield page.filter(({ line }) => wanted.has(cellsOf(line)[kindPlace] ?? null));
   }
 }
 
