@@ -82,12 +82,20 @@ async function swap(session: Session, partition: Bounds): Promise<void> {
   }
 }
 
-/** A transaction with a snapshot from before the table's facts would find the partition empty. Senders to standbys have no database. */
+/**
+ * A transaction with a snapshot from before the table's facts would find the partition empty. What standbys with
+ * `hot_standby_feedback` report is a sender's, which has no database, or their slot's.
+ */
 async function hasOlderSnapshot(db: Database, { madeBy }: Replacement): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_stat_activity
-    where (datname is null or datname = current_database())
-      and backend_type is distinct from 'autovacuum worker' and age(backend_xmin) >= age(${madeBy}::xid8::xid)
+    select from (
+      select backend_xmin as oldest from pg_stat_activity
+      where (datname is null or datname = current_database())
+        and backend_type is distinct from 'autovacuum worker'
+      union all
+      select xmin from pg_replication_slots
+    ) holder
+    where age(oldest) >= age(${madeBy}::xid8::xid)
     limit 1`.execute(db);
   return rows.length > 0;
 }
