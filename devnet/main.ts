@@ -139,7 +139,9 @@ async function run(flags: Flags): Promise<void> {
   const nodes = chains.map(({ chainId, rpcUrl, wsUrl, pid }) => [chainId, { rpcUrl, wsUrl, pid }]);
   const closing = new AbortController();
   const partners = await runPartners({
-    ...{ chains, ports: partnerPorts, selling: trading },
+    chains,
+    ports: partnerPorts,
+    selling: trading,
     signal: closing.signal,
   });
   printLine({

@@ -16,8 +16,15 @@ for (const { name, file, mostBytes } of entries) {
 
 async function weigh(entry: string): Promise<number> {
   const { outputFiles } = await build({
-    ...{ entryPoints: [entry], bundle: true, minify: true, write: false, logLevel: "error" },
-    ...{ format: "esm", target: "es2022", platform: "browser", external: ["viem"] },
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    logLevel: "error",
+    format: "esm",
+    target: "es2022",
+    platform: "browser",
+    external: ["viem"],
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`${entry} gives no bundle`);

@@ -28,7 +28,9 @@ const sellsIntoBidOfBlur: Scenario = async (market, actors) => {
   const deposit = encodeFunctionData({ abi: wrappedNativeAbi, functionName: "deposit" });
   await bidder.transact({ to: blur.pool, data: deposit, value: price });
   const allowed = await market.client.readContract({
-    ...{ address: blur.pool, abi: erc20Abi, functionName: "allowance" },
+    address: blur.pool,
+    abi: erc20Abi,
+    functionName: "allowance",
     args: [bidder.address, exchange],
   });
   const args = [exchange, allowed + price] as const;
@@ -90,7 +92,8 @@ const approve = (owner: Actor, contract: Address, operator: Address) =>
   owner.transact({
     to: contract,
     data: encodeFunctionData({
-      ...{ abi: erc721Abi, functionName: "setApprovalForAll" },
+      abi: erc721Abi,
+      functionName: "setApprovalForAll",
       args: [operator, true],
     }),
   });

@@ -42,8 +42,11 @@ export async function addBulkListings(book: ListingStore, bulk: Bulk): Promise<v
   const { partner, chainId, contract, count, firstTokenId = 1n, maker, now } = bulk;
   const startTime = BigInt(now - 60);
   const terms = {
-    ...{ maker: maker.address, startTime, endTime: startTime + BigInt(lifetimeSeconds) },
-    ...{ salt: firstTokenId, counter: 0n },
+    maker: maker.address,
+    startTime,
+    endTime: startTime + BigInt(lifetimeSeconds),
+    salt: firstTokenId,
+    counter: 0n,
   };
   const base = (step: bigint): OrderComponents =>
     partnerComponents(chainId, terms, {
@@ -66,7 +69,10 @@ export async function addBulkListings(book: ListingStore, bulk: Bulk): Promise<v
     );
     for (const [index, { components, hash }] of made.entries())
       book.add({
-        ...{ chainId, hash, isWatched: false, listedAt: now },
+        chainId,
+        hash,
+        isWatched: false,
+        listedAt: now,
         order: { components, signature: signatures[index] ?? "0x" },
       });
   }

@@ -36,7 +36,10 @@ type Control = (standIn: StandIn, body: unknown) => Promise<unknown> | unknown;
 /** What tests in another process do with a stand-in, by method and path. */
 const controls: Record<string, Control> = {
   "GET /_control": ({ partner, url, faults, requests, book }) => ({
-    ...{ partner, url, faults: faults(), requests: requests().length },
+    partner,
+    url,
+    faults: faults(),
+    requests: requests().length,
     listings: countByStatus(book.all()),
   }),
   "PATCH /_control/faults": (standIn, body) => {
@@ -101,6 +104,9 @@ function countByStatus(listings: Iterable<StoredListing>): Record<string, number
 }
 
 const presentShown = ({ chainId, orderHash, status, remaining, order }: StoredListing) => ({
-  ...{ chainId, orderHash, status, remaining: `${remaining}` },
+  chainId,
+  orderHash,
+  status,
+  remaining: `${remaining}`,
   components: presentWhole(order.components),
 });

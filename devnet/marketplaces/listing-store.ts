@@ -122,12 +122,20 @@ function shownOf(addition: Addition, sequence: number): StoredListing {
   if (item === undefined) throw new TypeError("A listing offers a token");
   const quantity = orderQuantity(order.components);
   return {
-    ...{ chainId, order, isWatched, listedAt, sequence, quantity },
+    chainId,
+    order,
+    isWatched,
+    listedAt,
+    sequence,
+    quantity,
     orderHash: hash ?? orderHash(order.components),
     contract: item.token,
     tokenId: item.identifierOrCriteria,
     unitPriceWei: totalWei(order) / quantity,
-    ...{ remaining: quantity, status: "active", updatedAt: listedAt, changed: sequence },
+    remaining: quantity,
+    status: "active",
+    updatedAt: listedAt,
+    changed: sequence,
   };
 }
 

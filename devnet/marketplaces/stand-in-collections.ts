@@ -65,8 +65,12 @@ export function know(
   if (known !== undefined) return known;
   const slug = `unnamed-${contract.slice(2, 10).toLowerCase()}-${chainId}`;
   const made: StandInCollection = {
-    ...{ chainId, contract, slug, name: slug },
-    ...{ standard: "erc721", creatorFees: [] },
+    chainId,
+    contract,
+    slug,
+    name: slug,
+    standard: "erc721",
+    creatorFees: [],
   };
   collections.push(made);
   return made;

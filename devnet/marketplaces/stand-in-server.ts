@@ -101,8 +101,12 @@ async function serve(
   }
   const key = request.headers["x-api-key"] ?? request.headers.authorization;
   const remembered: Remembered = {
-    ...{ at: Date.now(), method: received.method, path: pathname, query: searchParams.toString() },
-    ...{ status: 0, hasKey: key !== undefined },
+    at: Date.now(),
+    method: received.method,
+    path: pathname,
+    query: searchParams.toString(),
+    status: 0,
+    hasKey: key !== undefined,
   };
   server.requests.push(remembered);
   if (server.requests.length > rememberedAtMost) server.requests.shift();

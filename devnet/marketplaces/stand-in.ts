@@ -46,7 +46,9 @@ export function createStandIn(state: StandInState, { server, stream }: Up, lookE
   };
   const looking = keepLooking(look, lookEveryMs);
   return {
-    ...{ partner, book, collections },
+    partner,
+    book,
+    collections,
     url: `http://127.0.0.1:${server.port}`,
     /** Of the stream, where the partner has one. */
     streamUrl: `ws://127.0.0.1:${server.port}/socket/websocket`,

@@ -53,7 +53,8 @@ async function validateHoldings(
     readUnits(client, offerer, item),
     client.readContract({ ...token, functionName: "isApprovedForAll", args }),
     client.readContract({
-      ...{ address: seaport["1.6"], abi: seaportFunctions },
+      address: seaport["1.6"],
+      abi: seaportFunctions,
       functionName: "getCounter",
       args: [offerer],
     }),

@@ -80,8 +80,12 @@ export async function composeListing(
   { nft, priceWei, quantity = 1n, lifetime }: ListingTerms,
 ): Promise<OrderComponents> {
   const query = new URLSearchParams({
-    ...{ chainId: `${market.chainId}`, maker, contract: nft.contract, tokenId: `${nft.tokenId}` },
-    ...{ unitPriceWei: `${priceWei}`, quantity: `${quantity}` },
+    chainId: `${market.chainId}`,
+    maker,
+    contract: nft.contract,
+    tokenId: `${nft.tokenId}`,
+    unitPriceWei: `${priceWei}`,
+    quantity: `${quantity}`,
   });
   const params = ListingParams.parse(await api.get(`/v1/orders/params?${query}`));
   return compose(market, maker, { params, side: params, lifetime });
@@ -94,7 +98,10 @@ export async function composeBid(
   { contract, tokenId, priceWei, quantity = 1n }: BidTerms,
 ): Promise<{ components: OrderComponents; lackingWei: bigint; allowanceWei: bigint | null }> {
   const query = new URLSearchParams({
-    ...{ chainId: `${market.chainId}`, maker, contract, unitPriceWei: `${priceWei}` },
+    chainId: `${market.chainId}`,
+    maker,
+    contract,
+    unitPriceWei: `${priceWei}`,
     ...(tokenId === undefined ? { kind: "collection" } : { tokenId: `${tokenId}` }),
   });
   const params = BidParams.parse(await api.get(`/v1/orders/params?${query}`));

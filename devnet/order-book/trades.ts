@@ -46,7 +46,8 @@ export const buysListing: Action = async (book) => {
   const maker = actorAt(actors, listing.maker);
   const buyer = drawOther(market, actors, ...(maker === undefined ? [] : [maker]));
   const body = {
-    ...{ chainId: market.chainId, buyer: buyer.address },
+    chainId: market.chainId,
+    buyer: buyer.address,
     ...(listing.quantity > 1 ? { amount: 1 } : {}),
   };
   const { to, data, value } = Call.parse(

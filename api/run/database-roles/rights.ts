@@ -47,7 +47,10 @@ type Rights = {
 export const rightsOf: Record<ProcessName, Rights> = {
   indexer: {
     tables: {
-      ...{ log: read, ops: read, locks: lock, ...outgoing },
+      log: read,
+      ops: read,
+      locks: lock,
+      ...outgoing,
       "ops.indexer": put,
       "ops.source": edit,
     },
@@ -58,7 +61,12 @@ export const rightsOf: Record<ProcessName, Rights> = {
   },
   projector: {
     tables: {
-      ...{ log: read, ops: read, ponder: read, derived: read, engine: read, locks: lock },
+      log: read,
+      ops: read,
+      ponder: read,
+      derived: read,
+      engine: read,
+      locks: lock,
       ...outgoing,
       "engine.checkpoint": edit,
       "ops.lease": put,
@@ -83,8 +91,14 @@ export const rightsOf: Record<ProcessName, Rights> = {
   },
   jobs: {
     tables: {
-      ...{ log: read, ops: read, ponder: read, derived: read, engine: read, rarity: edit },
-      ...{ locks: lock, ...outgoing },
+      log: read,
+      ops: read,
+      ponder: read,
+      derived: read,
+      engine: read,
+      rarity: edit,
+      locks: lock,
+      ...outgoing,
       "ops.lease": put,
       "ops.partner_collection": put,
       "ops.partner_listing": edit,
@@ -100,7 +114,12 @@ export const rightsOf: Record<ProcessName, Rights> = {
   },
   api: {
     tables: {
-      ...{ log: read, ops: read, ponder: read, derived: read, engine: read, rarity: read },
+      log: read,
+      ops: read,
+      ponder: read,
+      derived: read,
+      engine: read,
+      rarity: read,
       ...outgoing,
       access: edit,
       "ops.order_budget": edit,
@@ -114,7 +133,11 @@ export const rightsOf: Record<ProcessName, Rights> = {
   // Reads, the switches of `op pause`, and what operators did. All else that it starts is run by the supervisor.
   console: {
     tables: {
-      ...{ log: read, ops: read, ponder: read, derived: read, engine: read },
+      log: read,
+      ops: read,
+      ponder: read,
+      derived: read,
+      engine: read,
       ...outgoing,
       "access.minute": read,
       "access.usage": read,

@@ -61,7 +61,11 @@ export function wantedDefaults(roles: DatabaseRoles): DefaultRight[] {
   const { owner, indexer, projector, jobs, api, console } = roles;
   const locks = [indexer, projector, jobs].map(
     (grantee): DefaultRight => ({
-      ...{ creator: owner, grantee, privilege: "UPDATE", objects: "r", schema: "locks" },
+      creator: owner,
+      grantee,
+      privilege: "UPDATE",
+      objects: "r",
+      schema: "locks",
     }),
   );
   const all = [

@@ -28,8 +28,12 @@ type DeclaredSource = Pick<NewSource, "source" | "eventSources" | "address" | "f
 
 /** The source that stands for all that the core indexer always indexes. */
 const coreSource: NewSource = {
-  ...{ source: coreProtocol, indexer: coreIndexer, eventSources: [] },
-  ...{ address: null, firstBlock: null, addedBy: "configuration" },
+  source: coreProtocol,
+  indexer: coreIndexer,
+  eventSources: [],
+  address: null,
+  firstBlock: null,
+  addedBy: "configuration",
 };
 
 /**
@@ -118,8 +122,10 @@ async function hasBegun(db: Database, chainId: number): Promise<boolean> {
 
 export function exchangeSources({ chainId }: Pick<ChainConfig, "chainId">): DeclaredSource[] {
   return addableExchanges(chainId).map(({ protocol, eventSources }) => ({
-    ...{ source: protocol, eventSources },
-    ...{ address: null, firstBlock: null },
+    source: protocol,
+    eventSources,
+    address: null,
+    firstBlock: null,
   }));
 }
 

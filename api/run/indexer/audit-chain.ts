@@ -93,7 +93,11 @@ async function startAudit(
     chainId: chain.chainId,
     from: range.from ?? Math.min(...firstBlocks),
     to: Math.min(last, ...compared.map(({ number }) => number)),
-    ...{ blocks: 0, events: 0, found: 0, left: 0, differences: [] },
+    blocks: 0,
+    events: 0,
+    found: 0,
+    left: 0,
+    differences: [],
     catchingUp: settled.filter((one) => !compared.includes(one)).map(({ indexer }) => indexer.name),
   };
 }

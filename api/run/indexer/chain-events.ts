@@ -93,7 +93,8 @@ async function fetchTransfers(
     if (source.eventsWithTransfers?.includes(name) && !firsts.has(key)) firsts.set(key, event);
   }
   const refs = [...firsts.values()].map(({ transactionHash: hash, blockHash }) => ({
-    ...{ hash, blockHash },
+    hash,
+    blockHash,
   }));
   if (refs.length === 0) return new Map();
   const found = await openTransferReader(client, []).fetch(refs);

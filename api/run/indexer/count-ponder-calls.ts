@@ -16,7 +16,12 @@ export async function countPonderCalls(
     const text = await fetchMetrics(port).catch(() => "");
     for (const { method, outcome, calls } of differ(readPonderCalls(text))) {
       publishCall({
-        ...{ kind: "node", target: `${chainId}`, host: "", method, outcome, calls },
+        kind: "node",
+        target: `${chainId}`,
+        host: "",
+        method,
+        outcome,
+        calls,
       });
     }
     await sleep(everyMs, signal);

@@ -165,22 +165,29 @@ function accountSources(
   const currency = [wrappedNative[chainId]];
   return [
     {
-      ...{ ...common, name: "ConduitApproval", addresses: null },
+      ...common,
+      name: "ConduitApproval",
+      addresses: null,
       events: eventsOf(erc721Abi, "ApprovalForAll"),
       args: { operator: commonConduit.address },
     },
     {
-      ...{ ...common, name: "ExchangeApproval", addresses: currency },
+      ...common,
+      name: "ExchangeApproval",
+      addresses: currency,
       events: eventsOf(erc20Abi, "Approval"),
       args: { spender: seaport["1.6"] },
     },
     {
-      ...{ ...common, name: "WrappedNative" },
+      ...common,
+      name: "WrappedNative",
       addresses: wrappedNativeEvents === "all" ? currency : [],
       events: eventsOf(wrappedNativeAbi, "Transfer", "Deposit", "Withdrawal"),
     },
     {
-      ...{ ...common, name: "Conduit", addresses: [commonConduit.address] },
+      ...common,
+      name: "Conduit",
+      addresses: [commonConduit.address],
       events: eventsOf(conduitAbi, "ChannelUpdated"),
     },
   ];

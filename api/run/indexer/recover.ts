@@ -84,7 +84,9 @@ async function planMove(db: Database, chainId: number, { name: indexer, sources 
   const generation = await readGeneration(db, id);
   const active = await readPonderSchema(db, id);
   return {
-    ...{ indexer, generation: generation + 1, schema: schemaName(sources, generation + 1) },
+    indexer,
+    generation: generation + 1,
+    schema: schemaName(sources, generation + 1),
     old: [schemaName(sources, generation), ...(active === null ? [] : [active])],
   };
 }

@@ -37,7 +37,10 @@ export async function checkPooled({ url, poolerUrl }: Addresses): Promise<Findin
 }
 
 const fault = (finding: string, advice: string): Finding => ({
-  ...{ about: "pooler", isFault: true, finding, advice },
+  about: "pooler",
+  isFault: true,
+  finding,
+  advice,
 });
 
 const misnamed = fault(
@@ -53,7 +56,8 @@ const onStandby = fault(
   "let it lead to the primary; standbys belong in DATABASE_READ_URLS",
 );
 const absent: Finding = {
-  ...{ about: "pooler", isFault: false },
+  about: "pooler",
+  isFault: false,
   finding: "DATABASE_POOLER_URL leads to the database itself",
   advice: "unset it: without a pooler statements are prepared",
 };

@@ -46,8 +46,12 @@ async function checkReplica(
   maxLagSeconds: number,
 ): Promise<Found | null> {
   const replica = openDatabase({
-    ...{ ...address, applicationName: "doctor", max: 1, onIdleError: () => {} },
-    ...{ statementTimeoutMs: answerMs, connectionTimeoutMs: answerMs },
+    ...address,
+    applicationName: "doctor",
+    max: 1,
+    onIdleError: () => {},
+    statementTimeoutMs: answerMs,
+    connectionTimeoutMs: answerMs,
   });
   try {
     const server = await readServer(replica);

@@ -14,8 +14,10 @@ export async function readChainSources(
   const indexers = await readIndexerStates(db, chain.chainId, head?.number ?? null);
   const states = new Map(indexers.map((one) => [one.indexer, one]));
   const sources = (await readSources(db, chain.chainId)).map((one) => ({
-    ...{ source: one.source, indexer: one.indexer },
-    ...{ addedBy: one.addedBy, removedBy: one.removedBy },
+    source: one.source,
+    indexer: one.indexer,
+    addedBy: one.addedBy,
+    removedBy: one.removedBy,
     ...progressOf(one, states.get(one.indexer)),
   }));
   return { chainId: chain.chainId, head: head?.number ?? null, sources };

@@ -15,8 +15,10 @@ const answerMs = 5_000;
 /** Asks on a connection without settings, since a pooler refuses those that it does not know. Throws when nothing answers. */
 export async function askServer(url: string): Promise<AnsweringServer> {
   const client = new pg.Client({
-    ...{ connectionString: url, application_name: "address check" },
-    ...{ connectionTimeoutMillis: answerMs, query_timeout: answerMs },
+    connectionString: url,
+    application_name: "address check",
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
   });
   client.on("error", () => {});
   try {

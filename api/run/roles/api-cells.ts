@@ -61,7 +61,9 @@ export async function openApiCells({ cells, logger, signal, onWait }: Options): 
     return [one, ...others];
   };
   const servedCell = ({ chains, opened, market }: ApiCell) => ({
-    ...{ chains, reads: opened.reads, own: { market } },
+    chains,
+    reads: opened.reads,
+    own: { market },
   });
   const cellOf = (chainId: ChainId) => all.find(({ chains }) => chains.includes(chainId)) ?? main;
   watch?.onChange(() => {

@@ -26,7 +26,9 @@ export async function runRole({
   const waits = openWaitHistogram();
   const opened = await openApiCells({
     cells: cells ?? [{ name: mainCell, config }],
-    ...{ logger, signal, onWait: waits.count },
+    logger,
+    signal,
+    onWait: waits.count,
   });
   const { main, readStatus } = opened;
   const { db, reads } = main.opened;
@@ -72,7 +74,12 @@ export async function runRole({
   };
   const operatorMetrics = metricsPort === null ? undefined : openMetrics();
   const app = createApp({
-    ...{ context, baseUrl, logger, limiter, ...served, trustProxy },
+    context,
+    baseUrl,
+    logger,
+    limiter,
+    ...served,
+    trustProxy,
     operatorMetrics,
   });
   const closeParts = () => Promise.all([opened.close(), access.close(), accountParts.close()]);

@@ -29,7 +29,9 @@ export function configuredCells(
   const { ofChains, maxReplicaLagSeconds, accountsUrl: given } = database;
   const accountsUrl = given && asUserOf(processUrl, given);
   const settingsOf = (one: { poolerUrl: string | null; replicas: RoleDatabase["replicas"] }) => ({
-    ...{ poolerUrl: one.poolerUrl, replicas: one.replicas, maxReplicaLagSeconds },
+    poolerUrl: one.poolerUrl,
+    replicas: one.replicas,
+    maxReplicaLagSeconds,
     accountsUrl: accountsUrl ?? processUrl ?? url,
   });
   // Without DATABASE_URL the main one is the first of the others, by its own settings.

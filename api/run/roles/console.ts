@@ -48,7 +48,12 @@ export async function runRole({
   const hasOwnMetrics = http.metricsPort !== null && http.metricsPort !== console.port;
   const app = createConsole({
     context: {
-      ...{ db, others, accountsDb, fetchHead, logger, now },
+      db,
+      others,
+      accountsDb,
+      fetchHead,
+      logger,
+      now,
       get config() {
         return main.config;
       },
@@ -90,11 +95,15 @@ function openDatabases(
 ): { main: OtherDatabase; others: OtherDatabase[]; accountsDb: Database } {
   const openUrl = (url: string) =>
     openDatabase({
-      ...{ url, applicationName: "console", max: 4, statementTimeoutMs: 20_000 },
+      url,
+      applicationName: "console",
+      max: 4,
+      statementTimeoutMs: 20_000,
       onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
     });
   const open = ({ name, config }: RoleCell) => ({
-    ...{ name, db: openUrl(config.database.url) },
+    name,
+    db: openUrl(config.database.url),
     get config() {
       const served = homes?.current().get(name)?.serves;
       const isServed = ({ chainId }: ChainConfig) => served?.includes(chainId) ?? true;
@@ -111,7 +120,8 @@ function openDatabases(
   const { config } = first;
   const database = { ...config.database, url, poolerUrl: null, replicas: [] };
   const accounts = {
-    ...{ name: accountsCell, db: openUrl(url) },
+    name: accountsCell,
+    db: openUrl(url),
     config: { ...config, chains: [], database },
   };
   return { main, others: [...others, accounts], accountsDb: accounts.db };
@@ -130,7 +140,10 @@ function openStatus(
       readHash: openHashReader({ ...chain, timeoutMs: rpc.timeoutMs }),
     })),
     projections: projectionNames,
-    ...{ now: () => new Date(), logger, lateSeconds: maxLagSeconds, maxAgeMs: 500 },
+    now: () => new Date(),
+    logger,
+    lateSeconds: maxLagSeconds,
+    maxAgeMs: 500,
   });
   return { chains: config.chains.map(({ chainId }) => chainId), readStatus };
 }

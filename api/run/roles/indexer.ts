@@ -56,7 +56,12 @@ async function runChain(
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
       runPonder({
-        ...{ chain, indexer, db, databaseUrl: config.database.url, logger, signal: ending },
+        chain,
+        indexer,
+        db,
+        databaseUrl: config.database.url,
+        logger,
+        signal: ending,
         readSources: async () => {
           const found = (await read()).find(({ name }) => name === indexer);
           if (found === undefined) throw new Error("its sources were removed");

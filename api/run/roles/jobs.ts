@@ -112,7 +112,10 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     ...partners.flatMap((partner) => [
       after(["collections", "listings"], () =>
         runPartnerSync({
-          ...{ ...forOthers, partner, chainIds, now },
+          ...forOthers,
+          partner,
+          chainIds,
+          now,
           intervalMs: partnerIntervalMs,
           feeLimits: config.partners.feeLimits,
         }),

@@ -30,7 +30,9 @@ type Options = {
 export function openReads({ database, logger, written, onWait }: Options): OpenedReads {
   const open = (address: DatabaseAddress, name?: string) =>
     openReaders({
-      ...{ address, projections: projectionNames, logger },
+      address,
+      projections: projectionNames,
+      logger,
       ...(name !== undefined && { name }),
     });
   const primary = open(database.requests);
@@ -57,7 +59,8 @@ export function openReads({ database, logger, written, onWait }: Options): Opene
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn({ replica: target.name, reason }, "replica failed a read");
     },
-    ...{ written, onWait },
+    written,
+    onWait,
   });
   return {
     db: primary.db,

@@ -101,7 +101,12 @@ async function projectAll(
   try {
     const targets = await prepare(context, db);
     await runProjector({
-      ...{ db, targets, changeSignal: logSignal, logger, signal, holds: leadership.isHeld },
+      db,
+      targets,
+      changeSignal: logSignal,
+      logger,
+      signal,
+      holds: leadership.isHeld,
       onTick: ({ outcome }) => outcome === "idle" && onReady(),
     });
   } finally {

@@ -53,7 +53,8 @@ export function openReaders({ address, name, projections, logger }: ReadersOptio
     prepares: true,
   });
   return {
-    ...{ db, listDb },
+    db,
+    listDb,
     target: openTarget({ ...(name !== undefined && { name }), db, listDb, versionDb }, projections),
     async close() {
       await Promise.all([db, listDb, versionDb].map((one) => one.destroy()));

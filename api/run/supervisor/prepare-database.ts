@@ -40,7 +40,9 @@ export async function prepareDatabase(
     const { admin = null, ...processUrls } = Object.fromEntries(asUsers);
     const own = addressesOf({ url, adminUrl: admin, processUrls });
     const other = openDatabase({
-      ...{ url, applicationName: "supervisor", max: 2 },
+      url,
+      applicationName: "supervisor",
+      max: 2,
       onIdleError: (error) => context.logger.debug({ err: error }, "database connection lost"),
     });
     await prepareOne(other, own, context, poolerUrl).finally(() => other.destroy());

@@ -24,7 +24,9 @@ export function openProcessList(): ProcessList {
       const memory = readMemory([...started.values()].map(({ pid }) => pid));
       const processes = [...started].map(
         ([name, { pid, startedAt, starts }]): RunningProcess => ({
-          ...{ name, pid, starts },
+          name,
+          pid,
+          starts,
           startedAt: startedAt.toISOString(),
           bytes: memory.get(pid) ?? null,
         }),

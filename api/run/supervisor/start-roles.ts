@@ -74,7 +74,9 @@ function processesOf(
   // A slow database delays no other one.
   return cells.map((cell) => ({
     name: cell === mainCell ? role : `${role}-${cell}`,
-    ...{ role, environment, cell },
+    role,
+    environment,
+    cell,
   }));
 }
 

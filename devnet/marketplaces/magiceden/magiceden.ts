@@ -81,7 +81,10 @@ function answerOrders({ book }: StandInState, request: StandInRequest, chain: st
     updatedTo: Number(query.get("endTimestamp") ?? Number.MAX_SAFE_INTEGER),
   };
   const page = book.page({
-    ...{ chainId, sort, limit, contract: onlyOne(filters.contracts) },
+    chainId,
+    sort,
+    limit,
+    contract: onlyOne(filters.contracts),
     isDescending: query.get("sortDirection") !== "asc",
     cursor: query.get("continuation") ?? undefined,
     keep: (shown) => passes(shown, filters, now),
@@ -117,7 +120,10 @@ function answerAsks({ book }: StandInState, request: StandInRequest): Answer {
   if (filters.ids.length + filters.contracts.length === 0)
     return refuse("Either ids or collectionId must be provided");
   const page = book.page({
-    ...{ chainId, sort, limit, contract: onlyOne(filters.contracts) },
+    chainId,
+    sort,
+    limit,
+    contract: onlyOne(filters.contracts),
     isDescending: query.get("sortDir") === "desc",
     cursor: query.get("continuation") ?? undefined,
     keep: (shown) => passes(shown, filters, now),

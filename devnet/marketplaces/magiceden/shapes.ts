@@ -43,7 +43,10 @@ function feesOf(shown: StoredListing) {
 }
 
 const amount = (wei: bigint) => ({
-  ...{ raw: `${wei}`, decimal: Number(wei) / 1e18, usd: 1, native: Number(wei) / 1e18 },
+  raw: `${wei}`,
+  decimal: Number(wei) / 1e18,
+  usd: 1,
+  native: Number(wei) / 1e18,
 });
 
 /** A listing in Reservoir's form, times in unix seconds; raw data is the order itself with its signature. */
@@ -58,24 +61,35 @@ export function presentOrder(
   const fees = feesOf(shown);
   const symbol = symbolOf(shown);
   return {
-    ...{ id, kind: "seaport-v1.6", side: "sell", status: statusAt(shown, request.now) },
-    ...{ tokenSetId: `token:${contract}:${tokenId}`, tokenSetSchemaHash: shown.orderHash },
-    ...{ contract, contractKind: components.offer[0]?.itemType === 3 ? "erc1155" : "erc721" },
-    ...{ maker: components.offerer, taker: zeroAddress },
+    id,
+    kind: "seaport-v1.6",
+    side: "sell",
+    status: statusAt(shown, request.now),
+    tokenSetId: `token:${contract}:${tokenId}`,
+    tokenSetSchemaHash: shown.orderHash,
+    contract,
+    contractKind: components.offer[0]?.itemType === 3 ? "erc1155" : "erc721",
+    maker: components.offerer,
+    taker: zeroAddress,
     price: {
       currency: { contract: tokenOf(shown), name: symbol, symbol, decimals: 18 },
       amount: amount(wei / quantity),
       netAmount: amount(netWei / quantity),
     },
-    ...{ validFrom: Number(components.startTime), validUntil: Number(components.endTime) },
-    ...{ quantityFilled: Number(quantity - remaining), quantityRemaining: Number(remaining) },
+    validFrom: Number(components.startTime),
+    validUntil: Number(components.endTime),
+    quantityFilled: Number(quantity - remaining),
+    quantityRemaining: Number(remaining),
     dynamicPricing: null,
     criteria: { kind: "token", data: { token: { tokenId: `${tokenId}` } } },
     source: { id: contract, domain: "magiceden.io", name: "Magic Eden", icon: "", url: "" },
     feeBps: fees.reduce((sum, { bps }) => sum + bps, 0),
     feeBreakdown: fees,
-    ...{ expiration: Number(components.endTime), isReservoir: false, isDynamic: false },
-    ...{ createdAt: iso(shown.listedAt), updatedAt: iso(shown.updatedAt) },
+    expiration: Number(components.endTime),
+    isReservoir: false,
+    isDynamic: false,
+    createdAt: iso(shown.listedAt),
+    updatedAt: iso(shown.updatedAt),
     originatedAt: iso(shown.listedAt),
     ...(request.hasRawData ? { rawData: rawData(shown) } : {}),
   };
@@ -86,7 +100,9 @@ function rawData({ order: { components, signature } }: StoredListing) {
   return {
     kind: "single-token",
     ...presentWhole(components),
-    ...{ startTime: Number(startTime), endTime: Number(endTime), signature },
+    startTime: Number(startTime),
+    endTime: Number(endTime),
+    signature,
   };
 }
 
@@ -99,7 +115,10 @@ export function presentAsk(shown: StoredListing, request: StandInRequest) {
   const sumOf = (kind: string) =>
     fees.filter((fee) => fee.kind === kind).reduce((sum, { bps }) => sum + bps, 0);
   return {
-    ...{ id, kind: "ASK", status: statusAt(shown, request.now), maker: order.components.offerer },
+    id,
+    kind: "ASK",
+    status: statusAt(shown, request.now),
+    maker: order.components.offerer,
     price: {
       amount: { raw: `${wei / quantity}`, native: `${Number(wei / quantity) / 1e18}` },
       currency: { contract: tokenOf(shown), symbol, decimals: 18, displayName: symbol },
@@ -111,10 +130,13 @@ export function presentAsk(shown: StoredListing, request: StandInRequest) {
     },
     source: "MAGICEDEN",
     fees: {
-      ...{ royaltyBp: sumOf("royalty"), makerMarketplaceBp: sumOf("marketplace") },
-      ...{ takerMarketplaceBp: 0, lpFeeBp: 0 },
+      royaltyBp: sumOf("royalty"),
+      makerMarketplaceBp: sumOf("marketplace"),
+      takerMarketplaceBp: 0,
+      lpFeeBp: 0,
     },
-    ...{ createdAt: iso(shown.listedAt), updatedAt: iso(shown.updatedAt) },
+    createdAt: iso(shown.listedAt),
+    updatedAt: iso(shown.updatedAt),
     assetId: `${contract}:${tokenId}`,
     chain: magicEdenChains[chainId],
     protocol: order.components.offer[0]?.itemType === 3 ? "ERC1155" : "ERC721",

@@ -45,7 +45,9 @@ export async function answerFulfillment(
   if (refusal !== undefined) return refuse(refusal);
   const order = request.wrong.includes("substituted") ? dearer(shown.order) : shown.order;
   const extraData = await authorizeFill({
-    ...{ chainId, orderHash: shown.orderHash, fulfiller: fulfiller.address },
+    chainId,
+    orderHash: shown.orderHash,
+    fulfiller: fulfiller.address,
     expiration: request.now + authorizationSeconds,
     signer: request.wrong.includes("signer") ? accounts.frank : accounts.zoneSigner,
   });
@@ -89,7 +91,10 @@ function presentTransaction({ chainId }: StoredListing, { advanced, recipient, v
   const { parameters, numerator, denominator, signature, extraData } = advanced;
   const calldataSuffix: Hex = "0x360c6ebe";
   return {
-    ...{ function: signatureOf, chain: chainId, to: seaport["1.6"], value: `${valueWei}` },
+    function: signatureOf,
+    chain: chainId,
+    to: seaport["1.6"],
+    value: `${valueWei}`,
     input_data: {
       advancedOrder: {
         parameters: {
@@ -101,8 +106,10 @@ function presentTransaction({ chainId }: StoredListing, { advanced, recipient, v
           salt: `${parameters.salt}`,
           totalOriginalConsiderationItems: `${parameters.totalOriginalConsiderationItems}`,
         },
-        ...{ numerator: Number(numerator), denominator: Number(denominator) },
-        ...{ signature, extraData },
+        numerator: Number(numerator),
+        denominator: Number(denominator),
+        signature,
+        extraData,
       },
       criteriaResolvers: [],
       fulfillerConduitKey: commonConduit.key,

@@ -86,8 +86,12 @@ function answerListings(
   if (limit === undefined) return refuse(400, "limit must be from 1 to 200");
   const maker = request.query.get("maker")?.toLowerCase();
   const page = book.page({
-    ...{ chainId: collection.chainId, contract: collection.contract, limit },
-    ...{ sort: "created", isDescending: true, cursor: request.query.get("next") ?? undefined },
+    chainId: collection.chainId,
+    contract: collection.contract,
+    limit,
+    sort: "created",
+    isDescending: true,
+    cursor: request.query.get("next") ?? undefined,
     keep: (shown) =>
       isOpen(shown, request.now) &&
       (maker === undefined || shown.order.components.offerer.toLowerCase() === maker),
@@ -117,12 +121,10 @@ function answerOldListings(
     query.get(name)?.toLowerCase(),
   );
   const page = book.page({
-    ...{
-      chainId,
-      contract: contract ?? undefined,
-      limit,
-      cursor: query.get("cursor") ?? undefined,
-    },
+    chainId,
+    contract: contract ?? undefined,
+    limit,
+    cursor: query.get("cursor") ?? undefined,
     sort: query.get("order_by") === "eth_price" ? "price" : "created",
     isDescending: query.get("order_direction") !== "asc",
     keep: (shown) =>

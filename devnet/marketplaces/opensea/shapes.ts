@@ -27,12 +27,25 @@ export function presentCollection(collection: StandInCollection) {
   };
   const [native, wrapped] = currencies[chainId];
   return {
-    ...{ collection: slug, name, description: `${name} of a local chain` },
-    ...{ image_url: "", banner_image_url: "", owner: zeroAddress, safelist_status: "verified" },
-    ...{ category: "", is_disabled: false, is_nsfw: false },
-    ...{ trait_offers_enabled: true, collection_offers_enabled: true },
-    ...{ opensea_url: `https://opensea.io/collection/${slug}`, project_url: "", wiki_url: "" },
-    ...{ discord_url: "", telegram_url: "", twitter_username: "", instagram_username: "" },
+    collection: slug,
+    name,
+    description: `${name} of a local chain`,
+    image_url: "",
+    banner_image_url: "",
+    owner: zeroAddress,
+    safelist_status: "verified",
+    category: "",
+    is_disabled: false,
+    is_nsfw: false,
+    trait_offers_enabled: true,
+    collection_offers_enabled: true,
+    opensea_url: `https://opensea.io/collection/${slug}`,
+    project_url: "",
+    wiki_url: "",
+    discord_url: "",
+    telegram_url: "",
+    twitter_username: "",
+    instagram_username: "",
     contracts: [{ address: contract, chain: openSeaChains[chainId] }],
     editors: [],
     fees: [openSeaFee, ...creatorFees].map(({ recipient, bps, isRequired }) => ({
@@ -41,7 +54,9 @@ export function presentCollection(collection: StandInCollection) {
       required: isRequired,
     })),
     required_zone: signedZone,
-    ...{ total_supply: 100, unique_item_count: 100, created_date: "2024-01-01" },
+    total_supply: 100,
+    unique_item_count: 100,
+    created_date: "2024-01-01",
     pricing_currencies: {
       listing_currency: presentCurrency(chainId, native, zeroAddress),
       offer_currency: presentCurrency(chainId, wrapped, wrappedNative[chainId]),
@@ -50,8 +65,14 @@ export function presentCollection(collection: StandInCollection) {
 }
 
 const presentCurrency = (chainId: ChainId, symbol: string, address: Address) => ({
-  ...{ symbol, address, chain: openSeaChains[chainId], image: "", name: symbol, decimals: 18 },
-  ...{ eth_price: "1.0", usd_price: "1.0" },
+  symbol,
+  address,
+  chain: openSeaChains[chainId],
+  image: "",
+  name: symbol,
+  decimals: 18,
+  eth_price: "1.0",
+  usd_price: "1.0",
 });
 
 export const presentContract = ({
@@ -124,18 +145,28 @@ export function presentOldListing(shown: StoredListing, request: StandInRequest)
   const account = (address: Address) => ({ user: null, profile_img_url: "", address, config: "" });
   const takenWei = totalWei(shown.order) / 10_000n;
   return {
-    ...{ created_date: iso(listedAt), closing_date: iso(endTime).slice(0, -4) },
-    ...{ listing_time: Number(components.startTime), expiration_time: endTime, order_hash: hash },
+    created_date: iso(listedAt),
+    closing_date: iso(endTime).slice(0, -4),
+    listing_time: Number(components.startTime),
+    expiration_time: endTime,
+    order_hash: hash,
     protocol_data: { parameters: presentParameters(shown), signature: null },
-    ...{ protocol_address: seaport["1.6"], current_price: `${wei}` },
-    ...{ maker: { ...account(components.offerer), user: 1 }, taker: null },
+    protocol_address: seaport["1.6"],
+    current_price: `${wei}`,
+    maker: { ...account(components.offerer), user: 1 },
+    taker: null,
     maker_fees: components.consideration.slice(1).map((leg) => ({
       account: account(leg.recipient),
       basis_points: `${leg.startAmount / (takenWei || 1n)}`,
     })),
-    ...{ taker_fees: [], side: "ask", order_type: "basic" },
-    ...{ cancelled: false, finalized: false, marked_invalid: false },
-    ...{ remaining_quantity: Number(shown.remaining), relay_id: `${shown.sequence}` },
+    taker_fees: [],
+    side: "ask",
+    order_type: "basic",
+    cancelled: false,
+    finalized: false,
+    marked_invalid: false,
+    remaining_quantity: Number(shown.remaining),
+    relay_id: `${shown.sequence}`,
     criteria_proof: null,
     maker_asset_bundle: {
       assets: [{ token_id: `${shown.tokenId}`, asset_contract: { address: shown.contract } }],

@@ -14,7 +14,12 @@ export async function* readArchiveFile(place: string): AsyncGenerator<FactLine[]
     const until = from + Number(group.num_rows);
     const rows: unknown[][] = [];
     await parquetRead({
-      ...{ file, metadata, parsers, utf8: false, rowStart: from, rowEnd: until },
+      file,
+      metadata,
+      parsers,
+      utf8: false,
+      rowStart: from,
+      rowEnd: until,
       onComplete: (read) => void rows.push(...read),
     });
     yield rows.map(factLine);

@@ -12,8 +12,10 @@ export const readIsApproved = (
   operator: Address,
 ): Promise<boolean> =>
   reads.readContract({
-    ...{ address, abi: tokenAbi },
-    ...{ functionName: "isApprovedForAll", args: [maker, operator] },
+    address,
+    abi: tokenAbi,
+    functionName: "isApprovedForAll",
+    args: [maker, operator],
   });
 
 /** What a spender may take of an ERC-20. */
@@ -23,13 +25,17 @@ export const readAllowance = (
   spender: Address,
 ): Promise<bigint> =>
   reads.readContract({
-    ...{ address, abi: tokenAbi },
-    ...{ functionName: "allowance", args: [maker, spender] },
+    address,
+    abi: tokenAbi,
+    functionName: "allowance",
+    args: [maker, spender],
   });
 
 /** Orders with another counter than the maker's are not valid. */
 export const readCounter = ({ reads, maker }: Reading): Promise<bigint> =>
   reads.readContract({
-    ...{ address: exchange, abi: exchangeAbi },
-    ...{ functionName: "getCounter", args: [maker] },
+    address: exchange,
+    abi: exchangeAbi,
+    functionName: "getCounter",
+    args: [maker],
   });

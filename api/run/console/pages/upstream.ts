@@ -37,7 +37,9 @@ export async function upstreamPage({ db, now }: Visit): Promise<PageContent> {
         passTable(passes, time),
         budgetTable(budgets, time),
         callTable({
-          ...{ caption: "Requests to partners", calls: requests, now: time },
+          caption: "Requests to partners",
+          calls: requests,
+          now: time,
           by: [
             ["Marketplace", ({ target }) => target],
             ["Role", ({ role }) => role],
@@ -61,11 +63,17 @@ function nodesPanel(calls: readonly StoredCalls[], now: Date): Html {
       "JSON-RPC calls of all processes since they are counted. Failed: the node's own error, or no answer that can be used; a contract that reverts is no failure.",
     body: [
       callTable({
-        ...{ caption: "Calls by method", calls, now, empty: uncounted },
+        caption: "Calls by method",
+        calls,
+        now,
+        empty: uncounted,
         by: [chain, ["Method", ({ method }) => method]],
       }),
       callTable({
-        ...{ caption: "Calls by node", calls, now, empty: uncounted },
+        caption: "Calls by node",
+        calls,
+        now,
+        empty: uncounted,
         by: [
           chain,
           ["Role", ({ role }) => role],

@@ -75,7 +75,12 @@ function groupCalls(
 }
 
 const emptyGroup = (names: readonly string[]): Group => ({
-  ...{ names, calls: 0, recent: 0, faults: 0, recentFaults: 0, lastAt: new Date(0) },
+  names,
+  calls: 0,
+  recent: 0,
+  faults: 0,
+  recentFaults: 0,
+  lastAt: new Date(0),
   lastFault: null,
 });
 

@@ -46,7 +46,9 @@ async function findOthers(
 ): Promise<Finding[]> {
   const unanswered = (error: Error): Finding[] => [
     {
-      ...{ about: "database", isFault: true, finding: `does not answer: ${error.message}` },
+      about: "database",
+      isFault: true,
+      finding: `does not answer: ${error.message}`,
       advice: `is its server running? op --cell ${name} doctor`,
     },
   ];

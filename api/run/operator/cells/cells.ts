@@ -72,7 +72,9 @@ async function move({ chain, indexer, json }: MoveOptions): Promise<void> {
           `Example: DATABASE_URL_${chain}=postgres://user:password@localhost:5432/orders_of_one_chain`,
       ]);
     const to = openDatabase({
-      ...{ url: commandAddress(own.url), applicationName: "op cells move", max: 4 },
+      url: commandAddress(own.url),
+      applicationName: "op cells move",
+      max: 4,
       onIdleError: () => {},
     });
     const progress = openProgress("moving");
@@ -80,11 +82,17 @@ async function move({ chain, indexer, json }: MoveOptions): Promise<void> {
       await migrate(to);
       await assertOther(db, to);
       const { position, pausedMs } = await moveChain({
-        ...{ chainId: own.chainId, from: db, to, awaitsIndexer: indexer },
+        chainId: own.chainId,
+        from: db,
+        to,
+        awaitsIndexer: indexer,
         projections: projectionsOf(config),
         onStep: ({ task, done, total }: MoveStep) =>
           progress.report({
-            ...{ task, done: Number(done), total: Number(total), unit: "facts" },
+            task,
+            done: Number(done),
+            total: Number(total),
+            unit: "facts",
           }),
       });
       const fields = { chainId: own.chainId, position: Number(position), pausedMs };

@@ -41,7 +41,10 @@ async function reindex({ chain: chainId, indexer: chosen, json }: Options): Prom
       const reindexOne = async ({ name: indexer, recorded }: (typeof indexers)[number]) => {
         const task = `chain ${chainId} ${indexer}`;
         const schema = await reindexChain({
-          ...{ chain, indexer, databaseUrl: url, db },
+          chain,
+          indexer,
+          databaseUrl: url,
+          db,
           readSources: async () => recorded,
           logger: createLogger("op", config.log.level, sink),
           signal: ending.signal,

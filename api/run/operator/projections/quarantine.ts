@@ -48,12 +48,14 @@ export function addQuarantine(program: Command): void {
             db,
             configuredProjections(config),
             {
-              ...{ fact: position, projection },
+              fact: position,
+              projection,
               rebuildOne: (one) => rebuildShown(db, one, { json, progress }),
             },
           ).finally(progress.end);
           const content = {
-            ...{ position: Number(position), released },
+            position: Number(position),
+            released,
             ...(failure === null ? {} : { error: failure.message }),
           };
           print(json, content, outcomeLines(position, released, failure));

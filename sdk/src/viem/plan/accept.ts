@@ -43,8 +43,13 @@ export async function planAccept(
     const isOne = row.kind === "single-token";
     const quantity = item.quantity ?? (isOne ? BigInt(row.quantityExact) : 1n);
     return {
-      ...{ name: "accept", bidId, contract: row.contract as Address, tokenId },
-      ...{ quantity: `${quantity}`, netWei: `${BigInt(row.sellerNetWei) * quantity}`, currency },
+      name: "accept",
+      bidId,
+      contract: row.contract as Address,
+      tokenId,
+      quantity: `${quantity}`,
+      netWei: `${BigInt(row.sellerNetWei) * quantity}`,
+      currency,
     };
   });
   demandNet(action, options.minNetWei ?? 0n);

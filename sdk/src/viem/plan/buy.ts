@@ -101,8 +101,11 @@ async function findListing(
   const { data } = await api.get(
     "/v1/listings",
     {
-      ...{ collection: item.contract, token_id: `${item.tokenId}` },
-      ...{ sort: "price_asc", marketplace: "all", per_page: 1 },
+      collection: item.contract,
+      token_id: `${item.tokenId}`,
+      sort: "price_asc",
+      marketplace: "all",
+      per_page: 1,
     },
     callOptions(options),
   );
@@ -134,9 +137,13 @@ function actionOf({ api, account }: Clients, item: BuyItem, quote: BuyData): Buy
   const isKnown = isSame(currency, zeroAddress) || isSame(currency, bidCurrency[api.chainId]);
   demand(isKnown, "it is paid in a currency that the market does not use");
   const whole: BuyAction = {
-    ...{ name: "buy", askId: quote.askId, contract: nft.token as Address },
-    ...{ tokenId: nft.identifierOrCriteria, quantity: quote.quantityExact },
-    ...{ priceWei: quote.priceWei, currency },
+    name: "buy",
+    askId: quote.askId,
+    contract: nft.token as Address,
+    tokenId: nft.identifierOrCriteria,
+    quantity: quote.quantityExact,
+    priceWei: quote.priceWei,
+    currency,
   };
   checkPurchase(quote, whole, account.address);
   if ("contract" in item) {

@@ -90,7 +90,10 @@ function draftOrder(
   const drafted = checked(() => {
     demand(offer !== null && consideration !== null && orderType !== null, "nothing can be signed");
     const components = {
-      ...{ offerer: maker, zone: zeroAddress, offer, orderType },
+      offerer: maker,
+      zone: zeroAddress,
+      offer,
+      orderType,
       consideration: consideration.map((leg) => ({ ...leg, recipient: leg.recipient ?? maker })),
       startTime: `${startTime}`,
       endTime: `${durationFrom + Math.round(days * secondsPerDay)}`,

@@ -89,7 +89,11 @@ const intentOf = ({
   unitPriceWei,
   ...item
 }: ListItem): Intent => ({
-  ...{ side: "ask", contract, tokenId: `${tokenId}`, quantity: `${quantity}` },
-  ...{ unitPriceWei: `${unitPriceWei}`, days: item.days ?? defaultDays },
+  side: "ask",
+  contract,
+  tokenId: `${tokenId}`,
+  quantity: `${quantity}`,
+  unitPriceWei: `${unitPriceWei}`,
+  days: item.days ?? defaultDays,
   minNetWei: item.minNetWei ?? 0n,
 });

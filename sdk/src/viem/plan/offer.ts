@@ -81,7 +81,11 @@ const requestOf = ({ contract, tokenId, quantity = 1n, unitPriceWei }: OfferItem
 });
 
 const intentOf = ({ contract, tokenId, quantity = 1n, unitPriceWei, days }: OfferItem): Intent => ({
-  ...{ side: "bid", contract, quantity: `${quantity}`, minNetWei: 0n },
+  side: "bid",
+  contract,
+  quantity: `${quantity}`,
+  minNetWei: 0n,
   tokenId: tokenId === undefined ? null : `${tokenId}`,
-  ...{ unitPriceWei: `${unitPriceWei}`, days: days ?? defaultDays },
+  unitPriceWei: `${unitPriceWei}`,
+  days: days ?? defaultDays,
 });

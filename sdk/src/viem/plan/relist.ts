@@ -59,8 +59,10 @@ async function readItem(
     const left = BigInt(data.quantityRemainingExact);
     const { quantity = left > 0n ? left : BigInt(data.quantityExact) } = item;
     return {
-      ...{ contract: data.contract as Address, tokenId: BigInt(data.tokenId) },
-      ...{ quantity, unitPriceWei },
+      contract: data.contract as Address,
+      tokenId: BigInt(data.tokenId),
+      quantity,
+      unitPriceWei,
       ...(days !== undefined && { days }),
       ...(minNetWei !== undefined && { minNetWei }),
     };

@@ -63,8 +63,14 @@ export class Steps {
     const id = this.#id("sign");
     const count = orders.length === 1 ? "the order" : `${orders.length} orders`;
     this.list.push({
-      ...{ id, kind: "sign", says: `Sign ${count}`, ...free, state: "waiting" },
-      ...{ orders, bulk, signatures: [] },
+      id,
+      kind: "sign",
+      says: `Sign ${count}`,
+      ...free,
+      state: "waiting",
+      orders,
+      bulk,
+      signatures: [],
     });
     const post = { kind: "post", says: `Publish ${count}`, ...free, state: "waiting" } as const;
     this.list.push({ id: this.#id("post"), ...post, of: id, results: [] });

@@ -45,8 +45,12 @@ async function broadcast(run: Run, step: Sending, transaction: Transaction): Pro
   let hash: Hex;
   try {
     hash = await wallet.sendTransaction({
-      ...{ account, chain: wallet.chain ?? null },
-      ...{ to, data, value: BigInt(valueWei), nonce },
+      account,
+      chain: wallet.chain ?? null,
+      to,
+      data,
+      value: BigInt(valueWei),
+      nonce,
     });
   } catch (error) {
     if (!isRefusal(error)) throw revertOf(error);

@@ -45,7 +45,8 @@ async function waitForReceipt(
   let isOther = false;
   try {
     const receipt = await reads.waitForTransactionReceipt({
-      ...{ hash: transaction.hash ?? "0x", timeout },
+      hash: transaction.hash ?? "0x",
+      timeout,
       onReplaced: ({ reason }) => {
         isOther = reason !== "repriced";
       },

@@ -52,7 +52,8 @@ async function postPart(
     const { success, message, orderHash, status, code } = result;
     const id = result.askId ?? result.bidId;
     return {
-      ...{ success, message },
+      success,
+      message,
       ...(id !== undefined && { id }),
       ...(orderHash !== undefined && { orderHash }),
       ...(status !== undefined && { status }),
