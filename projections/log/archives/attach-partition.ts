@@ -36,6 +36,8 @@ export async function attachPartition(
     );
   });
   if (!isDone)
-    throw new Error("somebody read the log all the time: nothing was attached; run it again");
+    throw new Error(
+      "the log stayed in use by other transactions: nothing was attached; run it again",
+    );
   await forgetDetached(db, partition.first);
 }

@@ -46,7 +46,9 @@ export async function detachPartition(
     await noteDetached(session, partition);
   });
   if (!isDone)
-    throw new Error("somebody read the log all the time: nothing was detached; run it again");
+    throw new Error(
+      "the log stayed in use by other transactions: nothing was detached; run it again",
+    );
   return { left, kept: archive.facts - left };
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
-import { alone, untilAlone } from "./alone.ts";
+import { retryWhileLocked, withLockTimeout } from "./lock-timeout.ts";
 
 /**
  * Makes `log.fact` a table that is partitioned by position: the table as it is becomes the first partition. Facts are
@@ -8,12 +8,12 @@ import { alone, untilAlone } from "./alone.ts";
  * had it all the time, and it is as before, to be tried again.
  */
 export async function partitionLog(db: Database): Promise<boolean> {
-  return await untilAlone(async () => {
+  return await retryWhileLocked(async () => {
     if (await isPartitioned(db)) return true;
     await boundLog(db);
     // It reads the whole table once, beside appends and readers.
     await sql`alter table log.fact validate constraint fact_range`.execute(db);
-    await alone(db, run(swapTables));
+    await withLockTimeout(db, run(swapTables));
     await sql`select log.analyze_facts()`.execute(db);
     return await isPartitioned(db);
   });
@@ -30,7 +30,7 @@ async function boundLog(db: Database): Promise<void> {
     select from pg_constraint where conrelid = 'log.fact'::regclass and conname = 'fact_range'`.execute(
     db,
   );
-  if (rows.length === 0) await alone(db, run(addBound));
+  if (rows.length === 0) await withLockTimeout(db, run(addBound));
 }
 
 const run = (body: string) => async (session: Session) => {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
-import { alone, untilAlone } from "./alone.ts";
+import { retryWhileLocked, withLockTimeout } from "./lock-timeout.ts";
 import type { Partition } from "./read-partitions.ts";
 
 type Bounds = Pick<Partition, "table" | "first" | "last">;
@@ -49,9 +49,9 @@ export async function replacePartition(
   replacement: Replacement,
   note: (session: Session) => Promise<void>,
 ): Promise<boolean> {
-  return await untilAlone(async () => {
+  return await retryWhileLocked(async () => {
     if (await hasOlderSnapshot(db, replacement)) return false;
-    await alone(db, async (session) => {
+    await withLockTimeout(db, async (session) => {
       // Appends hold the head's row, then the table: so it is taken in this order. It is written, so that no cached answer of before is given.
       await sql`update log.head set position = position`.execute(session);
       await sql`lock table log.fact in access exclusive mode`.execute(session);

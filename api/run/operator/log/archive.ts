@@ -9,22 +9,26 @@ import { type Archived, archivePartition } from "../../archives/archive-partitio
 import { megabytes } from "../../inspection/megabytes.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
-import { notDone, parseFirst, type Skipped, skip, withPartitions } from "./chosen-partitions.ts";
+import {
+  notDone,
+  type Skipped,
+  skip,
+  withPartitionOptions,
+  withPartitions,
+} from "./chosen-partitions.ts";
 
 type Options = { to: string; partition?: bigint; json?: boolean };
 
 /** `op log archive` */
 export function addArchive(log: Command): void {
-  log
-    .command("archive")
-    .description(
-      "write whole, final partitions to Parquet files, read back and compared; the log stays as it is",
-    )
-    .requiredOption("--to <directory>", "where the files are written")
-    .option("--partition <position>", "the partition that begins there; default: all", parseFirst)
-    .option("--json", "print JSON")
-    .exitOverride()
-    .action(archive);
+  withPartitionOptions(
+    log
+      .command("archive")
+      .description(
+        "write whole, final partitions to Parquet files, read back and compared; the log stays as it is",
+      )
+      .requiredOption("--to <directory>", "where the files are written"),
+  ).action(archive);
 }
 
 async function archive({ to, partition, json }: Options): Promise<void> {

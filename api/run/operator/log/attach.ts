@@ -7,19 +7,17 @@ import {
 import { attachPartition } from "../../../../projections/log/archives/attach-partition.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
-import { parseFirst, withPartitions } from "./chosen-partitions.ts";
+import { withPartitionOptions, withPartitions } from "./chosen-partitions.ts";
 
 type Options = { partition?: bigint; json?: boolean };
 
 /** `op log attach` */
 export function addAttach(log: Command): void {
-  log
-    .command("attach")
-    .description("bring the facts of detached partitions back from their files")
-    .option("--partition <position>", "the partition that begins there; default: all", parseFirst)
-    .option("--json", "print JSON")
-    .exitOverride()
-    .action(attach);
+  withPartitionOptions(
+    log
+      .command("attach")
+      .description("bring the facts of detached partitions back from their files"),
+  ).action(attach);
 }
 
 async function attach({ partition, json }: Options): Promise<void> {

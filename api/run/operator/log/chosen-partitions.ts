@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "../../../../projections/database.ts";
 import {
   type Partition,
@@ -6,8 +6,14 @@ import {
 } from "../../../../projections/log/partitions/read-partitions.ts";
 import { withLock } from "../../../../projections/named-lock.ts";
 
-/** The option `--partition`: the position that a partition begins at. */
-export function parseFirst(text: string): bigint {
+/** Options of a command that works on one partition or on all. */
+export const withPartitionOptions = (command: Command): Command =>
+  command
+    .option("--partition <position>", "the partition that begins there; default: all", parseFirst)
+    .option("--json", "print JSON")
+    .exitOverride();
+
+function parseFirst(text: string): bigint {
   if (!/^\d{1,18}$/.test(text))
     throw new InvalidArgumentError("expected the position that a partition begins at");
   return BigInt(text);

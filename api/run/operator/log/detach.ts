@@ -14,21 +14,25 @@ import { findHindrances } from "../../../../projections/log/archives/find-hindra
 import type { Partition } from "../../../../projections/log/partitions/read-partitions.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
-import { notDone, parseFirst, type Skipped, skip, withPartitions } from "./chosen-partitions.ts";
+import {
+  notDone,
+  type Skipped,
+  skip,
+  withPartitionOptions,
+  withPartitions,
+} from "./chosen-partitions.ts";
 
 type Options = { partition?: bigint; json?: boolean };
 
 /** `op log detach` */
 export function addDetach(log: Command): void {
-  log
-    .command("detach")
-    .description(
-      "take facts of archived partitions out of the database that only rebuilds and lists of old events need",
-    )
-    .option("--partition <position>", "the partition that begins there; default: all", parseFirst)
-    .option("--json", "print JSON")
-    .exitOverride()
-    .action(detach);
+  withPartitionOptions(
+    log
+      .command("detach")
+      .description(
+        "take facts of archived partitions out of the database that only rebuilds and lists of old events need",
+      ),
+  ).action(detach);
 }
 
 type Done = Detached & { first: bigint; last: bigint };

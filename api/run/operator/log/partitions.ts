@@ -30,8 +30,12 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       return { ...one, archive, state: stateOf(archive) };
     });
     const rows = partitions.map(({ table, first, last, facts, bytes, state }) => [
-      ...[table, `${first}`, `${last}`, facts === null ? "" : `${facts}`],
-      ...[megabytes(Number(bytes)), state],
+      table,
+      `${first}`,
+      `${last}`,
+      facts === null ? "" : `${facts}`,
+      megabytes(Number(bytes)),
+      state,
     ]);
     print(
       json,

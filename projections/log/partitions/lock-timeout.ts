@@ -9,7 +9,7 @@ const PAUSE_MS = 1_000;
 const TRIES = 10;
 
 /** Does work in a transaction that waits for locks for half a second at most: others wait for those behind it. */
-export async function alone<Result>(
+export async function withLockTimeout<Result>(
   db: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -20,7 +20,7 @@ export async function alone<Result>(
 }
 
 /** Tries work until nobody holds what it needs. False: somebody did all the time. */
-export async function untilAlone(work: () => Promise<boolean>): Promise<boolean> {
+export async function retryWhileLocked(work: () => Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
       if (await work()) return true;
