@@ -55,15 +55,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: "integration",
-          include: ["devnet/**/*.test.ts", "test/integration/**/*.test.ts"],
-          ...timeouts,
-        },
-      },
-      {
-        test: {
-          ...processes,
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
+          include: ["devnet/**/*.test.ts", "test/{integration,e2e}/**/*.test.ts"],
           ...timeouts,
         },
       },

@@ -35,10 +35,12 @@ let database: TestDatabase;
 let directory: string;
 let steps: readonly Step[];
 let complete: string;
+/** A dozen partitions: each costs every statement. */
+const partitionSize = 120;
 beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
   directory = await mkdtemp(join(tmpdir(), "detach-"));
-  steps = await recordHistory(database.db, 2);
+  steps = await recordHistory(database.db, 2, { partitionSize });
   complete = await hashOfLog(database.db);
   for (const one of await wholePartitions(database.db))
     await archivePartition(database.db, one, directory);
@@ -210,12 +212,14 @@ describe("op log", () => {
 
   it("detaches, says why not, lists, and attaches", async () => {
     await sql`
-      insert into engine.checkpoint (projection, version, parameters, position) values ('slow_2', 2, '', 60)`.execute(
+      insert into engine.checkpoint (projection, version, parameters, position) values ('slow_2', 2, '', ${partitionSize * 1.5})`.execute(
       database.db,
     );
     const { answer } = await op("detach");
     expect(answer.detached.map(({ first }: { first: string }) => first)).toEqual(["0"]);
-    expect(answer.skipped[0].hindrances).toEqual(["projection slow_2 is at 60"]);
+    expect(answer.skipped[0].hindrances).toEqual([
+      `projection slow_2 is at ${partitionSize * 1.5}`,
+    ]);
     expect(answer.skipped.at(-1).hindrances).toEqual(["it is not archived"]);
     await sql`delete from engine.checkpoint where projection = 'slow_2'`.execute(database.db);
     const again = await op("detach", "--partition", "0");
@@ -232,7 +236,8 @@ describe("op log", () => {
     const elsewhere = await mkdtemp(join(tmpdir(), "elsewhere-"));
     const lacking = await op("archive", "--to", elsewhere, "--partition", "0");
     expect(lacking.answer.skipped[0].hindrances.join()).toMatch(/it was detached, and .* missing/);
-    await copyFile(join(directory, "fact_0-39.parquet"), join(elsewhere, "fact_0-39.parquet"));
+    const file = `fact_0-${partitionSize - 1}.parquet`;
+    await copyFile(join(directory, file), join(elsewhere, file));
     await op("archive", "--to", elsewhere, "--partition", "0");
     const { answer: attached } = await op("attach");
     expect(attached.attached).toMatchObject([{ first: "0", directory: elsewhere }]);

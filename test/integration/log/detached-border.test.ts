@@ -38,7 +38,7 @@ const get = async (at: string) => {
 beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
   directory = await mkdtemp(join(tmpdir(), "border-"));
-  await recordHistory(database.db, 2);
+  await recordHistory(database.db, 2, { partitionSize: 120 });
   audited = await auditedBlocks();
   api = await serve(createApp({ context: contextOver(database.db), baseUrl, logger }));
   activity = (await get(path)).body;

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { pino } from "pino";
 import { startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { makeServerDirectory } from "./server-directory.ts";
 import { makeTemplates } from "./template.ts";
 
 /** A PostgreSQL of a test's own, which it may stop and start. */
@@ -28,7 +27,7 @@ type OwnServerOptions = {
 };
 
 export async function openOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "own-postgres-")));
+  const dataDir = options.dataDir ?? (await makeServerDirectory("own-postgres-"));
   const { replicates = false, settings = {} } = options;
   const orphanGuard = startOrphanGuard();
   const run = (port?: number) =>

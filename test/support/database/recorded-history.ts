@@ -17,15 +17,15 @@ import { repartition } from "./partitions.ts";
 export const projections = allProjections({ feeRecipient: zeroAddress });
 export const targets = projections.map(targetOf);
 
-/** A random market of two chains with reorgs, in partitions of 40 facts, all final and projected. Returns what was appended. */
+/** A random market of two chains with reorgs, in small partitions, all final and projected. Returns what was appended. */
 export async function recordHistory(
   db: Database,
   seed: number,
-  turns = 24,
+  { partitionSize = 40 } = {},
 ): Promise<readonly Step[]> {
-  await repartition(db, 40);
+  await repartition(db, partitionSize);
   const random = randomFrom(seed);
-  const steps = orderedSteps(random, makeHistory(random, { turns, reorgDepth: 6 }));
+  const steps = orderedSteps(random, makeHistory(random, { turns: 24, reorgDepth: 6 }));
   steps.push(...manyTransfers(random));
   for (const step of steps) await carryOut(db, step);
   await project(db, targets);
