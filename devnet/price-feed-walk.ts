@@ -38,8 +38,18 @@ function valueAt(seed: number, scale: number, place: number): number {
 
 export type HourCandle = { hourMs: number; open: number; high: number; low: number; close: number };
 
+/** Hours of which somebody asked: each takes two thousand random values. */
+const known = new Map<string, HourCandle>();
+
 /** What the price did in an hour, looked at by the minute. */
 export function hourAt(symbol: Ticker, hourMs: number): HourCandle {
+  const key = `${symbol} ${hourMs}`;
+  const hour = known.get(key) ?? makeHour(symbol, hourMs);
+  known.set(key, hour);
+  return hour;
+}
+
+function makeHour(symbol: Ticker, hourMs: number): HourCandle {
   const prices = Array.from({ length: 60 }, (_, minute) =>
     priceAt(symbol, hourMs + minute * minuteMs),
   );
