@@ -22,7 +22,12 @@ export type DescribeState = {
   readonly unanswered: UnansweredContracts;
 };
 
-const batchSize = 20;
+/** Contracts looked up at once: finding the next ones costs as much as all that are pending. */
+const contractsPerPage = 2_000;
+/** Contracts described by one append: each is a transaction, and one more for the projections. */
+const contractsPerAppend = 100;
+/** Contracts whose calls are joined: they share a request's gas. */
+const contractsPerCall = 20;
 
 /**
  * Reads name, symbol and standard of every contract of the chain that lacks them and appends them batch by batch.
@@ -41,12 +46,15 @@ export async function describePending(
       db,
       client.chainId,
       after,
-      batchSize,
+      contractsPerPage,
     );
     after = found.at(-1) ?? null;
     if (after === null) break;
-    const addresses = found.filter((address) => !state.unanswered.isCoolingDown(address));
-    if (addresses.length > 0) described += await describeBatch(db, client, state, addresses);
+    const due = found.filter((address) => !state.unanswered.isCoolingDown(address));
+    for (let start = 0; start < due.length && !signal.aborted; start += contractsPerAppend) {
+      const addresses = due.slice(start, start + contractsPerAppend);
+      described += await describeBatch(db, client, state, addresses);
+    }
   }
   return described;
 }
@@ -57,7 +65,11 @@ async function describeBatch(
   state: DescribeState,
   addresses: readonly Address[],
 ): Promise<number> {
-  const facts = await readDescriptions(client, addresses);
+  const facts: Observation[] = [];
+  for (let start = 0; start < addresses.length; start += contractsPerCall) {
+    const called = addresses.slice(start, start + contractsPerCall);
+    facts.push(...(await readDescriptions(client, called)));
+  }
   const answered = new Set(facts.map(({ contract }) => contract));
   for (const address of addresses) {
     if (!answered.has(address)) state.unanswered.recordFailure(address);

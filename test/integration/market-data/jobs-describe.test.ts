@@ -24,6 +24,7 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
 import { place } from "../../../devnet/deploy.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
+import type { Database } from "../../../projections/database.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { schemaOf } from "../../../projections/versions.ts";
@@ -37,6 +38,7 @@ import {
   zeroAddress,
 } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { openProjectorConnection } from "../../support/database/projector-connection.ts";
 
 let database: TestDatabase;
 let anvil: Anvil;
@@ -158,6 +160,17 @@ async function readDescriptions(): Promise<Record<Address, Described>> {
   return Object.fromEntries(rows.map(({ address, ...rest }) => [address, rest]));
 }
 
+/** Rows of contracts that were read, by sequence or by index. */
+async function contractsRead(connection: Database): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<{ read: bigint }>`
+    select sum(seq_tup_read + idx_tup_fetch)::bigint as read from pg_stat_user_tables
+    where relname = 'contract' and schemaname in ('log', ${schemaOf("collections")})`.execute(
+    connection,
+  );
+  return Number(rows[0]?.read);
+}
+
 async function expectHonestWords(): Promise<void> {
   await project(database.db, [target]);
   expect(await readDescriptions()).toEqual({
@@ -222,6 +235,17 @@ describe("describing contracts", () => {
 
     await client.setCode({ address: later, bytecode: contracts.honest721 });
     expect(await describePending(database.db, chain(), progress(), never)).toBe(1);
+  });
+
+  it("finds what is pending once for many calls: thousands of new contracts are not looked up by each", async () => {
+    const many = Array.from({ length: 400 }, (_, index) => addressOf(0x1000 + index));
+    await move(many);
+    await sql`analyze collections.contract, log.contract`.execute(database.db);
+    const jobs = openProjectorConnection(database.url);
+    const before = await contractsRead(jobs);
+    await describePending(jobs, chain(), progress(), never);
+    expect((await contractsRead(jobs)) - before).toBeLessThan(10 * many.length);
+    await jobs.destroy();
   });
 
   it("waits for an RPC that is down, and describes each contract once", async () => {
