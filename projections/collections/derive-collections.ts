@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { hasRoyalty } from "./stated-royalties.ts";
 
 /** Replaces the rows of `contracts`. Returns the collections that they left or joined. */
 export async function deriveContracts(
@@ -15,10 +16,7 @@ export async function deriveContracts(
   const joined = await sql<{ collection_id: number }>`
     insert into ${contract}
     select k.contract_id, coalesce(c.collection_id, k.contract_id), ${standard}, s.contract_id is not null,
-           exists (
-             select from ${sql.table(`${schema}.stated_royalty`)} told
-             where told.contract_id = k.contract_id and told.source = 'erc2981'
-           )
+           ${hasRoyalty(schema, sql`k.contract_id`)}
     from ${given(contracts)} join log.contract k using (contract_id)
     left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
     left join ${sql.table(`${schema}.registry_contract`)} c on c.chain_id = k.chain_id and c.address = k.address

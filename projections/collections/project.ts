@@ -15,7 +15,7 @@ import {
 import { applyCreatorFees } from "./creator-fees.ts";
 import { deriveCollections, deriveContracts } from "./derive-collections.ts";
 import { deriveRegistry } from "./registry.ts";
-import { applyStatedRoyalties } from "./stated-royalties.ts";
+import { applyStatedRoyalties, updateRoyaltyStates } from "./stated-royalties.ts";
 import { tables } from "./tables.ts";
 import { deriveWords } from "./words.ts";
 
@@ -54,9 +54,8 @@ export const collectionsProjection: Projection = {
         ? await deriveRegistry(session, schema)
         : { contracts: [], collections: [] };
 
-    const contracts = [
-      ...new Set([...described, ...stated, ...transferred, ...registry.contracts]),
-    ];
+    const contracts = [...new Set([...described, ...transferred, ...registry.contracts])];
+    await updateRoyaltyStates(session, schema, stated);
     const affected = await deriveContracts(session, schema, contracts);
     const collections = [...new Set([...contracts, ...affected, ...registry.collections])];
     if (collections.length === 0) return;

@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import { searchWords } from "../sql/search-words.ts";
 
-/** Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. */
+/**
+ * Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. Most new
+ * contracts have none of them yet; only the registry gives another slug.
+ */
 export async function deriveWords(
   session: Session,
   schema: string,
@@ -27,6 +30,7 @@ export async function deriveWords(
       from unnest(words.of_name[1:${sql.lit(maxWords)}] || words.of_slug[1:${sql.lit(maxWords)}] || words.of_symbol[1:2]) one
     ) said
     where c.collection_id = any (${collections}::int[]) and said.word <> ''
+      and (c.name is not null or c.symbol is not null or c.registered)
     group by c.collection_id, c.chain_id, c.verified, said.word`.execute(session);
 }
 

@@ -4,6 +4,7 @@ import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
+import { contractRoyaltyStated } from "../../../projections/facts/royalty-stated.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readConfiguredRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
 import { schemaOf } from "../../../projections/versions.ts";
@@ -24,6 +25,7 @@ import { runsOf } from "../../support/thoroughness.ts";
 const tables = [
   "collection",
   "contract",
+  "word",
   "first_transfer",
   "registry_collection",
   "registry_contract",
@@ -66,8 +68,9 @@ type Registered = {
   name: string;
   verified: boolean;
 };
+type Stated = { does: "state"; contract: number; block: number };
 type Dropped = { does: "drop" | "readopt"; block: number };
-type Step = Moved | Described | Registered | Dropped;
+type Step = Moved | Described | Registered | Stated | Dropped;
 
 const place = (of: readonly unknown[]) => fc.nat({ max: of.length - 1 });
 const moved = fc.record({
@@ -88,6 +91,11 @@ const registered = fc.record({
   name: fc.constantFrom("Apes", "Bears"),
   verified: fc.boolean(),
 });
+const stated = fc.record({
+  does: fc.constant("state" as const),
+  contract: place(contracts),
+  block: place(blocks),
+});
 const dropped = fc.record({
   does: fc.constantFrom("drop" as const, "readopt" as const),
   block: place(blocks),
@@ -97,6 +105,7 @@ const story = fc.array(
     { weight: 4, arbitrary: moved },
     { weight: 2, arbitrary: described },
     { weight: 2, arbitrary: registered },
+    { weight: 2, arbitrary: stated },
     { weight: 3, arbitrary: dropped },
   ),
   { minLength: 5, maxLength: 25 },
@@ -117,6 +126,8 @@ async function happen(step: Step, index: number): Promise<void> {
     const told = at(["erc721", "erc1155", "neither"], (step.contract + step.block) % 3);
     const payload = { name: `Name at ${step.block}`, symbol: null, standard: told };
     await describeContract(at(contracts, step.contract), at(blocks, step.block), payload);
+  } else if (step.does === "state") {
+    await stateRoyalty(at(contracts, step.contract), at(blocks, step.block));
   } else if (step.does === "register") {
     const { slug, name, verified } = step;
     const family = step.family.map((one) => at(contracts, one));
@@ -152,6 +163,14 @@ async function describeContract(contract: Address, where: Block, payload: object
       },
       payload,
     },
+  ]);
+}
+
+async function stateRoyalty(contract: Address, { number, hash, timestamp }: Block) {
+  const basis = { number: BigInt(number), hash, timestamp: new Date(timestamp * 1000) };
+  const royalty = { recipient: addressOf(91), bps: 500 };
+  await appendObservations(database.db, [
+    contractRoyaltyStated({ chainId: 1, contract, royalty, basis }),
   ]);
 }
 
@@ -223,6 +242,25 @@ describe("collections", () => {
       }),
       { numRuns: runsOf(15, 4) },
     );
+  });
+
+  it("stay as they are written when their contracts state a royalty, as each new one is asked to", async () => {
+    target = await createProjection(database.db, collectionsProjection);
+    const contract = at(contracts, 0);
+    await move(contract, at(blocks, 0));
+    await project(database.db, [target]);
+    const written = async () => {
+      const { rows } = await sql<{ at: string; hasRoyalty: boolean }>`
+        select c.ctid::text as at, m.has_royalty as "hasRoyalty"
+        from collections.collection c join collections.contract m using (collection_id)`.execute(
+        database.db,
+      );
+      return rows;
+    };
+    const before = await written();
+    await stateRoyalty(contract, at(blocks, 0));
+    await project(database.db, [target]);
+    expect(await written()).toEqual(before.map((row) => ({ ...row, hasRoyalty: true })));
   });
 
   it("are the same whatever order blocks arrive in", async () => {
