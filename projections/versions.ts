@@ -49,7 +49,7 @@ const definitions = {
   bids: { version: 4, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 7,
+    version: 8,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],

@@ -21,7 +21,7 @@ export function orderFigures(
            offer.shown as best_offer, offer.end_time as best_ends_at
     from (select) one
     left join lateral (${cheapest(sql`true`)}) floor on true
-    left join lateral (${cheapest(sql`o.is_buyable`)}) buyable on floor.shown is not null
+    left join lateral (${cheapest(sql`o.is_buyable and floor.shown is not null`)}) buyable on true
     left join lateral (
       select o.end_time, ${bidJson} as shown
       from ${contracts} cross join lateral (

@@ -1,8 +1,5 @@
-import { periods, salesColumn, salesColumns } from "./periods.ts";
-
-/** Sort keys of unknown floors and changes: below or above all others, so that they come last. */
-const belowAll = "-1000000000";
-const aboveAll = `1${"0".repeat(90)}`;
+import { periods, salesColumns } from "./periods.ts";
+import { sortFigures } from "./sorts.ts";
 
 const numeric = (columns: readonly string[]) =>
   columns.map((column) => `"${column}" numeric not null default 0`).join(",\n       ");
@@ -85,7 +82,8 @@ export function tables(schema: string): readonly string[] {
      ) with (fillfactor = 80)`,
     `comment on column ${table("collection")}.next_change_at is 'When the floor, best offer or number of listed tokens may change by time alone, unix seconds'`,
     `comment on column ${table("collection")}."change_24h" is 'Of the floor, in millionths'`,
-    `create index on ${table("collection")} (next_change_at)`,
+    `create index on ${table("collection")} (next_change_at) where next_change_at is not null`,
+    `create index on ${table("collection")} (chain_id, collection_id)`,
 
     `create table ${table("holder_stats")} (
        collection_id integer primary key,
@@ -99,8 +97,9 @@ export function tables(schema: string): readonly string[] {
     ...["collection", "holder_stats"].map(
       (name) => `create index on ${table(name)} (chain_id) where verified`,
     ),
-    ...[...indexed].map(
-      ([key, name]) => `create index on ${table(name)} (chain_id, (${key}), collection_id)`,
+    ...[...sortFigures.values()].map(
+      ({ table: name, value, isPresent }) =>
+        `create index on ${table(name)} (chain_id, (${value}), collection_id) ${isPresent === null ? "" : `where ${isPresent}`}`,
     ),
 
     `create table ${table("search_text")} (
@@ -119,43 +118,3 @@ export function tables(schema: string): readonly string[] {
      )`,
   ];
 }
-
-const sorts = ["volume", "floor", "sales", "listed", "supply", "holders", "change"] as const;
-type Sort = (typeof sorts)[number];
-
-/** The table with the sort key of a sort. */
-export function sortTable(sort: Sort): "collection" | "holder_stats" {
-  return sort === "supply" || sort === "holders" ? "holder_stats" : "collection";
-}
-
-/** SQL: a collection's sort key, as indexed; volume and sales without wash trades where `excludesWash`. */
-export function sortKey(
-  sort: Sort,
-  direction: "asc" | "desc",
-  period: (typeof periods)[number],
-  excludesWash: boolean,
-): string {
-  const last = direction === "asc" ? aboveAll : belowAll;
-  if (sort === "volume" || sort === "sales") {
-    const figure = sort === "volume" ? "wei" : "sales";
-    const all = `"${salesColumn(figure, period)}"`;
-    return excludesWash ? `${all} - "${salesColumn(`wash_${figure}`, period)}"` : all;
-  }
-  if (sort === "floor") return `coalesce(floor_wei, ${last})`;
-  if (sort === "change") return `coalesce("change_${period}", ${last})`;
-  return sort;
-}
-
-/** Sort keys of all sorts with their tables, each once. */
-const indexed = new Map(
-  sorts.flatMap((sort) =>
-    (["asc", "desc"] as const).flatMap((direction) =>
-      periods.flatMap((period) =>
-        [false, true].map(
-          (excludesWash) =>
-            [sortKey(sort, direction, period, excludesWash), sortTable(sort)] as const,
-        ),
-      ),
-    ),
-  ),
-);

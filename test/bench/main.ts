@@ -20,6 +20,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "catch-up": () => import("./catch-up.ts"),
   "exchange-mix": () => import("./exchange-mix.ts"),
   block: () => import("./block.ts"),
+  "new-contracts": () => import("./new-contracts.ts"),
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
   "added-exchange": () => import("./added-exchange/added-exchange.ts"),

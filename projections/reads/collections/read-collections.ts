@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Period } from "../../collection-stats/periods.ts";
-import { sortKey, sortTable } from "../../collection-stats/tables.ts";
+import type { CollectionOrder } from "../../collection-stats/sorts.ts";
 import type { Database } from "../../database.ts";
 import {
   allCollectionParts,
@@ -10,6 +9,7 @@ import {
   listedCollectionParts,
 } from "./collection-columns.ts";
 import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.ts";
+import { directionOf, pageKeys, type Slice } from "./page-keys.ts";
 
 type CollectionsFilter = {
   chainId: number;
@@ -17,18 +17,6 @@ type CollectionsFilter = {
   search: string | null;
   verified: boolean | null;
 };
-
-export type CollectionKey = { sortKey: bigint; collectionId: number };
-
-type CollectionOrder = {
-  sort: "volume" | "floor" | "sales" | "listed" | "supply" | "holders" | "change";
-  direction: "asc" | "desc";
-  period: Period;
-  /** Volume and sales are compared without wash trades. */
-  excludesWash: boolean;
-};
-
-type Slice = { limit: number; offset: number; after: CollectionKey | null };
 
 /** A page of collections and the number of matching ones, in one statement. */
 export async function readCollections(
@@ -39,12 +27,13 @@ export async function readCollections(
   now: Date,
   parts: CollectionParts = listedCollectionParts,
 ): Promise<{ total: bigint; rows: CollectionRow[] }> {
-  const direction = order.direction === "asc" ? sql`asc` : sql`desc`;
-  const key = sql.raw(sortKey(order.sort, order.direction, order.period, order.excludesWash));
+  const direction = directionOf(order);
   const { chainId, verified } = filter;
   const ofFilter = sql`
     chain_id = ${chainId} ${verified === null ? sql`` : sql`and verified = ${verified}`}`;
   const searchTerms = filter.search === null ? null : searchTermsLike(filter.search);
+  const ofSearch =
+    searchTerms === null ? sql`` : sql`and collection_id in (select collection_id from matched)`;
   const { rows } = await sql<FlatRow>`
     with matched as materialized (
       select collection_id from collection_stats.search_text where ${ofFilter} and ${searchTerms ?? sql`false`}
@@ -54,14 +43,7 @@ export async function readCollections(
           ? sql`select coalesce(sum(collections), 0)::bigint as total from collection_stats.collection_count where ${ofFilter}`
           : sql`select count(*) as total from matched`
       }
-    ), page_key as materialized (
-      select collection_id, ${key}::numeric as sort_key
-      from ${sql.table(`collection_stats.${sortTable(order.sort)}`)}
-      where ${ofFilter} ${searchTerms === null ? sql`` : sql`and collection_id in (select collection_id from matched)`}
-        ${afterCursor(key, order, slice.after)}
-      order by ${key} ${direction}, collection_id ${direction}
-      limit ${slice.limit} offset ${slice.offset}
-    ), page as materialized (
+    ), page_key as materialized (${pageKeys(order, slice, sql`${ofFilter} ${ofSearch}`)}), page as materialized (
       select f.*, h.supply, h.holders, page_key.sort_key
       from page_key join collection_stats.collection f using (collection_id)
       join collection_stats.holder_stats h using (collection_id)
@@ -94,14 +76,4 @@ export async function readCollection(
 function searchTermsLike(search: string): RawBuilder<unknown> {
   const pattern = search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
   return sql`terms like ${`%${pattern}%`}`;
-}
-
-function afterCursor(
-  key: RawBuilder<unknown>,
-  order: CollectionOrder,
-  after: CollectionKey | null,
-): RawBuilder<unknown> {
-  if (after === null) return sql``;
-  const comparison = order.direction === "asc" ? sql`>` : sql`<`;
-  return sql`and ((${key}), collection_id) ${comparison} (${after.sortKey}::numeric, ${after.collectionId}::int)`;
 }

@@ -2,10 +2,8 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
-import {
-  type CollectionKey,
-  readCollections,
-} from "../../../../projections/reads/collections/read-collections.ts";
+import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
+import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import {
   cursorInteger,
