@@ -198,7 +198,7 @@ function gaugeAll(
   gaugeStatus(metrics, context.readStatus);
   gaugePartners(metrics, () => places().map(({ db }) => db));
   gaugeDoubts(metrics, places);
-  gaugeAnalytics(metrics, context.db);
+  gaugeAnalytics(metrics, () => places().map(({ db }) => db));
   gaugeOutgoing(metrics, context.db, context.now);
   gaugeMarket(metrics, () => cells.all().map(({ own }) => own.market));
   if (feed !== undefined) gaugeFeed(metrics, feed);

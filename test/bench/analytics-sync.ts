@@ -7,6 +7,7 @@ import type { Sink } from "../../api/background/analytics/sink.ts";
 import { sync } from "../../api/background/analytics/sync.ts";
 import type { Database } from "../../projections/database.ts";
 import { tick } from "../../projections/engine/tick.ts";
+import { mainCell } from "../../projections/log/cells/main-cell.ts";
 import { startClickhouse } from "../support/database/clickhouse.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -21,8 +22,8 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-analytics-"));
   const clickhouse = await startClickhouse(join(folder, "clickhouse"));
   const engines: Record<string, () => Promise<Sink>> = {
-    DuckDB: () => openDuckdb(join(folder, "copy.duckdb")),
-    ClickHouse: async () => openClickhouseSink(clickhouse.url),
+    DuckDB: () => openDuckdb(join(folder, "copy.duckdb"), mainCell),
+    ClickHouse: async () => openClickhouseSink(clickhouse.url, mainCell),
   };
   try {
     return await withDatabase((db, url) => measure({ db, url, facts, engines }));

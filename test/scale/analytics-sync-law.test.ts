@@ -1,57 +1,48 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type EngineName,
-  type EnginePlaces,
-  placeOf,
-  syncEngine,
-} from "../../api/background/analytics/engines.ts";
+import type { EngineName } from "../../api/background/analytics/engines.ts";
 import type { Target } from "../../projections/engine/checkpoint.ts";
 import { priceTicked } from "../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../projections/log/append.ts";
+import { mainCell } from "../../projections/log/cells/main-cell.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { orderedSteps } from "../simulation/script.ts";
-import {
-  clickhouseEngine,
-  duckdbEngine,
-  type Engine,
-  postgresEngine,
-  readAnswers,
-  readCopy,
-} from "../support/database/analytics-engines.ts";
+import { postgresEngine, readAnswers, readCopy } from "../support/database/analytics-engines.ts";
 import { type Clickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { project } from "../support/database/given.ts";
 import {
   apes,
   appendOrders,
   appendTrades,
-  environmentOf,
   prepare,
   retractBlocks,
 } from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
-import { startOp } from "../support/processes/op.ts";
+import { openSyncKills } from "../support/database/sync-kills.ts";
 
 const kills = 100;
 const reorgs = 20;
 
 let database: TestDatabase;
+let main: { name: string; database: TestDatabase };
 let targets: Target[];
 let folder: string;
 let clickhouse: Clickhouse;
-let places: EnginePlaces;
+let syncs: ReturnType<typeof openSyncKills>;
 beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
+  main = { name: mainCell, database };
   folder = await mkdtemp(join(tmpdir(), "analytics-law-"));
   clickhouse = await startClickhouse(join(folder, "clickhouse"));
-  places = { clickhouseUrl: clickhouse.url, duckdbFile: join(folder, "copy.duckdb") };
+  syncs = openSyncKills({
+    clickhouse,
+    duckdbFile: join(folder, "copy.duckdb"),
+    cells: [main],
+  });
   targets = await prepare(database.db);
 });
 afterAll(async () => {
@@ -59,65 +50,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await database?.drop();
 });
-
-const syncOf = (engine: EngineName) =>
-  syncEngine({
-    engine,
-    place: placeOf(engine, places) ?? "",
-    db: database.db,
-    readUrl: database.url,
-  });
-
-/** A sync by the operator's command, whose process is killed. */
-async function killCommand(engine: EngineName, ms: number): Promise<boolean> {
-  const environment = {
-    ...environmentOf(database.url),
-    ANALYTICS_CLICKHOUSE_URL: places.clickhouseUrl ?? "",
-    ANALYTICS_DUCKDB_FILE: places.duckdbFile ?? "",
-  };
-  const child = startOp(environment, ["analytics", "sync", "--to", engine]);
-  const gone = once(child, "exit");
-  // The process first loads its program.
-  await Promise.race([gone, delay(500 + ms)]);
-  const isRunning = child.exitCode === null;
-  child.kill("SIGKILL");
-  await gone;
-  return isRunning;
-}
-
-/** A sync during which something it depends on goes away. */
-async function syncDuring(engine: EngineName, ms: number, kill: () => Promise<unknown>) {
-  const syncing = syncOf(engine).then(
-    () => false,
-    () => true,
-  );
-  await Promise.race([syncing, delay(ms)]);
-  await kill();
-  return await syncing;
-}
-
-const killReader = () =>
-  sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'analytics sync' and datname = current_database()`.execute(
-    database.db,
-  );
-
-/** Kills the server; it is started again when the sync has ended. */
-async function killServer(engine: EngineName, ms: number): Promise<boolean> {
-  const failed = await syncDuring(engine, ms, clickhouse.kill);
-  await clickhouse.start();
-  return failed;
-}
-
-const victims: Record<EngineName, ((engine: EngineName, ms: number) => Promise<boolean>)[]> = {
-  clickhouse: [killCommand, killServer, (engine, ms) => syncDuring(engine, ms, killReader)],
-  duckdb: [killCommand, (engine, ms) => syncDuring(engine, ms, killReader)],
-};
-const engines: Record<EngineName, () => Engine> = {
-  clickhouse: () => clickhouseEngine(clickhouse.url),
-  duckdb: () => duckdbEngine(places.duckdbFile ?? ""),
-};
 
 /** Trades and orders, a price now and then, and the reorgs. */
 async function goOn(kill: number, number: number): Promise<void> {
@@ -136,10 +68,10 @@ async function goOn(kill: number, number: number): Promise<void> {
 /** Milliseconds of a sync that nothing ends, after which the copy is as it should be. */
 async function syncAndCompare(engine: EngineName): Promise<number> {
   const started = performance.now();
-  await syncOf(engine);
+  await syncs.sync(engine);
   const ms = Math.ceil(performance.now() - started);
   const held = await readCopy(postgresEngine(database.url));
-  expect(await readCopy(engines[engine]())).toEqual(held);
+  expect(await readCopy(syncs.engineOf(engine))).toEqual(held);
   return ms;
 }
 
@@ -154,8 +86,8 @@ async function playWithKills(engine: EngineName): Promise<number> {
   for (let kill = 0; kill < kills; kill += 1) {
     for (const step of steps.splice(0, perKill)) await carryOut(database.db, step);
     await goOn(kill, base + kill);
-    const end = random.pick(victims[engine]);
-    if (await end(engine, random.int(0, durationMs))) hits += 1;
+    const end = random.pick(syncs.kills[engine]);
+    if (await end(engine, random.int(0, durationMs), main)) hits += 1;
     if (kill % 10 === 9) durationMs = await syncAndCompare(engine);
   }
   return hits;
@@ -166,7 +98,7 @@ describe.each(["duckdb", "clickhouse"] as const)("a copy in %s", (engine) => {
     const hits = await playWithKills(engine);
     const asked = { chainId: 1, contract: apes, now: "2023-11-15 12:00:00" };
     const answers = await readAnswers(postgresEngine(database.url), asked);
-    expect(await readAnswers(engines[engine](), asked)).toEqual(answers);
+    expect(await readAnswers(syncs.engineOf(engine), asked)).toEqual(answers);
     expect(answers.filter((rows) => rows.length > 0).length).toBeGreaterThanOrEqual(6);
     expect(hits).toBeGreaterThan(kills / 4);
   });

@@ -41,11 +41,14 @@ function single721(random: Random): Happening {
 /** ERC-2309, now and then with its end before its start, or at the last ids there are. */
 function range(random: Random): Happening {
   const amount = BigInt(random.pick([1, 2, 5, 12, 0, -3]));
+  const contract = random.pick(contracts);
+  const tokenId = random.pick([0n, 2n, 4n, maximum - 3n]);
+  const left = maximum - tokenId + 1n;
   return {
     kind: "erc721_consecutive_transfer",
-    contract: random.pick(contracts),
-    tokenId: random.pick([0n, 2n, 4n, maximum - 3n]),
-    amount,
+    contract,
+    tokenId,
+    amount: amount > left ? left : amount,
     from: random.chance(0.7) ? zeroAddress : anyone(random),
     to: anyone(random),
   };

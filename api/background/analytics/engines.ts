@@ -1,4 +1,4 @@
-import type { Database } from "../../../projections/database.ts";
+import { type Database, openDatabase } from "../../../projections/database.ts";
 import { syncingAlone } from "../../../projections/reads/analytics/capture/engine-progress.ts";
 import { openClickhouseSink } from "./clickhouse/clickhouse-sink.ts";
 import { openDuckdb } from "./duckdb/duckdb-sink.ts";
@@ -18,27 +18,48 @@ export const usedEngines = (places: EnginePlaces): EngineName[] =>
 export const placeOf = (engine: EngineName, { clickhouseUrl, duckdbFile }: EnginePlaces) =>
   engine === "clickhouse" ? clickhouseUrl : duckdbFile;
 
-const openEngine = async (engine: EngineName, place: string): Promise<Sink> =>
-  engine === "clickhouse" ? openClickhouseSink(place) : await openDuckdb(place);
+const openEngine = async (engine: EngineName, place: string, cell: string): Promise<Sink> =>
+  engine === "clickhouse" ? openClickhouseSink(place, cell) : await openDuckdb(place, cell);
 
-type Syncing = SyncOptions & { engine: EngineName; place: string; db: Database; readUrl: string };
+type Syncing = SyncOptions & {
+  engine: EngineName;
+  place: string;
+  /** The log that is copied: its name in the engine, its database, and where it is read. */
+  cell: string;
+  db: Database;
+  readUrl: string;
+  /** The main cell's database, which has the locks of engines. */
+  lockUrl: string;
+};
 
 /** Opens an engine, syncs it and closes it. Fails with `isLockHeld` while another process does. */
 export async function syncEngine({
   engine,
   place,
+  cell,
   db,
   readUrl,
+  lockUrl,
   ...options
 }: Syncing): Promise<SyncResult> {
-  return await syncingAlone(db, engine, async () => {
-    const sink = await openEngine(engine, place);
-    try {
-      const result = await sync(readUrl, sink, options);
-      await sink.compact();
-      return result;
-    } finally {
-      await sink.close();
-    }
+  const lockDb = openDatabase({
+    url: lockUrl,
+    applicationName: "analytics sync lock",
+    max: 1,
+    onIdleError: () => {},
   });
+  try {
+    return await syncingAlone({ db, lockDb }, engine, async () => {
+      const sink = await openEngine(engine, place, cell);
+      try {
+        const result = await sync(readUrl, sink, options);
+        await sink.compact();
+        return result;
+      } finally {
+        await sink.close();
+      }
+    });
+  } finally {
+    await lockDb.destroy();
+  }
 }

@@ -5,7 +5,7 @@ import type {
 } from "../../../projections/reads/analytics/capture/columns.ts";
 import type { Digests, Part } from "../../../projections/reads/analytics/capture/source.ts";
 
-/** What an engine holds, as of its last commit. */
+/** What an engine holds of a cell, as of the cell's last commit. */
 export type SinkState = {
   /** All rows are those of the projections at this position. */
   readonly position: bigint;
@@ -38,10 +38,16 @@ export type Batch = {
   commit(state: Omit<SinkState, "committedAt">): Promise<void>;
 };
 
-/** An analytics engine with a copy of the facts and of the rows derived from them. */
+/**
+ * A cell's part of an analytics engine: a copy of the facts of its log, and of the rows derived from them. Each cell has
+ * commits of its own.
+ */
 export type Sink = {
   readonly limits: EngineLimits;
-  /** Creates tables and views. Of other columns than they are made with now, all is dropped and copied again. */
+  /**
+   * Creates tables and views. Of other columns than they are made with now, all is dropped, also of other cells, which
+   * copy theirs again. `isAnew`: what the cell has is dropped.
+   */
   prepare(tables: readonly SinkTable[], isAnew: boolean): Promise<void>;
   /** Null: nothing was committed yet. */
   readState(): Promise<SinkState | null>;

@@ -1,3 +1,5 @@
+import { chainIds } from "../../../abis/deployments.ts";
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { floorsView } from "../../../projections/reads/analytics/collection-views.ts";
 import { balancesView, tokensView } from "../../../projections/reads/analytics/holding-views.ts";
 import { bidsView, listingsView } from "../../../projections/reads/analytics/order-views.ts";
@@ -17,16 +19,35 @@ export type Dialect = {
   latest(value: string, at: string): string;
   /** Whether a bigint of unix seconds is not after now. */
   isPast(seconds: string): string;
+  /** SQL of a query for the cells of which an engine holds all rows. */
+  readonly wholeCells: string;
   /** SQL expression of a column of `current_facts`, as analysts see it. */
   readonly beyond: readonly string[];
 };
+
+/** Of each chain the cell whose rows are seen: its own once that is copied whole, else the main one. */
+export const servingView = "sync_serving";
+
+const servingCells = (wholeCells: string) =>
+  chainIds
+    .map(
+      (
+        chainId,
+      ) => `select case when '${chainId}' in (${wholeCells}) then '${chainId}' else '${mainCell}' end as cell,
+         ${chainId} as chain_id`,
+    )
+    .join(" union all ");
+
+const isServed = (chain: string) =>
+  `(s._cell, ${chain}) in (select cell, chain_id from ${servingView})`;
 
 const nameOf = {
   collection: "k.collection",
   collection_slug: "k.collection_slug",
   contract: "k.contract",
 };
-const withNames = "left join current_contracts k on k.contract_id = s.contract_id";
+const withNames =
+  "left join current_contracts k on k.contract_id = s.contract_id and k._cell = s._cell";
 
 /** The views of PostgreSQL's `analytics`, with the same columns, over the tables of an engine. */
 export function engineViews(dialect: Dialect, tables: readonly SinkTable[]): string[] {
@@ -37,6 +58,7 @@ export function engineViews(dialect: Dialect, tables: readonly SinkTable[]): str
     joined: Readonly<Record<string, string>>,
     joins: string,
   ) => {
+    const chain = joined.chain_id ?? "s.chain_id";
     const selected = columns.map(([column]) => {
       const source = joined[column] ?? (has(name, column) ? `s.${column}` : undefined);
       if (source === undefined) throw new Error(`${name}.${column} is not copied`);
@@ -45,11 +67,12 @@ export function engineViews(dialect: Dialect, tables: readonly SinkTable[]): str
     const extra = dialect.beyond.map((column) => `s.${column} as ${column}`);
     return dialect.createView(
       name,
-      `select ${[...selected, ...extra].join(", ")} from current_${name} s ${joins}`,
+      `select ${[...selected, ...extra].join(", ")} from current_${name} s ${joins} where ${isServed(chain)}`,
     );
   };
   const chain = { ...nameOf, chain_id: "k.chain_id" };
   return [
+    dialect.createView(servingView, servingCells(dialect.wholeCells)),
     view(
       salesView,
       {
@@ -60,7 +83,7 @@ export function engineViews(dialect: Dialect, tables: readonly SinkTable[]): str
       },
       `${withNames}
        left join current_wash_trades w on w.block_id = s.block_id and w.transaction_index = s.transaction_index
-         and w.ordinal = s.ordinal
+         and w.ordinal = s.ordinal and w._cell = s._cell
        ${dialect.lastPriceBefore("s.block_timestamp")}`,
     ),
     view(transfersView, nameOf, withNames),
@@ -70,13 +93,17 @@ export function engineViews(dialect: Dialect, tables: readonly SinkTable[]): str
     dialect.createView(
       "prices",
       `select ${["chain_id, coin, priced_at, price_e8 / 100000000.0 as price_usd", ...dialect.beyond].join(", ")}
-       from current_prices`,
+       from current_prices s where ${isServed("s.chain_id")}`,
     ),
     dialect.createView(
       "collections",
-      `select ${columnsOf(tables, "collections", dialect)} from current_collections`,
+      `select ${columnsOf(tables, "collections", dialect)} from current_collections s where ${isServed("s.chain_id")}`,
     ),
-    dialect.createView("facts", `select ${columnsOf(tables, "facts", dialect)} from current_facts`),
+    dialect.createView(
+      "facts",
+      `select s._cell as cell, ${columnsOf(tables, "facts", dialect)}
+       from current_facts s where s.chain_id is null or ${isServed("s.chain_id")}`,
+    ),
   ];
 }
 
@@ -98,6 +125,6 @@ function ofOrders({ isPast, usd, priceAge }: Dialect) {
 
 const orderJoins = ({ latest }: Dialect) => `${withNames}
   left join (
-    select chain_id, ${latest("price_e8", "priced_at")} as price_e8, max(priced_at) as last_at
-    from current_prices where priced_at <= now() group by chain_id
-  ) p on p.chain_id = s.chain_id`;
+    select _cell, chain_id, ${latest("price_e8", "priced_at")} as price_e8, max(priced_at) as last_at
+    from current_prices where priced_at <= now() group by _cell, chain_id
+  ) p on p.chain_id = s.chain_id and p._cell = s._cell`;

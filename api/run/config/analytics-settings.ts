@@ -2,20 +2,20 @@ import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
-/** Where a chain that has a database of its own is copied to. */
+/** Where a chain that has a database of its own is copied to, if not with the others. */
 const ofChain = (chain: string) => ({
   clickhouseUrl: setting(urlOf("http:", "https:").optional(), {
-    meaning: `ANALYTICS_CLICKHOUSE_URL of ${chain}'s own database: a copy holds one log, so that each has a place of its own`,
-    expectation: "an http or https URL with the database as its path, which no other copy has",
+    meaning: `ANALYTICS_CLICKHOUSE_URL of ${chain}'s own database, where its copy is to be apart from the others`,
+    expectation: "an http or https URL with the database as its path",
     example: "http://user:password@localhost:8123/analytics_of_one_chain",
-    fallback: "absent: no copy",
+    fallback: "ANALYTICS_CLICKHOUSE_URL",
     secret: true,
   }),
   duckdbFile: setting(z.string().min(1).optional(), {
-    meaning: `ANALYTICS_DUCKDB_FILE of ${chain}'s own database`,
-    expectation: "a file that no other copy has; its directory is made",
+    meaning: `ANALYTICS_DUCKDB_FILE of ${chain}'s own database, where its copy is to be apart from the others`,
+    expectation: "a file; its directory is made",
     example: "/var/lib/orders/analytics-of-one-chain.duckdb",
-    fallback: "absent: no copy",
+    fallback: "ANALYTICS_DUCKDB_FILE",
   }),
   readUrl: setting(urlOf("postgres:", "postgresql:").optional(), {
     meaning: `ANALYTICS_READ_URL of ${chain}'s own database`,

@@ -8,7 +8,6 @@ import {
   missingCompanions,
   openConsole,
   settingsOfUnknownChains,
-  sharedPlaces,
   sharedPorts,
 } from "./setting-problems.ts";
 
@@ -33,10 +32,7 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
     problems.push(...[...names].map((name) => badValue(name, named[name])));
   }
-  problems.push(
-    ...[...missingCompanions(named), ...sharedPorts(named)],
-    ...[...sharedPlaces(named), ...openConsole(named)],
-  );
+  problems.push(...[...missingCompanions(named), ...sharedPorts(named)], ...openConsole(named));
   const curatedFile = resolve(named.CURATED_FILE ?? defaultCuratedFile);
   const curated = readCurated(curatedFile);
   if ("fault" in curated)

@@ -36,21 +36,7 @@ export function sharedPorts(named: Record<string, string>): string[] {
   });
 }
 
-const analyticsPlaces = ["ANALYTICS_CLICKHOUSE_URL", "ANALYTICS_DUCKDB_FILE"];
-
-/** Copies of two logs in one place. */
-export function sharedPlaces(named: Record<string, string>): string[] {
-  return analyticsPlaces.flatMap((place) => {
-    const names = [place, ...chainIds.map((chainId) => `${place}_${chainId}`)];
-    const set = names.filter((name) => named[name]);
-    return set
-      .filter((name, index) => set.findIndex((one) => named[one] === named[name]) !== index)
-      .map((name) => {
-        const { expectation, example } = about(name);
-        return `${name}: expected ${expectation}, got that of another database. Example: ${name}=${example}`;
-      });
-  });
-}
+const ofAnalytics = ["ANALYTICS_CLICKHOUSE_URL", "ANALYTICS_DUCKDB_FILE", "ANALYTICS_READ_URL"];
 
 /** A console that others reach without a password. */
 export function openConsole(named: Record<string, string>): string[] {
@@ -83,8 +69,7 @@ export function missingCompanions(named: Record<string, string>): string[] {
   for (const chainId of chainIds) {
     requireWith(`DATABASE_URL_${chainId}`, `DATABASE_POOLER_URL_${chainId}`);
     requireWith(`DATABASE_URL_${chainId}`, `DATABASE_READ_URLS_${chainId}`);
-    for (const name of [...analyticsPlaces, "ANALYTICS_READ_URL"])
-      requireWith(`DATABASE_URL_${chainId}`, `${name}_${chainId}`);
+    for (const name of ofAnalytics) requireWith(`DATABASE_URL_${chainId}`, `${name}_${chainId}`);
   }
   if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
     problems.push(

@@ -1,4 +1,5 @@
 import type { RequestHandler } from "express";
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
@@ -13,7 +14,6 @@ import { statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
 import { type ApiCells, openApiCells } from "./api-cells.ts";
-import { mainCell } from "./configured-cells.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 /** Serves HTTP requests of all chains. Any number of these processes may run. */

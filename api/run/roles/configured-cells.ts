@@ -1,3 +1,4 @@
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import type { AnalyticsConfig, AnalyticsPlaces } from "../config/analytics-settings.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
@@ -9,11 +10,10 @@ export type CellConfig = {
   readonly name: string;
   readonly database: RoleDatabase;
   readonly chains: readonly ChainConfig[];
-  /** Where its log is copied to: a place holds the copy of one. */
+  /** Where its log is copied to. */
   readonly analytics: AnalyticsConfig;
 };
 
-export const mainCell = "main";
 /** A database of accounts that has no chain. */
 export const accountsCell = "accounts";
 
@@ -49,7 +49,8 @@ export function configuredCells(
       name: `${one.chainId}`,
       database: roleDatabase(settingsOf(one), asUserOf(processUrl, one.url)),
       chains: chains.filter(({ chainId }) => chainId === one.chainId),
-      analytics: { ...analytics, ...one.analytics },
+      // A replica of another database has another log.
+      analytics: { ...withPlaces(analytics, one.analytics), readUrl: one.analytics.readUrl },
     })),
   ];
 }

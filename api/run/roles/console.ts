@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { projectionNames } from "../../../projections/all.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { openHashReader } from "../../background/chain/clients.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import { listen } from "../../serve/http/server.ts";
@@ -17,7 +18,7 @@ import { openProcessReader } from "../console/reads/processes.ts";
 import { openRebuildMeter } from "../console/reads/rebuild-pace.ts";
 import { takeSamples } from "../console/take-samples.ts";
 import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
-import { accountsCell, isSameDatabase, mainCell } from "./configured-cells.ts";
+import { accountsCell, isSameDatabase } from "./configured-cells.ts";
 import { type HomesWatch, watchHomes } from "./homes.ts";
 import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "./role.ts";
 

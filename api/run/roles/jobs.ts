@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
@@ -103,7 +104,11 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     after(["collection_stats", "floors"], () => runFloorSnapshots({ ...forOthers, chainIds })),
     runAnalystLimits(forOthers),
     after(copiedProjections, () =>
-      runAnalyticsSync({ ...forOrders, url: config.database.url, ...config.analytics }),
+      runAnalyticsSync({
+        ...{ ...forOrders, ...config.analytics, url: config.database.url },
+        cell: context.cell ?? mainCell,
+        lockUrl: (context.cells?.[0].config ?? config).database.url,
+      }),
     ),
     runPriceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
     after(["collections", "traits"], () =>

@@ -46,6 +46,8 @@ export type RoleContext = {
   config: RoleConfig;
   /** The databases of all chains, for roles that serve several; absent: there is one. */
   cells?: SomeRoleCells;
+  /** The one that it works in; absent: the main one. */
+  cell?: string;
   logger: Logger;
   /** Aborted when the process is to stop. */
   signal: AbortSignal;

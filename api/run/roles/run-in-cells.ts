@@ -65,7 +65,7 @@ function runInCell(
         continue;
       }
       const chains = config.chains.filter(({ chainId }) => served.includes(chainId));
-      const role = await run({ ...context, config: { ...config, chains } });
+      const role = await run({ ...context, cell: name, config: { ...config, chains } });
       void role.ready.then(onReady, () => {});
       try {
         await Promise.race([changed, role.failed]);

@@ -1,6 +1,7 @@
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import type { Config } from "../config/config.ts";
 import { answering, launch } from "../programs/program.ts";
-import { asUserOf, configuredCells, mainCell } from "../roles/configured-cells.ts";
+import { asUserOf, configuredCells } from "../roles/configured-cells.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";

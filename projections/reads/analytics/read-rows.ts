@@ -18,7 +18,7 @@ export type Dataset = keyof typeof datasets;
 export type RowsFilter = {
   dataset: Dataset;
   /** Null: every chain. */
-  chainId: number | null;
+  chains: readonly number[] | null;
   /** From, inclusive, up to, exclusive. */
   since: Date | null;
   until: Date | null;
@@ -74,11 +74,8 @@ export async function inSnapshot<Result>(
 }
 
 /** Throws where some of the transfers are in archives alone. */
-async function assertTransfersHeld(
-  session: Session,
-  { chainId, since }: RowsFilter,
-): Promise<void> {
-  for (const id of chainId === null ? chainIds : [chainId]) {
+async function assertTransfersHeld(session: Session, { chains, since }: RowsFilter): Promise<void> {
+  for (const id of chains ?? chainIds) {
     const border = await readDetachedBorder(session, id);
     if (border === null || (since !== null && since > border.timestamp)) continue;
     throw new Error(
@@ -122,7 +119,7 @@ function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unkn
   return sql`
     select array[${sql.join(cells)}] as cells from ${sql.table(`${analyticsSchema}.${filter.dataset}`)} o
     where true
-      ${filter.chainId === null ? sql`` : sql`and o.chain_id = ${sql.lit(filter.chainId)}`}
+      ${filter.chains === null ? sql`` : sql`and o.chain_id in (${sql.join(filter.chains.map((id) => sql.lit(id)))})`}
       ${filter.since === null ? sql`` : sql`and o.${sql.id(time)} >= ${bound(filter.since)}`}
       ${filter.until === null ? sql`` : sql`and o.${sql.id(time)} < ${bound(filter.until)}`}
     order by ${sql.join(order.map((name) => sql`o.${sql.id(name)}`))}`;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { moveChain } from "../../../api/run/cells/move-chain.ts";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import type { OtherDatabase } from "../../../api/run/console/reads/databases.ts";
+import { configuredCells } from "../../../api/run/roles/configured-cells.ts";
 import {
   appendTrades,
   environmentOf,
@@ -96,15 +97,18 @@ it("the indexer's tables of a chain that has moved can be dropped where it was",
   expect(stale.map((one: { schema: string }) => one.schema)).toContain(schema);
 });
 
-it("the copy of a chain's own database has a place of its own", async () => {
-  const copied = { ANALYTICS_DUCKDB_FILE: "/nowhere/shared.duckdb" };
-  const { stderr } = await runOp(
-    { ...environment, ...copied },
-    ...["--cell", "1", "analytics", "sync", "--to", "duckdb"],
-  );
-  expect(stderr).toContain("ANALYTICS_DUCKDB_FILE_1 is not set");
-  const same = { ...environment, ...copied, ANALYTICS_DUCKDB_FILE_1: copied.ANALYTICS_DUCKDB_FILE };
-  expect(() => readConfig(same)).toThrow(/ANALYTICS_DUCKDB_FILE_1: expected a file that no other/);
+it("a chain's own database is copied to the place of the others, unless it has one of its own", () => {
+  const placesOf = (settings: Record<string, string>) => {
+    const config = readConfig({ ...environment, ...settings });
+    return configuredCells(config, shared?.url ?? "").map(({ analytics }) => analytics.duckdbFile);
+  };
+  const all = { ANALYTICS_DUCKDB_FILE: "/all.duckdb" };
+  expect(placesOf({})).toEqual([null, null]);
+  expect(placesOf(all)).toEqual(["/all.duckdb", "/all.duckdb"]);
+  expect(placesOf({ ...all, ANALYTICS_DUCKDB_FILE_1: "/own.duckdb" })).toEqual([
+    "/all.duckdb",
+    "/own.duckdb",
+  ]);
 });
 
 it("the console's overview has the chains and faults of all databases, and callers are those of the accounts", async () => {

@@ -9,6 +9,7 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { syncingAlone } from "../../../projections/reads/analytics/capture/engine-progress.ts";
 import { openSource } from "../../../projections/reads/analytics/capture/source.ts";
@@ -55,7 +56,7 @@ afterAll(async () => {
 
 /** One sync as a process makes it: the file is opened and closed. `dies`: at a step of it. */
 async function syncOnce(dies: (step: string) => boolean = () => false) {
-  const sink = await openDuckdb(file);
+  const sink = await openDuckdb(file, mainCell);
   try {
     return await sync(database.url, interrupting(sink, dies));
   } finally {
@@ -159,7 +160,7 @@ describe("a copy in DuckDB", () => {
     const other = await createDatabase({ template: "projected" });
     try {
       await prepare(other.db);
-      const sink = await openDuckdb(file);
+      const sink = await openDuckdb(file, mainCell);
       await expect(sync(other.url, sink)).rejects.toThrow("op analytics sync --anew");
       await sync(other.url, sink, { isAnew: true });
       await sink.close();
@@ -207,7 +208,7 @@ describe("op analytics", () => {
   });
 
   it("sync is refused while another process syncs the engine", async () => {
-    const held = syncingAlone(database.db, "duckdb", async () => {
+    const held = syncingAlone({ db: database.db, lockDb: database.db }, "duckdb", async () => {
       const second = await op("analytics", "sync", "--to", "duckdb");
       expect([second.code, second.words]).toEqual([
         1,

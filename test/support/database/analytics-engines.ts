@@ -81,16 +81,23 @@ async function readQuestions({ name }: Pick<Engine, "name">): Promise<string[]> 
 
 const factNames = factColumns.map(([name]) => name);
 
-/** What the engine holds: its position, and every row of the facts and views. */
-export async function readCopy({ name, asking }: Engine): Promise<Map<string, string[]>> {
+/** Every row of the facts and views, by view, and the columns of each. */
+export type Copy = {
+  readonly rows: ReadonlyMap<string, string[]>;
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+};
+
+/** What an engine holds. */
+export async function readCopy({ name, asking }: Engine): Promise<Copy> {
   const views: Record<string, string[]> = JSON.parse(
     await readText("test/spec/analytics-columns.json"),
   );
   const isPostgres = name === "PostgreSQL";
   const extra = name === "ClickHouse" ? ["beyond"] : [];
-  return await asking(async (ask) => {
+  const columnsOf = { ...views, facts: factNames };
+  const rows = await asking(async (ask) => {
     const contents = new Map<string, string[]>();
-    for (const [view, columns] of Object.entries({ ...views, facts: factNames })) {
+    for (const [view, columns] of Object.entries(columnsOf)) {
       const from = isPostgres ? `analytics.${view}` : view;
       const facts = `select ${factColumns.map(([, one]) => one).join(", ")} from ${factsFrom}`;
       const query =
@@ -101,6 +108,7 @@ export async function readCopy({ name, asking }: Engine): Promise<Map<string, st
     }
     return contents;
   });
+  return { rows, columns: new Map(Object.entries(columnsOf)) };
 }
 
 /** Rows of an answer in one form and order, whatever engine gave it. */

@@ -1,5 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import type { Batch, Sink, SinkState, SinkTable } from "../sink.ts";
+import { servingView } from "../views.ts";
 import { type ClickhouseServer, openClickhouse } from "./clickhouse-server.ts";
 import { bookkeeping, digestsOf, rowTable, viewsOf } from "./clickhouse-tables.ts";
 
@@ -7,25 +8,28 @@ import { bookkeeping, digestsOf, rowTable, viewsOf } from "./clickhouse-tables.t
 const REPLACED_PARTS = 20_000;
 
 /** A database of ClickHouse. It has no transactions: rows carry their sync, and are seen once that is committed. */
-export function openClickhouseSink(url: string): Sink {
+export function openClickhouseSink(url: string, cell: string): Sink {
   const server = openClickhouse(url);
   let tables: readonly SinkTable[] = [];
   return {
     limits: { integer256: 2n ** 256n - 1n, year: 2262 },
     async prepare(wanted, isAnew) {
       tables = wanted;
-      await prepare(server, wanted, isAnew);
+      await prepare(server, wanted);
+      // Its rows are deleted before the next are inserted.
+      if (isAnew) await server.run(`delete from sync_commit where cell = '${cell}'`);
     },
-    readState: () => readState(server),
+    readState: () => readState(server, cell),
     async readDigests(table) {
-      const rows = await server.read(`select * from (${digestsOf(table)})`);
+      const rows = await server.read(`select * from (${digestsOf(table, cell)})`);
       return new Map(rows.map(([part, digest]) => [BigInt(part ?? 0), digest ?? ""]));
     },
     async begin() {
       await removeAbandoned(server, tables);
+      if ((await readState(server, cell)) === null) await removeCell(server, tables, cell);
       const number = await nextNumber(server);
       await server.insert("sync_begun", `${number}\n`);
-      return batchOf(server, number);
+      return batchOf(server, cell, number);
     },
     abandon: async () => {},
     compact: () => compact(server, tables),
@@ -33,19 +37,21 @@ export function openClickhouseSink(url: string): Sink {
   };
 }
 
-function batchOf(server: ClickhouseServer, number: bigint): Batch {
+function batchOf(server: ClickhouseServer, cell: string, number: bigint): Batch {
   const lines = (rows: readonly (readonly unknown[])[]) =>
     rows.map((row) => `${row.join(",")}\n`).join("");
   return {
-    extra: [`${number}`],
+    extra: [`'${cell}'`, `${number}`],
     async remove(table, parts) {
       const removed =
-        parts === "all" ? [[table, 0, 1, number]] : parts.map((part) => [table, part, 0, number]);
+        parts === "all"
+          ? [[cell, table, 0, 1, number]]
+          : parts.map((part) => [cell, table, part, 0, number]);
       if (removed.length > 0) await server.insert("sync_removed", lines(removed));
     },
     insert: (table, rows) => server.insert(`rows_${table}`, rows),
     async setDigests(table, digests) {
-      const rows = [...digests].map(([part, digest]) => [table, part, `"${digest}"`, number]);
+      const rows = [...digests].map(([part, digest]) => [cell, table, part, `"${digest}"`, number]);
       if (rows.length > 0) await server.insert("sync_digest", lines(rows));
     },
     async commit({ position, factsPosition, lastFact, tableIds }) {
@@ -54,6 +60,7 @@ function batchOf(server: ClickhouseServer, number: bigint): Batch {
         "sync_commit",
         lines([
           [
+            cell,
             number,
             position,
             factsPosition,
@@ -67,10 +74,10 @@ function batchOf(server: ClickhouseServer, number: bigint): Batch {
   };
 }
 
-async function readState(server: ClickhouseServer): Promise<SinkState | null> {
+async function readState(server: ClickhouseServer, cell: string): Promise<SinkState | null> {
   const [row] = await server.read(
     `select position, facts_position, last_fact, table_ids, toUnixTimestamp64Milli(committed_at)
-     from sync_commit order by sync desc limit 1`,
+     from sync_commit where cell = '${cell}' order by sync desc limit 1`,
   );
   if (row === undefined) return null;
   const [position, factsPosition, lastFact = null, tableIds, committedAt] = row;
@@ -109,6 +116,18 @@ async function removeAbandoned(
   await server.run("truncate table sync_begun");
 }
 
+/** Of a cell without a commit nothing is seen: what there is was copied before it was to be copied anew. */
+async function removeCell(
+  server: ClickhouseServer,
+  tables: readonly SinkTable[],
+  cell: string,
+): Promise<void> {
+  for (const { name } of tables)
+    await server.run(`delete from rows_${name} where _cell = '${cell}'`);
+  for (const name of ["sync_removed", "sync_digest"])
+    await server.run(`delete from ${name} where cell = '${cell}'`);
+}
+
 /** Writes rows again without those that were replaced; both tables change their names at once. */
 async function compact(server: ClickhouseServer, tables: readonly SinkTable[]): Promise<void> {
   const replaced = await server.read(
@@ -125,16 +144,13 @@ async function compact(server: ClickhouseServer, tables: readonly SinkTable[]): 
       `delete from sync_removed where name = '${name}' and sync < (select max(sync) from sync_commit)`,
     );
     await server.run(`delete from sync_digest where name = '${name}'
-      and (part, sync) not in (select part, max(sync) from sync_digest where name = '${name}' group by part)`);
+      and (cell, part, sync) not in (
+        select cell, part, max(sync) from sync_digest where name = '${name}' group by cell, part)`);
   }
 }
 
-/** Tables and views; what has other columns, or is wanted anew, is dropped first. */
-async function prepare(
-  server: ClickhouseServer,
-  tables: readonly SinkTable[],
-  isAnew: boolean,
-): Promise<void> {
+/** Tables and views; what has other columns is dropped first, of all cells. */
+async function prepare(server: ClickhouseServer, tables: readonly SinkTable[]): Promise<void> {
   const statements = [
     ...bookkeeping,
     ...tables.map((table) => rowTable(table)),
@@ -145,8 +161,9 @@ async function prepare(
     "create table if not exists sync_version (version String) engine = MergeTree order by version",
   );
   const held = await server.read("select version from sync_version");
-  if (!isAnew && held.length === 1 && held[0]?.[0] === version) return;
+  if (held.length === 1 && held[0]?.[0] === version) return;
   await server.run("truncate table sync_version");
+  await server.run(`drop view if exists ${servingView}`);
   for (const { name } of tables)
     for (const [kind, one] of [
       ["view", name],

@@ -7,11 +7,11 @@ import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { CopiedKind } from "../../../../projections/reads/analytics/capture/columns.ts";
 import type { Batch, Sink, SinkState, SinkTable } from "../sink.ts";
-import { engineViews } from "../views.ts";
+import { engineViews, servingView } from "../views.ts";
 import { duckdbDialect, factsAt } from "./duckdb-views.ts";
 
 /** A file of DuckDB. While it is open for writing no other process reads it: a sync opens and closes it. */
-export async function openDuckdb(path: string): Promise<Sink> {
+export async function openDuckdb(path: string, cell: string): Promise<Sink> {
   const { DuckDBInstance: Instance } = await import("@duckdb/node-api").catch((cause: unknown) => {
     throw new Error("the optional package @duckdb/node-api is not installed", { cause });
   });
@@ -19,10 +19,15 @@ export async function openDuckdb(path: string): Promise<Sink> {
   const instance = await Instance.create(path, { memory_limit: "1GB", threads: "2" });
   const connection = await instance.connect();
   await connection.run("set timezone = 'UTC'");
-  return sinkOf({ instance, connection, path });
+  return sinkOf({ instance, connection, path, cell });
 }
 
-type Opened = { instance: DuckDBInstance; connection: DuckDBConnection; path: string };
+type Opened = {
+  instance: DuckDBInstance;
+  connection: DuckDBConnection;
+  path: string;
+  cell: string;
+};
 
 const types: Record<CopiedKind, string> = {
   boolean: "boolean",
@@ -36,29 +41,34 @@ const types: Record<CopiedKind, string> = {
   decimal: "decimal(38,18)",
 };
 
-function sinkOf({ instance, connection, path }: Opened): Sink {
+function sinkOf(opened: Opened): Sink {
+  const { instance, connection, cell } = opened;
   const tables = new Map<string, SinkTable>();
   const readText = async (statement: string) => {
     const reader = await connection.runAndReadAll(statement);
     return reader.getRowsJson() as (string | null)[][];
   };
   const readState = async (): Promise<SinkState | null> => {
-    const [row] = await readText("select state::varchar from sync_state");
+    const [row] = await readText(`select state::varchar from sync_state where cell = '${cell}'`);
     return row?.[0] == null ? null : parseState(row[0]);
   };
   return {
     limits: { integer256: null, year: null },
-    prepare: (wanted, isAnew) => prepare(connection, wanted, tables, isAnew),
+    async prepare(wanted, isAnew) {
+      await prepare(connection, wanted, tables);
+      if (isAnew) await removeCell(connection, wanted, cell);
+    },
     readState,
     async readDigests(table) {
       const rows = await readText(
-        `select part::varchar, digest from sync_digest where name = '${table}' and digest <> ''`,
+        `select part::varchar, digest from sync_digest
+         where name = '${table}' and cell = '${cell}' and digest <> ''`,
       );
       return new Map(rows.map(([part, digest]) => [BigInt(part ?? 0), digest ?? ""]));
     },
     async begin() {
       await connection.run("begin");
-      return batchOf(connection, tables, path);
+      return batchOf(opened, tables);
     },
     abandon: async () => void (await connection.run("rollback")),
     compact: async () => {},
@@ -69,17 +79,13 @@ function sinkOf({ instance, connection, path }: Opened): Sink {
   };
 }
 
-function batchOf(
-  connection: DuckDBConnection,
-  tables: Map<string, SinkTable>,
-  path: string,
-): Batch {
+function batchOf({ connection, path, cell }: Opened, tables: Map<string, SinkTable>): Batch {
   return {
-    extra: [],
+    extra: [`'${cell}'`],
     async remove(table, parts) {
-      const where = parts === "all" ? "" : `where _part in (${parts.join(", ")})`;
+      const these = parts === "all" ? "" : `and _part in (${parts.join(", ")})`;
       if (parts === "all" || parts.length > 0)
-        await connection.run(`delete from current_${table} ${where}`);
+        await connection.run(`delete from current_${table} where _cell = '${cell}' ${these}`);
     },
     async insert(name, rows) {
       const table = tables.get(name);
@@ -87,10 +93,12 @@ function batchOf(
       await insertCsv(connection, table, rows, `${path}.${name}.csv`);
     },
     async setDigests(table, digests) {
-      const values = [...digests].map(([part, digest]) => `('${table}', ${part}, '${digest}')`);
+      const values = [...digests].map(
+        ([part, digest]) => `('${cell}', '${table}', ${part}, '${digest}')`,
+      );
       if (values.length === 0) return;
       await connection.run(
-        `insert or replace into sync_digest (name, part, digest) values ${values.join(", ")}`,
+        `insert or replace into sync_digest (cell, name, part, digest) values ${values.join(", ")}`,
       );
     },
     async commit({ position, factsPosition, lastFact, tableIds }) {
@@ -101,8 +109,7 @@ function batchOf(
         tableIds,
       };
       const text = JSON.stringify({ ...state, committedAt: new Date() });
-      await connection.run("delete from sync_state");
-      await connection.run(`insert into sync_state values ('${text}')`);
+      await connection.run(`insert or replace into sync_state values ('${cell}', '${text}')`);
       await connection.run("commit");
     },
   };
@@ -131,14 +138,14 @@ async function insertCsv(
 const columnsOf = ({ name, columns }: Pick<SinkTable, "name" | "columns">) => [
   ...columns.map((column) => [column.name, types[column.kind]] as const),
   ...(name === "facts" ? [] : [["_part", "bigint"] as const]),
+  ["_cell", "varchar"] as const,
 ];
 
-/** Tables and views; what has other columns, or is wanted anew, is dropped first. */
+/** Tables and views; what has other columns is dropped first, of all cells. */
 async function prepare(
   connection: DuckDBConnection,
   wanted: readonly SinkTable[],
   tables: Map<string, SinkTable>,
-  isAnew: boolean,
 ): Promise<void> {
   for (const table of wanted) tables.set(table.name, table);
   const statements = [
@@ -146,15 +153,16 @@ async function prepare(
       const columns = columnsOf(table).map(([column, type]) => `"${column}" ${type}`);
       return `create table current_${table.name} (${columns.join(", ")})`;
     }),
+    "create table sync_state (cell varchar primary key, state json)",
+    `create table sync_digest (cell varchar, name varchar, part bigint, digest varchar,
+       primary key (cell, name, part))`,
     ...engineViews(duckdbDialect, wanted),
     factsAt,
-    "create table sync_state (state json)",
-    "create table sync_digest (name varchar, part bigint, digest varchar, primary key (name, part))",
   ];
   const version = createHash("sha256").update(statements.join(";")).digest("hex");
   await connection.run("create table if not exists sync_version (version varchar)");
   const held = (await connection.runAndReadAll("select version from sync_version")).getRowsJson();
-  if (!isAnew && held[0]?.[0] === version) return;
+  if (held[0]?.[0] === version) return;
   await connection.run("begin");
   await dropAll(connection, wanted);
   for (const statement of statements) await connection.run(statement);
@@ -162,9 +170,23 @@ async function prepare(
   await connection.run("commit");
 }
 
+async function removeCell(
+  connection: DuckDBConnection,
+  tables: readonly SinkTable[],
+  cell: string,
+): Promise<void> {
+  await connection.run("begin");
+  for (const { name } of tables)
+    await connection.run(`delete from current_${name} where _cell = '${cell}'`);
+  for (const name of ["sync_state", "sync_digest"])
+    await connection.run(`delete from ${name} where cell = '${cell}'`);
+  await connection.run("commit");
+}
+
 /** What this or an earlier version made, by name. */
 async function dropAll(connection: DuckDBConnection, wanted: readonly SinkTable[]): Promise<void> {
   await connection.run("drop macro table if exists facts_at");
+  await connection.run(`drop view if exists ${servingView}`);
   for (const { name } of wanted) await connection.run(`drop view if exists ${name}`);
   for (const { name } of wanted) await connection.run(`drop table if exists current_${name}`);
   for (const name of ["sync_state", "sync_digest"])

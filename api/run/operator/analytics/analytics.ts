@@ -8,9 +8,8 @@ import {
   syncEngine,
   usedEngines,
 } from "../../../background/analytics/engines.ts";
-import { mainCell } from "../../roles/configured-cells.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { print, tableLines } from "../cli/output.ts";
+import { print, printOfCell, tableLines } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 
 type Json = { json?: boolean };
@@ -23,13 +22,15 @@ export function addAnalytics(program: Command): void {
     .description("copies of the facts and analytics views in ClickHouse or DuckDB");
   analytics
     .command("sync")
-    .description("copy what is new, up to the position of the projections")
+    .description(
+      "copy what is new of each database with chains, up to the position of the projections",
+    )
     .addOption(
       new Option("--to <engine>", "engine, at the place that the settings name")
         .choices([...engineNames])
         .makeOptionMandatory(),
     )
-    .option("--anew", "drop the copy first")
+    .option("--anew", "drop the database's copy first")
     .option("--json", "print JSON")
     .exitOverride()
     .action(syncOnce);
@@ -44,11 +45,12 @@ export function addAnalytics(program: Command): void {
 const settings = { clickhouse: "ANALYTICS_CLICKHOUSE_URL", duckdb: "ANALYTICS_DUCKDB_FILE" };
 
 async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand): Promise<void> {
-  await withDatabase("analytics sync", async ({ db, config, url, cell }) => {
+  await withDatabase("analytics sync", async ({ db, config, url, mainUrl, cell }) => {
     const place = placeOf(engine, config.analytics);
-    const setting = settings[engine] + (cell.name === mainCell ? "" : `_${cell.name}`);
-    if (place === null) throw new Error(`${setting} is not set: it says where to copy to`);
-    const readUrl = config.analytics.readUrl ?? url;
+    if (place === null) throw new Error(`${settings[engine]} is not set: it says where to copy to`);
+    // Of a chain that waits to be moved the database that serves it is copied.
+    if (config.chains.length === 0)
+      return printOfCell(json, cell, { engine }, ["it serves no chain: nothing is copied"]);
     const progress = json ? null : openProgress("copying facts");
     const onProgress = ({ position, head }: { position: bigint; head: bigint }) =>
       progress?.report({
@@ -58,9 +60,12 @@ async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand)
         unit: "facts",
       });
     try {
-      const done = await syncEngine({ engine, place, db, readUrl, isAnew, onProgress });
+      const done = await syncEngine({
+        ...{ engine, place, cell: cell.name, db, lockUrl: mainUrl, isAnew, onProgress },
+        readUrl: config.analytics.readUrl ?? url,
+      });
       progress?.end();
-      print(json, { engine, ...done }, [
+      printOfCell(json, cell, { engine, ...done }, [
         `${engine} is at position ${done.position}, with ${done.facts} more facts`,
       ]);
     } catch (error) {
@@ -72,7 +77,7 @@ async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand)
 }
 
 async function status({ json }: Json): Promise<void> {
-  await withDatabase("analytics status", async ({ db, config }) => {
+  await withDatabase("analytics status", async ({ db, config, cell }) => {
     const used = usedEngines(config.analytics);
     const engines = await readEngineProgress(db);
     const rows = engines.map((one) => [
@@ -89,6 +94,8 @@ async function status({ json }: Json): Promise<void> {
       ["engine", "position", "behind", "synced", "runs", "error"],
       ...rows,
     ]);
-    print(json, engines, engines.length === 0 ? ["no engine was synced yet"] : lines);
+    const told = engines.length === 0 ? ["no engine was synced yet"] : lines;
+    if (cell.isOneOfSeveral) printOfCell(json, cell, { engines }, told);
+    else print(json, engines, told);
   });
 }

@@ -1,11 +1,12 @@
+import { mainCell } from "../../../../projections/log/cells/main-cell.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
-import { accountsCell, isSameDatabase, mainCell } from "../../roles/configured-cells.ts";
+import { accountsCell, isSameDatabase } from "../../roles/configured-cells.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 
 /** What must be alike in all databases, or tells of each. */
 const everywhere = ["migrate", "pause", "resume", "makers", "roles", "doctor"];
 /** What is about the chains of each. */
-const ofEachChain = ["status"];
+const ofEachChain = ["status", "analytics", "export"];
 
 type Chosen = { readonly cells: readonly string[]; readonly args: readonly string[] };
 

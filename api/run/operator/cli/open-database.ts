@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
+import { mainCell } from "../../../../projections/log/cells/main-cell.ts";
 import { readHeldChains } from "../../../../projections/log/cells/read-held-chains.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import type { Config } from "../../config/config.ts";
@@ -10,7 +11,7 @@ import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/data
 import { createLogger } from "../../output/logger.ts";
 import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
-import { accountsCell, asUserOf, configuredCells, mainCell } from "../../roles/configured-cells.ts";
+import { accountsCell, asUserOf, configuredCells } from "../../roles/configured-cells.ts";
 import { mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
@@ -18,11 +19,21 @@ export type Opened = {
   db: Database;
   config: Config;
   url: string;
+  /** Of the main cell. */
+  mainUrl: string;
   cell: WorkedCell;
 };
 
-/** A database that a command works on: its name, and its address without a password. */
-export type WorkedCell = { name: string; address: string; isOneOfSeveral: boolean };
+/** A database that a command works on. */
+export type WorkedCell = {
+  name: string;
+  /** Without a password. */
+  address: string;
+  /** Whether the command works on others, too. */
+  isOneOfSeveral: boolean;
+  /** Chains that other databases serve. */
+  elsewhere: readonly number[];
+};
 
 /** Whose rights the command has. `admin`: of a user who may administer roles. */
 type OpenOptions = {
@@ -32,7 +43,7 @@ type OpenOptions = {
   holds?: "accounts";
 };
 
-let chosen: Omit<WorkedCell, "address"> = { name: mainCell, isOneOfSeveral: false };
+let chosen: Pick<WorkedCell, "name" | "isOneOfSeveral"> = { name: mainCell, isOneOfSeveral: false };
 /** The database that the following command works on: `main`, `accounts`, or that of a chain. */
 export function chooseCell(name: string, isOneOfSeveral: boolean): void {
   chosen = { name, isOneOfSeveral };
@@ -53,7 +64,7 @@ export async function withDatabase<Result>(
   const whole = readConfig(mergeInstallation(readEnvironment()));
   const server = whole.database.url === null ? await startEmbedded(whole) : undefined;
   const main = server?.url ?? whole.database.url ?? "";
-  const { config, url: place } = await placeOf(whole, main, holds ?? chosen.name);
+  const { config, elsewhere, url: place } = await placeOf(whole, main, holds ?? chosen.name);
   const { adminUrl } = config.database;
   const isAdmin = as === "admin" && server === undefined;
   const login = isAdmin ? asUserOf(adminUrl, place) : place;
@@ -69,8 +80,8 @@ export async function withDatabase<Result>(
   });
   try {
     if (!mayLackMigrations) await assertMigrated(db);
-    const cell = { ...chosen, address: maskUrl(place) };
-    return await work({ db, config, url, cell });
+    const cell = { ...chosen, elsewhere, address: maskUrl(place) };
+    return await work({ db, config, url, mainUrl: main, cell });
   } finally {
     await db.destroy();
     await server?.stop();
@@ -88,10 +99,13 @@ async function placeOf(
   config: Config,
   main: string,
   name: string,
-): Promise<{ url: string; config: Config }> {
+): Promise<{ url: string; config: Config; elsewhere: number[] }> {
   const { database } = config;
-  if (name === accountsCell)
-    return { url: database.accountsUrl ?? main, config: { ...config, chains: [] } };
+  if (name === accountsCell) {
+    const url = database.accountsUrl ?? main;
+    const elsewhere = config.chains.map(({ chainId }) => chainId);
+    return { url, config: { ...config, chains: [] }, elsewhere };
+  }
   const cells = configuredCells(config, main);
   const cell = cells.find((one) => one.name === name);
   if (cell === undefined)
@@ -104,7 +118,11 @@ async function placeOf(
   const { poolerUrl, replicas } = cell.database;
   const own = { ...database, url: cell.database.url, poolerUrl, replicas };
   const { analytics } = cell;
-  return { url: cell.database.url, config: { ...config, chains, database: own, analytics } };
+  return {
+    url: cell.database.url,
+    config: { ...config, chains, database: own, analytics },
+    elsewhere: config.chains.filter((one) => !chains.includes(one)).map(({ chainId }) => chainId),
+  };
 }
 
 /** Before the first migration no chain is anywhere. */

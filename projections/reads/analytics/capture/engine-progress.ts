@@ -22,13 +22,20 @@ export async function readEngineProgress(db: Database): Promise<EngineProgress[]
   return rows;
 }
 
+type Databases = {
+  /** With the log that is copied. */
+  db: Database;
+  /** With the lock: of several logs that share a place, one is copied at a time. */
+  lockDb: Database;
+};
+
 /** Syncs an engine and stores how that ended. One process does at a time: another fails with `isLockHeld`. */
 export async function syncingAlone<Result extends { position: bigint }>(
-  db: Database,
+  { db, lockDb }: Databases,
   engine: string,
   sync: () => Promise<Result>,
 ): Promise<Result> {
-  return await db.connection().execute(async (connection) => {
+  return await lockDb.connection().execute(async (connection) => {
     const run = (statement: string) => sql.raw(statement).execute(connection);
     const lock = `analytics ${engine}`;
     await createLock(run, lock);
