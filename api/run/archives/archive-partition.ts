@@ -11,8 +11,8 @@ import {
 } from "../../../projections/log/archives/archives.ts";
 import {
   assertReadable,
-  assertWhole,
   checkArchiveFile,
+  DamagedArchive,
 } from "../../../projections/log/archives/check-archive.ts";
 import { digestFacts, type FactsDigest } from "../../../projections/log/archives/digest.ts";
 import { readLines } from "../../../projections/log/archives/read-lines.ts";
@@ -26,7 +26,8 @@ export type Archived = Archive & { readonly isNew: boolean };
 /**
  * Writes a partition's facts to a file of the directory, reads them back, and notes the file once PostgreSQL makes the
  * same digest of the table. Nothing of the log changes. After a kill the same call goes on: a file appears whole or not
- * at all, and one that is there is only checked. Of a detached partition the directory must have the file.
+ * at all, and one that is there is only checked. Of a detached partition the directory must have the file, else it throws
+ * `DamagedArchive`.
  */
 export async function archivePartition(
   db: Database,
@@ -37,7 +38,9 @@ export async function archivePartition(
   const detached = (await readDetached(db)).find((one) => one.first === first);
   if (detached !== undefined) {
     const copied = { ...withoutState(detached), directory };
-    await assertWhole(copied);
+    const wrong = await checkArchiveFile(copied);
+    // Its facts are nowhere else.
+    if (wrong !== null) throw new DamagedArchive(`it was detached, and ${wrong}`);
     await noteArchive(db, copied);
     return { ...copied, isNew: false };
   }

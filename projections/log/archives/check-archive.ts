@@ -17,15 +17,22 @@ export async function checkArchiveFile(archive: Archive): Promise<string | null>
   return null;
 }
 
+/** An archive's file is missing or not as it was written: the message says which and how. */
+export class DamagedArchive extends Error {}
+
 /** The same as an error. */
 export async function assertWhole(archive: Archive): Promise<void> {
   const wrong = await checkArchiveFile(archive);
-  if (wrong !== null) throw new Error(wrong);
+  if (wrong !== null) throw new DamagedArchive(wrong);
 }
 
-/** The same of the facts that are read from it: throws what is wrong. */
+/**
+ * The same of the facts that are read from one that was just written. No `DamagedArchive`: where that is not as it was
+ * written, no other file will be.
+ */
 export async function assertReadable(archive: Archive): Promise<void> {
-  await assertWhole(archive);
+  const wrong = await checkArchiveFile(archive);
+  if (wrong !== null) throw new Error(wrong);
   for await (const _page of readArchivedFacts(archive));
 }
 

@@ -15,7 +15,7 @@ export type Detached = { readonly left: bigint; readonly kept: bigint };
 /**
  * Takes the facts out of the database that nobody reads one by one, of a partition whose archive has them all. A smaller
  * table is filled beside it and takes its place in a short transaction: a kill before leaves all as it was, and the same call
- * begins again. Throws what hinders it.
+ * begins again. Throws what hinders it: `DamagedArchive`, or others.
  */
 export async function detachPartition(
   db: Database,

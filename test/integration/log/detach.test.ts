@@ -210,6 +210,19 @@ describe("op log", () => {
     return { code, answer: JSON.parse(out) };
   };
 
+  it("skips a partition whose file is damaged, and detaches the others", async () => {
+    const place = join(directory, `fact_0-${partitionSize - 1}.parquet`);
+    const whole = await readFile(place);
+    await flipByte(place);
+    const { code, answer } = await op("detach");
+    expect(code).toBe(0);
+    expect(answer.skipped[0].hindrances).toEqual([expect.stringMatching(/is damaged/)]);
+    expect(answer.detached.length).toBeGreaterThan(0);
+    await writeFile(place, whole);
+    await op("attach");
+    expect(await hashOfLog(database.db)).toBe(complete);
+  }, 60_000);
+
   it("detaches, says why not, lists, and attaches", async () => {
     await sql`
       insert into engine.checkpoint (projection, version, parameters, position) values ('slow_2', 2, '', ${partitionSize * 1.5})`.execute(

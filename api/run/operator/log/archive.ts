@@ -1,18 +1,14 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
 import { assertArchivable, readDetached } from "../../../../projections/log/archives/archives.ts";
-import { checkArchiveFile } from "../../../../projections/log/archives/check-archive.ts";
 import { findHindrances } from "../../../../projections/log/archives/find-hindrances.ts";
-import type { Partition } from "../../../../projections/log/partitions/read-partitions.ts";
 import { type Archived, archivePartition } from "../../archives/archive-partition.ts";
 import { megabytes } from "../../inspection/megabytes.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
+  doUnhindered,
   notDone,
-  type Skipped,
-  skip,
   withPartitionOptions,
   withPartitions,
 } from "./chosen-partitions.ts";
@@ -36,13 +32,12 @@ async function archive({ to, partition, json }: Options): Promise<void> {
   await withDatabase("log archive", async ({ db }) => {
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
-      const archived: Archived[] = [];
-      const skipped: Skipped[] = [];
-      for (const one of chosen) {
-        const hindrances = await findArchiveHindrances(db, one, directory);
-        if (hindrances.length > 0) skipped.push(skip(one, hindrances));
-        else archived.push(await archivePartition(db, one, directory));
-      }
+      const detached = new Set((await readDetached(db)).map(({ first }) => first));
+      const { done: archived, skipped } = await doUnhindered(chosen, {
+        findHindrances: async (one) =>
+          detached.has(one.first) ? [] : await findHindrances(db, one),
+        carryOut: (one) => archivePartition(db, one, directory),
+      });
       print(json, { archived, skipped }, [
         ...archived.map(lineOf),
         ...skipped.map(notDone("archived")),
@@ -50,18 +45,6 @@ async function archive({ to, partition, json }: Options): Promise<void> {
       if (partition !== undefined && skipped.length > 0) process.exitCode = 1;
     });
   });
-}
-
-/** Of a detached partition the directory must have the file already: its facts are nowhere else. */
-async function findArchiveHindrances(
-  db: Database,
-  partition: Partition,
-  directory: string,
-): Promise<string[]> {
-  const detached = (await readDetached(db)).find(({ first }) => first === partition.first);
-  if (detached === undefined) return await findHindrances(db, partition);
-  const wrong = await checkArchiveFile({ ...detached, directory });
-  return wrong === null ? [] : [`it was detached, and ${wrong}`];
 }
 
 function lineOf({ first, last, facts, directory, file, bytes, isNew }: Archived): string {

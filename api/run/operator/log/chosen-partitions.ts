@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "../../../../projections/database.ts";
+import { DamagedArchive } from "../../../../projections/log/archives/check-archive.ts";
 import {
   type Partition,
   readPartitions,
@@ -38,13 +39,37 @@ export async function withPartitions(
 }
 
 /** A partition that something was not done with, and why. */
-export type Skipped = { first: bigint; last: bigint; hindrances: readonly string[] };
+type Skipped = { first: bigint; last: bigint; hindrances: readonly string[] };
 
-export const skip = ({ first, last }: Partition, hindrances: readonly string[]): Skipped => ({
-  first,
-  last,
-  hindrances,
-});
+type Work<Done> = {
+  findHindrances(partition: Partition): Promise<readonly string[]>;
+  /** A damaged archive hinders it, too. */
+  carryOut(partition: Partition): Promise<Done>;
+};
+
+/** Does work with each partition that nothing hinders. */
+export async function doUnhindered<Done>(
+  chosen: readonly Partition[],
+  { findHindrances, carryOut }: Work<Done>,
+): Promise<{ done: Done[]; skipped: Skipped[] }> {
+  const done: Done[] = [];
+  const skipped: Skipped[] = [];
+  for (const partition of chosen) {
+    const { first, last } = partition;
+    const skip = (hindrances: readonly string[]) => skipped.push({ first, last, hindrances });
+    const hindrances = await findHindrances(partition);
+    if (hindrances.length > 0) skip(hindrances);
+    else {
+      try {
+        done.push(await carryOut(partition));
+      } catch (error) {
+        if (!(error instanceof DamagedArchive)) throw error;
+        skip([error.message]);
+      }
+    }
+  }
+  return { done, skipped };
+}
 
 export const notDone =
   (what: string) =>

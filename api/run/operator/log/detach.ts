@@ -5,7 +5,6 @@ import {
   type NotedArchive,
   readArchives,
 } from "../../../../projections/log/archives/archives.ts";
-import { checkArchiveFile } from "../../../../projections/log/archives/check-archive.ts";
 import {
   type Detached,
   detachPartition,
@@ -15,9 +14,8 @@ import type { Partition } from "../../../../projections/log/partitions/read-part
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
+  doUnhindered,
   notDone,
-  type Skipped,
-  skip,
   withPartitionOptions,
   withPartitions,
 } from "./chosen-partitions.ts";
@@ -35,6 +33,8 @@ export function addDetach(log: Command): void {
   ).action(detach);
 }
 
+const notArchived = "it is not archived";
+
 type Done = Detached & { first: bigint; last: bigint };
 
 async function detach({ partition, json }: Options): Promise<void> {
@@ -42,17 +42,15 @@ async function detach({ partition, json }: Options): Promise<void> {
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
       const archives = new Map((await readArchives(db)).map((one) => [one.first, one]));
-      const detached: Done[] = [];
-      const skipped: Skipped[] = [];
-      for (const one of chosen) {
-        const archive = archives.get(one.first);
-        const hindrances = await findDetachHindrances(db, one, archive);
-        if (archive === undefined || hindrances.length > 0) skipped.push(skip(one, hindrances));
-        else {
+      const { done: detached, skipped } = await doUnhindered(chosen, {
+        findHindrances: (one) => findDetachHindrances(db, one, archives.get(one.first)),
+        async carryOut(one) {
           const { first, last } = one;
-          detached.push({ first, last, ...(await detachPartition(db, one, archive)) });
-        }
-      }
+          const archive = archives.get(first);
+          if (archive === undefined) throw new Error(notArchived);
+          return { first, last, ...(await detachPartition(db, one, archive)) };
+        },
+      });
       print(json, { detached, skipped }, [
         ...detached.map(lineOf),
         ...skipped.map(notDone("detached")),
@@ -67,10 +65,9 @@ async function findDetachHindrances(
   partition: Partition,
   archive: NotedArchive | undefined,
 ): Promise<string[]> {
-  if (archive === undefined) return ["it is not archived"];
+  if (archive === undefined) return [notArchived];
   if (archive.detachedAt !== null) return ["it was detached before"];
-  const wrong = await checkArchiveFile(archive);
-  return [...(wrong === null ? [] : [wrong]), ...(await findHindrances(db, partition))];
+  return await findHindrances(db, partition);
 }
 
 const lineOf = ({ first, last, left, kept }: Done): string =>
