@@ -15,62 +15,81 @@ import { copyAsNextRelease, type Release, root, startRelease } from "./upgrade/r
 /** What the service promises of an upgrade. */
 const maxRefusalMs = 5_000;
 
-let market: Market;
+let markets: Market[] = [];
 let server: EmbeddedPostgres;
 let data: string;
 let next: string;
-let settings: Record<string, string>;
 const orphanGuard = startOrphanGuard();
 const started: Release[] = [];
 
-/** A server of its own: two releases need twice the connections of one. */
+/** A server of its own: two releases need twice the connections of one, and with two databases twice that. */
 beforeAll(async () => {
-  market = await openMarket({ chainId: 33139, stocked: true });
-  await market.client.setIntervalMining({ interval: 1 });
+  markets = await Promise.all(
+    ([33139, 1] as const).map((chainId) => openMarket({ chainId, stocked: true })),
+  );
+  for (const { client, actors } of markets) {
+    await client.setIntervalMining({ interval: 1 });
+    await actors.alice.approves(contracts.punks);
+  }
   data = await mkdtemp(join(tmpdir(), "upgrade-"));
   server = await startPostgres({
-    ...{ dataDir: data, durable: false },
+    ...{ dataDir: data, durable: false, settings: { max_connections: "400" } },
     logger: pino({ level: "silent" }),
     onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
-  settings = await pipelineSettings({ databaseUrl: server.url, chains: [market.anvil] });
   next = await copyAsNextRelease();
 });
 
 afterAll(async () => {
   for (const one of started) await one.stop();
   await server?.stop();
-  await market?.stop();
+  await Promise.all(markets.map((market) => market.stop()));
   for (const path of [data, next])
     if (path !== undefined) await rm(path, { recursive: true, force: true });
 });
 
-async function start(directory: string): Promise<Release> {
-  const release = await startRelease(directory, { settings, orphanGuard });
-  started.push(release);
-  return release;
-}
+type Layout = {
+  /** The chains that are served. */
+  readonly served: readonly Market[];
+  /** Addresses of databases. */
+  readonly databases: Readonly<Record<string, string>>;
+  readonly firstTokenId: bigint;
+};
 
-it("an upgrade and its rollback under load lose no acknowledged order and answer every read", async () => {
-  let releases: Release[] = [];
-  onTestFailed(() => {
-    for (const { output } of started) process.stderr.write(`${output.slice(-40).join("\n")}\n`);
+/** Upgrades under load, and back: from this release to the next beside it, and to this one again. */
+async function upgradeAndBack({ served, databases, firstTokenId }: Layout): Promise<void> {
+  const settings = await pipelineSettings({
+    databaseUrl: server.url,
+    chains: served.map(({ anvil }) => anvil),
+    settings: databases,
   });
-  await market.actors.alice.approves(contracts.punks);
+  let releases: Release[] = [];
+  const start = async (directory: string) => {
+    const release = await startRelease(directory, { settings, orphanGuard });
+    started.push(release);
+    return release;
+  };
   const old = await start(root);
   releases = [old];
   await until("the first release", async () => (await getReady(old)) === 200);
-  const load = startLoad(market, () => releases);
+  const load = startLoad({ markets: served, firstTokenId, releases: () => releases });
   const { seen, isReady } = load;
   /** The load balancer leaves it out first; then its processes end. */
   const leave = async (one: Release) => {
     releases = releases.filter((other) => other !== one);
     await one.stop();
   };
+  /** Of each chain. */
   const acknowledge = async (count: number) => {
     const before = seen.acknowledged.length;
-    await until(`${count} orders`, async () => seen.acknowledged.length >= before + count);
+    await until(`${count} orders of each chain`, async () => {
+      const since = seen.acknowledged.slice(before);
+      return served.every(
+        ({ anvil }) => since.filter(({ chainId }) => chainId === anvil.chainId).length >= count,
+      );
+    });
   };
+  let back: Release;
   try {
     await acknowledge(3);
 
@@ -82,7 +101,7 @@ it("an upgrade and its rollback under load lose no acknowledged order and answer
     await leave(old);
     await acknowledge(3);
 
-    const back = await start(root);
+    back = await start(root);
     releases = [back, upgraded];
     await until("the first release beside the next", async () => isReady(back));
     releases = [upgraded, back];
@@ -90,8 +109,8 @@ it("an upgrade and its rollback under load lose no acknowledged order and answer
     await leave(upgraded);
     await acknowledge(3);
 
-    for (const askId of seen.acknowledged) {
-      const { status } = await getJson(back.baseUrl, `/v1/listings/${askId}?chainId=33139`);
+    for (const { chainId, askId } of seen.acknowledged) {
+      const { status } = await getJson(back.baseUrl, `/v1/listings/${askId}?chainId=${chainId}`);
       expect([askId, status]).toEqual([askId, 200]);
     }
   } finally {
@@ -100,18 +119,54 @@ it("an upgrade and its rollback under load lose no acknowledged order and answer
   expect(seen.faults).toEqual([]);
   expect(seen.longestRefusalMs).toBeLessThan(maxRefusalMs);
   expect(seen.longestRetryAfterSeconds).toBeLessThanOrEqual(maxRefusalMs / 1_000);
-  expect(await readMissing()).toBe("0");
+  for (const url of Object.values(databases))
+    expect([url, await readMissing(url)]).toEqual([url, "0"]);
+  await back.stop();
+}
+
+const tellOnFailure = () =>
+  onTestFailed(() => {
+    for (const { output } of started) process.stderr.write(`${output.slice(-40).join("\n")}\n`);
+  });
+
+it("an upgrade and its rollback under load lose no acknowledged order and answer every read", async () => {
+  tellOnFailure();
+  const databases = { DATABASE_URL: await createDatabase("shared") };
+  await upgradeAndBack({ served: markets.slice(0, 1), databases, firstTokenId: 20_001n });
 });
 
+it("so they do where each chain has a database of its own", async () => {
+  tellOnFailure();
+  const databases = {
+    DATABASE_URL: await createDatabase("ethereum"),
+    DATABASE_URL_33139: await createDatabase("apechain"),
+  };
+  await upgradeAndBack({ served: markets, databases, firstTokenId: 30_001n });
+});
+
+/** An empty one of the server; its address. */
+async function createDatabase(name: string): Promise<string> {
+  await query(server.url, `create database ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 /** Positions of the log without a fact. */
-async function readMissing(): Promise<string | undefined> {
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  const { rows } = await client.query<{ missing: string }>(
+async function readMissing(url: string): Promise<string | undefined> {
+  const [row] = await query(
+    url,
     "select (select position from log.head) - count(*) as missing from log.fact",
   );
+  return row?.missing;
+}
+
+async function query(url: string, statement: string): Promise<Record<string, string>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<Record<string, string>>(statement);
   await client.end();
-  return rows[0]?.missing;
+  return rows;
 }
 
 async function getReady(release: Release): Promise<number> {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "../../../projections/database.ts";
+import { type Database, openDatabase } from "../../../projections/database.ts";
+import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
 
@@ -21,6 +22,25 @@ export async function migrateOrWait(
       logger.warn({ migrations: pending.length }, "waiting for migrations: run op migrate");
     }
     await sleep(pollMs, signal);
+  }
+}
+
+/** The same of the database at an address; while that does not answer it is waited for. */
+export async function migrateAt(url: string, logger: Logger, signal: AbortSignal): Promise<void> {
+  const db = openDatabase({ url, applicationName: "migrations", max: 2, onIdleError: () => {} });
+  try {
+    for (let tries = 0; !signal.aborted; tries += 1) {
+      try {
+        return await migrateOrWait(db, logger, signal);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) throw error;
+        if (tries % logEvery === 0)
+          logger.warn({ reason: error.message }, "database does not answer");
+        await sleep(pollMs, signal);
+      }
+    }
+  } finally {
+    await db.destroy();
   }
 }
 

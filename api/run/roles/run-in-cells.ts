@@ -1,4 +1,5 @@
 import { type HomesWatch, watchHomes } from "./homes.ts";
+import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "./role.ts";
 
 type RunRole = (context: RoleContext) => Promise<RunningRole>;
@@ -9,7 +10,7 @@ type Options = {
   readonly cells: SomeRoleCells;
   /** The names of the cells that this process works for; absent: all. */
   readonly only?: readonly string[];
-  /** Whether it works for a chain before it is there, too. */
+  /** Whether it works for a chain before it is there, too, and makes the databases' tables. */
   readonly preparesChains: boolean;
 };
 
@@ -21,8 +22,13 @@ export async function runInCells(options: Options): Promise<RunningRole> {
   const { context, cells, only, preparesChains } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
-  const homes = await watchHomes(cells, { ...context, signal });
   const worked = cells.filter(({ name }) => only === undefined || only.includes(name));
+  // An empty database cannot tell which chains it serves.
+  if (preparesChains)
+    await Promise.all(
+      worked.map(({ config }) => migrateAt(config.database.url, context.logger, signal)),
+    );
+  const homes = await watchHomes(cells, { ...context, signal });
   const running = worked.map((cell) =>
     runInCell(cell, homes, { run: options.run, context: { ...context, signal }, preparesChains }),
   );

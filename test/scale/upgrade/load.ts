@@ -6,23 +6,24 @@ import type { Market } from "../../support/chain/market.ts";
 import { openTrader } from "../../support/chain/trader.ts";
 import type { Release } from "./release.ts";
 
-const chainId = 33139;
 const orderMs = 5_000;
 
 /** Lists of every kind: together they read the tables of all projections. */
-const paths = [
-  "/v1/listings?chainId=33139&per_page=20",
-  "/v1/bids?chainId=33139&per_page=20",
-  "/v1/sales?chainId=33139&per_page=20",
-  "/v1/activity?chainId=33139&per_page=20",
-  "/v1/collections?chainId=33139",
-  `/v1/collections/${contracts.punks}?chainId=33139`,
-  `/v1/collections/${contracts.punks}/tokens?chainId=33139`,
-  `/v1/collections/${contracts.punks}/traits?chainId=33139`,
-  `/v1/collections/${contracts.punks}/holders?chainId=33139`,
-  `/v1/wallets/${accounts.alice.address}/tokens?chainId=33139`,
-  `/v1/wallets/${accounts.alice.address}/exposure?chainId=33139`,
+const pathsOf = (chainId: number) => [
+  `/v1/listings?chainId=${chainId}&per_page=20`,
+  `/v1/bids?chainId=${chainId}&per_page=20`,
+  `/v1/sales?chainId=${chainId}&per_page=20`,
+  `/v1/activity?chainId=${chainId}&per_page=20`,
+  `/v1/collections?chainId=${chainId}`,
+  `/v1/collections/${contracts.punks}?chainId=${chainId}`,
+  `/v1/collections/${contracts.punks}/tokens?chainId=${chainId}`,
+  `/v1/collections/${contracts.punks}/traits?chainId=${chainId}`,
+  `/v1/collections/${contracts.punks}/holders?chainId=${chainId}`,
+  `/v1/wallets/${accounts.alice.address}/tokens?chainId=${chainId}`,
+  `/v1/wallets/${accounts.alice.address}/exposure?chainId=${chainId}`,
 ];
+/** About no chain: read from all databases. */
+const search = "/v1/search?q=punk";
 
 /** What callers saw. */
 type Seen = {
@@ -34,16 +35,25 @@ type Seen = {
   longestRefusalMs: number;
   /** The longest time that a refused request was asked to wait. */
   longestRetryAfterSeconds: number;
-  /** Ids of the orders that were answered with 201. */
-  readonly acknowledged: string[];
+  /** Orders that were answered with 201. */
+  readonly acknowledged: { chainId: number; askId: string }[];
   readonly refusedOrders: string[];
+};
+
+type Load = {
+  /** A chain each. */
+  readonly markets: readonly Market[];
+  /** Of the tokens that are minted and listed. */
+  readonly firstTokenId: bigint;
+  readonly releases: () => readonly Release[];
 };
 
 /**
  * Sends orders and reads to the newest release that has said it is ready, as a load balancer does, and the same reads to
  * the others, until it is ended. Those that run at its start are ready.
  */
-export function startLoad(market: Market, releases: () => readonly Release[]) {
+export function startLoad({ markets, firstTokenId, releases }: Load) {
+  const paths = [search, ...markets.flatMap(({ anvil }) => pathsOf(anvil.chainId))];
   const ending = new AbortController();
   const { signal } = ending;
   const seen: Seen = {
@@ -108,8 +118,9 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
       await delay(50);
     }
   };
-  const list = async () => {
-    for (let tokenId = 20_001n; !signal.aborted; tokenId += 1n) {
+  const list = async (market: Market) => {
+    const { chainId } = market.anvil;
+    for (let tokenId = firstTokenId; !signal.aborted; tokenId += 1n) {
       await market.actors.alice.mintsRange(contracts.punks, tokenId, 1n);
       const one = inRotation();
       if (one === undefined) continue;
@@ -124,11 +135,11 @@ export function startLoad(market: Market, releases: () => readonly Release[]) {
           seen.faults.push(text);
         seen.refusedOrders.push(text);
       });
-      if (askId !== undefined) seen.acknowledged.push(askId);
+      if (askId !== undefined) seen.acknowledged.push({ chainId, askId });
       await delay(100);
     }
   };
-  const all = Promise.all([watch(), readServed(), readOthers(), list()]);
+  const all = Promise.all([watch(), readServed(), readOthers(), ...markets.map(list)]);
   return {
     seen,
     isReady: (release: Release) => ready.has(release),
