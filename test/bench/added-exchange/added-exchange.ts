@@ -11,10 +11,10 @@ import { addSources, removeSource } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { until } from "../../support/database/pipeline.ts";
 import { type Figure, medianFigure, percentileFigures } from "../figure.ts";
+import { type ChainNode, startNode } from "../generated-chain/node-process.ts";
 import { serve } from "../installation.ts";
 import { timed, withDatabase } from "../server.ts";
 import { expectEqual } from "./equal.ts";
-import { type ChainNode, startNode } from "./node-process.ts";
 import { readUntil } from "./reads.ts";
 
 const chainId = 1;
@@ -35,7 +35,7 @@ type Latencies = Record<"before" | "during" | "after", number[]>;
  * another installation has it from its start: throws unless both hold the same, or if anything else was fetched again.
  */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
-  const node = await startNode(facts);
+  const node = await startNode({ facts });
   const orphanGuard = startOrphanGuard();
   const serving = (url: string) =>
     ({

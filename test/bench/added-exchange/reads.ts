@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { accountAt, accounts, collectionAt, collections, draw } from "./chain.ts";
+import { accountAt, accounts, collectionAt, collections, draw } from "../generated-chain/chain.ts";
 
 const pauseMs = 20;
 

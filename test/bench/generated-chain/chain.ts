@@ -21,11 +21,15 @@ export type GeneratedChain = {
   readonly lastBlock: number;
   readonly blurSales: number;
   transactionsOf(block: number): Transaction[];
+  /** The block of a transaction. */
+  blockOf(number: number): number;
 };
+
+/** About how many facts, and how many transactions each block has. */
+export type ChainSize = { readonly facts: number; readonly transactionsInBlock: number };
 
 export const collections = 50;
 export const accounts = 20_000;
-const transactionsInBlock = 80;
 /** Each token is minted and changes hands nine times. */
 const rounds = 10;
 /** In percent of the changes of hands; the rest are plain transfers. */
@@ -37,21 +41,25 @@ const factsOfToken = rounds + ((rounds - 1) * shares.seaport) / 100;
  * A chain with about `facts` facts of Seaport's fills and of transfers, and some of Blur's. Each transaction follows from
  * its number alone, so that nothing is kept in memory: in every round each token changes hands once.
  */
-export function generateChain(facts: number): GeneratedChain {
+export function generateChain({ facts, transactionsInBlock }: ChainSize): GeneratedChain {
   const tokens = Math.ceil(facts / factsOfToken);
   const last = tokens * rounds;
   const lastBlock = Math.ceil(last / transactionsInBlock);
+  const blockOf = (number: number) => Math.floor(number / transactionsInBlock) + 1;
   let blurSales = 0;
   for (let number = 0; number < last; number += 1) {
     if (kindOf(number, tokens) === "blur") blurSales += 1;
   }
   return {
-    ...{ lastBlock, blurSales },
+    ...{ lastBlock, blurSales, blockOf },
     transactionsOf(block) {
       if (block < 1 || block > lastBlock) return [];
       const first = (block - 1) * transactionsInBlock;
       const count = Math.min(transactionsInBlock, last - first);
-      return Array.from({ length: count }, (_, index) => transactionAt(first + index, tokens));
+      return Array.from({ length: count }, (_, index) => ({
+        ...transactionAt(first + index, tokens),
+        block,
+      }));
     },
   };
 }
@@ -63,15 +71,12 @@ function kindOf(number: number, tokens: number): Kind {
   return percent < shares.blur + shares.seaport ? "seaport" : "transfer";
 }
 
-/** The block of a transaction. */
-export const blockOf = (number: number): number => Math.floor(number / transactionsInBlock) + 1;
-
-function transactionAt(number: number, tokens: number): Transaction {
+function transactionAt(number: number, tokens: number): Omit<Transaction, "block"> {
   const round = Math.floor(number / tokens);
   const token = number % tokens;
   const owner = (at: number) => accountAt(draw(token, at + 2, accounts));
   return {
-    ...{ number, block: blockOf(number) },
+    number,
     kind: kindOf(number, tokens),
     contract: collectionAt(token % collections),
     tokenId: Math.floor(token / collections),

@@ -2,7 +2,6 @@ import { pad } from "viem";
 import { blur } from "../../../abis/blur.ts";
 import {
   blockHash,
-  blockOf,
   type GeneratedChain,
   numberOfHash,
   quantity,
@@ -58,7 +57,7 @@ export function openRpcMethods(
     };
   };
   const receiptOf = (number: number) => {
-    const transactions = chain.transactionsOf(blockOf(number));
+    const transactions = chain.transactionsOf(chain.blockOf(number));
     const index = transactions.findIndex((one) => one.number === number);
     const transaction = transactions[index];
     if (transaction === undefined) return null;

@@ -18,7 +18,8 @@ export type NodeReport = { url: string; lastBlock: number; blurSales: number };
 
 type Call = { id: number; method: string; params?: unknown[] };
 
-const chain = generateChain(Number(argv[2]));
+const [facts = 0, transactionsInBlock = 0] = argv.slice(2).map(Number);
+const chain = generateChain({ facts, transactionsInBlock });
 let requests = noRequests();
 const methods = openRpcMethods(chain, (what) => {
   requests[what] += 1;

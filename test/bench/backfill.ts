@@ -1,0 +1,152 @@
+import { sql } from "kysely";
+import { readConfig } from "../../api/run/config/read-config.ts";
+import { findFreePort } from "../../api/run/free-port.ts";
+import { checkRpcs } from "../../api/run/indexer/check-rpcs.ts";
+import { indexedSources } from "../../api/run/indexer/indexed-sources.ts";
+import { startPonder } from "../../api/run/indexer/ponder-process.ts";
+import { ponderSettings } from "../../api/run/indexer/ponder-settings.ts";
+import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import type { Database } from "../../projections/database.ts";
+import { hasProjectionsWithin } from "../../projections/log/status.ts";
+import { getJson, pipelineSettings, until } from "../support/database/pipeline.ts";
+import { type Figure, medianFigure } from "./figure.ts";
+import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
+import { serve } from "./installation.ts";
+import { measureMemory } from "./memory.ts";
+import { processorMs } from "./ponder/processor.ts";
+import { withDatabase } from "./server.ts";
+
+const chainId = 1;
+const rounds = 2;
+/** A million facts in about 200,000 blocks. */
+const transactionsInBlock = 3;
+const withinMs = 4 * 3_600_000;
+const schema = "alone";
+
+/** Seconds from nothing to the end, processor seconds of all processes but the node, and how many events are stored. */
+type Spent = { seconds: number; processorSeconds: number; events: number };
+type Round = { ponder: Spent; ours: Spent; megabytes: number };
+
+/**
+ * From an empty database until the last row is served, and Ponder alone with the same events over the same chain, its
+ * handlers storing each event as a row. In turns; both fetch everything from the node.
+ */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  const node = await startNode({ facts, transactionsInBlock });
+  const orphanGuard = startOrphanGuard();
+  const given = { node, orphanGuard };
+  try {
+    const measured: Round[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const ponder = await withDatabase((db, url) => indexAlone({ ...given, db, url }));
+      const memory = measureMemory(node.pid);
+      const ours = await withDatabase((db, url) => serveAll({ ...given, db, url }));
+      measured.push({ ponder, ours, megabytes: await memory.stop() });
+      expectSame(ponder, ours);
+    }
+    return figuresOf(measured, node);
+  } finally {
+    orphanGuard.killAll();
+    await node.stop();
+  }
+}
+
+type Given = {
+  node: ChainNode;
+  orphanGuard: ReturnType<typeof startOrphanGuard>;
+  db: Database;
+  url: string;
+};
+
+async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent> {
+  const chains = [{ chainId, rpcUrl: node.url }];
+  const config = readConfig(await pipelineSettings({ databaseUrl: url, chains }));
+  const chain = config.chains.find((one) => one.chainId === chainId);
+  if (chain === undefined) throw new Error("the chain is not configured");
+  const sources = indexedSources(chain, config.curated);
+  const settings = ponderSettings({ chain, sources, databaseUrl: url }, await checkRpcs(chain));
+  const spent = meter(node);
+  let isReady = false;
+  const ponder = startPonder({
+    ...{ schema, settings, port: await findFreePort() },
+    onLine: (line) => {
+      isReady ||= line.includes('"/ready"');
+    },
+  });
+  orphanGuard.add(ponder.pid ?? 0, "SIGTERM");
+  await until("Ponder", async () => isReady, withinMs);
+  const told = spent(await countRows(db, sql.table(`${schema}.event`)));
+  await ponder.stop();
+  orphanGuard.remove(ponder.pid ?? 0);
+  return told;
+}
+
+/** As `npm start` runs it, but for jobs, which no history waits for. */
+async function serveAll({ node, orphanGuard, db, url }: Given): Promise<Spent> {
+  const spent = meter(node);
+  const chains = [{ chainId, rpcUrl: node.url }];
+  const roles = ["indexer", "projector", "api"] as const;
+  const serving = { url, chains, orphanGuard, roles, readyWithinMs: withinMs };
+  return await serve(serving, async (baseUrl) => {
+    const isServed = async () =>
+      (await lastBlockServed(baseUrl)) === node.lastBlock && (await hasProjectionsWithin(db, 0));
+    await until("the last row", isServed, withinMs);
+    return spent(await countRows(db, sql`log.fact where sub_index = 0`));
+  });
+}
+
+async function lastBlockServed(baseUrl: string): Promise<unknown> {
+  const { body } = await getJson(baseUrl, `/v1/activity?chainId=${chainId}&per_page=1`);
+  const [row] = body.data as { blockNumber?: number }[];
+  return row?.blockNumber;
+}
+
+/** Starts the clock; what has been spent is told when it is called. */
+function meter(node: ChainNode): (events: number) => Spent {
+  const used = () => processorMs(process.pid) - processorMs(node.pid);
+  const [startedAt, before] = [performance.now(), used()];
+  return (events) => ({
+    seconds: (performance.now() - startedAt) / 1_000,
+    processorSeconds: (used() - before) / 1_000,
+    events,
+  });
+}
+
+async function countRows(db: Database, from: ReturnType<typeof sql>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from ${from}`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+function expectSame(ponder: Spent, ours: Spent): void {
+  if (ponder.events !== ours.events)
+    throw new Error(`Ponder stored ${ponder.events} events, the log has ${ours.events}`);
+}
+
+function figuresOf(measured: readonly Round[], { lastBlock }: ChainNode): Figure[] {
+  const events = measured[0]?.ours.events ?? 0;
+  const size = `${events} events in ${lastBlock} blocks`;
+  const figure = (
+    name: string,
+    goal: Parameters<typeof medianFigure>[2],
+    of: (round: Round) => number,
+  ) => medianFigure(`backfill, ${name}`, measured.map(of), goal, size);
+  const rate = { unit: "facts/s" } as const;
+  return [
+    figure(
+      "of Ponder's speed alone",
+      { unit: "ratio", atLeast: 0.9 },
+      ({ ponder, ours }) => ponder.seconds / ours.seconds,
+    ),
+    figure(
+      "the same by processor time",
+      { unit: "ratio" },
+      ({ ponder, ours }) => ponder.processorSeconds / ours.processorSeconds,
+    ),
+    figure("until the last row is served", rate, ({ ours }) => events / ours.seconds),
+    figure("Ponder alone", rate, ({ ponder }) => events / ponder.seconds),
+    figure("processor seconds", { unit: "s" }, ({ ours }) => ours.processorSeconds),
+    figure("memory of all processes", { unit: "MB", atMost: 2_500 }, ({ megabytes }) => megabytes),
+  ];
+}

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { descendantsOf } from "../support/database/processes.ts";
+
+export type MemoryMeter = {
+  /** Ends it. The most megabytes that were seen. */
+  stop(): Promise<number>;
+};
+
+const everyMs = 2_000;
+
+/**
+ * The memory of all that this process has started, but for one process and what that has started: each page counts once,
+ * however many processes share it ("Pss", proc_pid_smaps_rollup(5)).
+ */
+export function measureMemory(except: number): MemoryMeter {
+  let most = 0;
+  let look = Promise.resolve();
+  const timer = setInterval(() => {
+    look = look.then(async () => {
+      most = Math.max(most, await memoryOf(process.pid, except));
+    });
+  }, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await look;
+      return most;
+    },
+  };
+}
+
+/** Megabytes of what a process has started. */
+async function memoryOf(ancestor: number, except: number): Promise<number> {
+  const others = new Set([except, ...descendantsOf(except).map(({ pid }) => pid)]);
+  const own = descendantsOf(ancestor).filter(({ pid }) => !others.has(pid));
+  const sizes = await Promise.all(own.map(({ pid }) => kilobytesOf(pid)));
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1_024);
+}
+
+async function kilobytesOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
+}
