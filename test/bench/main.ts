@@ -23,6 +23,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "new-contracts": () => import("./new-contracts.ts"),
   reorg: () => import("./reorg.ts"),
   book: () => import("./book.ts"),
+  start: () => import("./start.ts"),
   backfill: () => import("./backfill.ts"),
   "added-exchange": () => import("./added-exchange/added-exchange.ts"),
   latency: () => import("./latency.ts"),

@@ -9,8 +9,8 @@ export type MemoryMeter = {
 const everyMs = 2_000;
 
 /**
- * The memory of all that this process has started, but for one process and what that has started: each page counts once,
- * however many processes share it ("Pss", proc_pid_smaps_rollup(5)).
+ * The memory of this process and all that it has started, but for one process and what that has started: each page counts
+ * once, however many processes share it ("Pss", proc_pid_smaps_rollup(5)).
  */
 export function measureMemory(except: number): MemoryMeter {
   let most = 0;
@@ -29,11 +29,13 @@ export function measureMemory(except: number): MemoryMeter {
   };
 }
 
-/** Megabytes of what a process has started. */
-async function memoryOf(ancestor: number, except: number): Promise<number> {
-  const others = new Set([except, ...descendantsOf(except).map(({ pid }) => pid)]);
-  const own = descendantsOf(ancestor).filter(({ pid }) => !others.has(pid));
-  const sizes = await Promise.all(own.map(({ pid }) => kilobytesOf(pid)));
+/** Megabytes of a process and what it has started; null: without exception. */
+export async function memoryOf(ancestor: number, except: number | null): Promise<number> {
+  const started = except === null ? [] : descendantsOf(except).map(({ pid }) => pid);
+  const others = new Set([except, ...started]);
+  const all = [ancestor, ...descendantsOf(ancestor).map(({ pid }) => pid)];
+  const own = all.filter((pid) => !others.has(pid));
+  const sizes = await Promise.all(own.map(kilobytesOf));
   return Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1_024);
 }
 
