@@ -95,7 +95,7 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
       method,
       headers: {
         ...(body !== undefined && { "content-type": "application/json" }),
-        ...(method === "GET" && { "x-min-position": `${written()}` }),
+        "x-min-position": `${written()}`,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
