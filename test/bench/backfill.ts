@@ -75,10 +75,10 @@ async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent>
   });
   orphanGuard.add(ponder.pid ?? 0, "SIGTERM");
   await until("Ponder", async () => isReady, withinMs);
-  const told = spent(await countRows(db, sql.table(`${schema}.event`)));
+  const result = spent(await countRows(db, sql.table(`${schema}.event`)));
   await ponder.stop();
   orphanGuard.remove(ponder.pid ?? 0);
-  return told;
+  return result;
 }
 
 /** As `npm start` runs it, but for jobs, which no history waits for. */
@@ -101,7 +101,7 @@ async function lastBlockServed(baseUrl: string): Promise<unknown> {
   return row?.blockNumber;
 }
 
-/** Starts the clock; what has been spent is told when it is called. */
+/** Starts the clock; the returned function says what has been spent. */
 function meter(node: ChainNode): (events: number) => Spent {
   const used = () => processorMs(process.pid) - processorMs(node.pid);
   const [startedAt, before] = [performance.now(), used()];

@@ -56,6 +56,7 @@ it.each<[ChainReading["kind"], ChainReading[]]>([
     subjects.map((owner) => ({ kind: "units_read", contract, tokenId, owner, units: 2n })),
   ],
 ])("comparing %s costs in proportion to the readings", async (_, readings) => {
-  // One to seven for each, by the plan, and those of the planner, which looks at the ends of indexes.
-  expect(await searchesOf(readings)).toBeLessThanOrEqual(8 * accounts);
+  // One to nine for each, by the plan, and those of the planner, which looks at the ends of indexes. Each with each
+  // would be hundreds.
+  expect(await searchesOf(readings)).toBeLessThanOrEqual(16 * accounts);
 });
