@@ -223,7 +223,7 @@ describe("the job", () => {
   });
 
   it("killed in the middle again and again, loses and repeats nothing", async () => {
-    const all = runsOf(2_400, 1_600);
+    const all = runsOf(2_400, 800);
     await standIn.showMany({ chainId, contract: apes, count: all });
     await openSync(database.db, partner).enroll(apes);
     standIn.fail({ slowMs: 250 });

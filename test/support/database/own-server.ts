@@ -27,7 +27,7 @@ type OwnServerOptions = {
 };
 
 export async function openOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
-  const dataDir = options.dataDir ?? (await makeServerDirectory("own-postgres-"));
+  const dataDir = options.dataDir ?? (await makeServerDirectory());
   const { replicates = false, settings = {} } = options;
   const orphanGuard = startOrphanGuard();
   const run = (port?: number) =>
