@@ -103,6 +103,26 @@ describe("POST /v1/orders/asks/{askId}/sync", () => {
     expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
   });
 
+  it("is refused for a moment where the projections are late, and not answered with the status of before", async () => {
+    const { alice } = book.actors;
+    const order = await alice.lists(punk(1n), price);
+    const askId = await book.submit(order);
+    await alice.cancels(order);
+    book.pauseProjections(true);
+    try {
+      const path = `/v1/orders/asks/${askId}/sync`;
+      const { status, headers, body } = await book.api.post(path, { chainId });
+      expect([status, headers.get("retry-after"), body]).toMatchObject([
+        503,
+        "1",
+        { code: "position_not_reached" },
+      ]);
+    } finally {
+      book.pauseProjections(false);
+    }
+    expect(await askSynced(askId)).toMatchObject({ status: "cancelled" });
+  });
+
   it("trusts the receipt of a cancellation where the node's latest block is older", async () => {
     const { alice } = book.actors;
     const order = await alice.lists(punk(2n), price);

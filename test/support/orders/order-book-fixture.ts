@@ -37,6 +37,8 @@ export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   /** Records and projects everything mined so far. */
   catchUp(): Promise<void>;
   /** Every answer must match the served OpenAPI document. */
+  /** Requests wait for the projections in vain. */
+  pauseProjections(paused: boolean): void;
   get(path: string): Promise<ApiAnswer>;
   post(path: string, body?: unknown): Promise<ApiAnswer>;
   close(): Promise<void>;
@@ -73,9 +75,10 @@ export async function openOrderBook(
     return projecting;
   };
   const partners = await openPartners({ chainId, rpcUrl: market.anvil.rpcUrl });
+  let isPaused = false;
   const waitUntilProjected = async () => {
-    await projectAll();
-    return true;
+    if (!isPaused) await projectAll();
+    return !isPaused;
   };
   const context: AppOptions["context"] = {
     db,
@@ -106,6 +109,9 @@ export async function openOrderBook(
     options,
     databaseUrl: database.url,
     catchUp,
+    pauseProjections: (paused) => {
+      isPaused = paused;
+    },
     async submit(order) {
       const signed = inLowerCase(order);
       const hash = orderHash(signed.components);

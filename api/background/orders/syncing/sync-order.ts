@@ -25,12 +25,18 @@ export type SyncRequest = {
   txHash: Hex | null;
 };
 
-/** Reads all chain state that an order depends on; it is projected when this returns. */
+type Synced = {
+  blockNumber: bigint;
+  /** The position of the log that the order is to be read at, where the projections have not reached it in time. */
+  awaited: bigint | null;
+};
+
+/** Fetches all chain state that an order depends on, and waits for a while until it is projected. */
 export async function syncOrder(
   market: Market,
   { chainId, orderHash, txHash }: SyncRequest,
   now: Date,
-): Promise<{ blockNumber: bigint } | Rejection<"not_found" | "rpc_unavailable">> {
+): Promise<Synced | Rejection<"not_found" | "rpc_unavailable">> {
   const stored = (await readAcceptedOrders(market.writer, chainId, [orderHash])).get(orderHash);
   if (stored === undefined) return reject("not_found", `No order ${orderHash}`);
   const order = { ...stored, orderHash };
@@ -45,8 +51,9 @@ export async function syncOrder(
     const ahead = proof === null ? null : readingsAhead(order, results, proof);
     if (ahead !== null) await recordReadings(market, { chainId, ...ahead }, now);
     // Unchanged readings are in the log already, but perhaps not yet projected.
-    await market.waitUntilProjected(await readLogHead(market.writer));
-    return { blockNumber: (ahead ?? results).basis.number };
+    const head = await readLogHead(market.writer);
+    const isProjected = await market.waitUntilProjected(head);
+    return { blockNumber: (ahead ?? results).basis.number, awaited: isProjected ? null : head };
   } catch (error) {
     if (error instanceof RpcFailure) return chainUnavailable();
     throw error;

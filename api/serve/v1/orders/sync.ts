@@ -2,8 +2,10 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import { readOrderBookPosition } from "../../../../projections/reads/orders/read-order-book-position.ts";
 import { orderHashOf } from "../../../background/orders/market/order-id.ts";
 import { syncOrder } from "../../../background/orders/syncing/sync-order.ts";
+import { PositionNotReached } from "../../http/reads/position.ts";
 import { presentBid } from "../../views/orders/bid.ts";
 import type { OrderViewContext } from "../../views/orders/book-order.ts";
 import { presentListing } from "../../views/orders/listing.ts";
@@ -58,6 +60,10 @@ const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
       const request = { chainId, orderHash, txHash: body.txHash ?? null };
       const check = await syncOrder(market, request, now());
       if (isRejection(check)) return check;
+      if (check.awaited !== null) {
+        // Not the status of before: the caller asks because it has changed.
+        throw new PositionNotReached(check.awaited, await readOrderBookPosition(writer));
+      }
       const at = now();
       const row = await side.read(writer, chainId, orderHash, at);
       if (row === null) return notFound;
