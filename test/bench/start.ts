@@ -9,10 +9,10 @@ import { type Figure, medianFigure } from "./figure.ts";
 import { memoryOf } from "./memory.ts";
 import { processorMs } from "./ponder/processor.ts";
 
-const rounds = 3;
+const rounds = 2;
 /** After the start, before anything is measured. */
 const settleMs = 30_000;
-const restMs = 60_000;
+const restMs = 30_000;
 const settings = { DEVNET_MARKET: "off", OPERATOR_CONSOLE: "on" };
 
 /** Seconds until ready, then megabytes and the part of a core at rest. */
