@@ -72,6 +72,9 @@ async function runUntilLive(
   signal.removeEventListener("abort", stop);
   await ponder.stop();
   if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
+  // A short history is over before progress is looked at.
+  const block = await readIndexedBlock(options.db, schema, chainId);
+  if (block !== null) options.onProgress(block);
 }
 
 async function reportProgress(
