@@ -55,8 +55,9 @@ export const collectionsProjection: Projection = {
         : { contracts: [], collections: [] };
 
     const contracts = [...new Set([...described, ...transferred, ...registry.contracts])];
-    await updateRoyaltyStates(session, schema, stated);
     const affected = await deriveContracts(session, schema, contracts);
+    // After them: what they have derived is right already, and is not written twice.
+    await updateRoyaltyStates(session, schema, stated);
     const collections = [...new Set([...contracts, ...affected, ...registry.collections])];
     if (collections.length === 0) return;
     await deriveCollections(session, schema, collections);
