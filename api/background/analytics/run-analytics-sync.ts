@@ -41,7 +41,12 @@ async function syncOnce(engine: EngineName, options: JobOptions): Promise<"held"
   const place = placeOf(engine, options) ?? "";
   try {
     const done = await syncEngine({
-      ...{ engine, place, cell, db, lockUrl, signal },
+      engine,
+      place,
+      cell,
+      db,
+      lockUrl,
+      signal,
       readUrl: readUrl ?? url,
     });
     if (done.facts > 0n) logger.debug({ engine, ...done }, "analytics engine synced");

@@ -105,7 +105,9 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     runAnalystLimits(forOthers),
     after(copiedProjections, () =>
       runAnalyticsSync({
-        ...{ ...forOrders, ...config.analytics, url: config.database.url },
+        ...forOrders,
+        ...config.analytics,
+        url: config.database.url,
         cell: context.cell ?? mainCell,
         lockUrl: (context.cells?.[0].config ?? config).database.url,
       }),

@@ -61,7 +61,13 @@ async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand)
       });
     try {
       const done = await syncEngine({
-        ...{ engine, place, cell: cell.name, db, lockUrl: mainUrl, isAnew, onProgress },
+        engine,
+        place,
+        cell: cell.name,
+        db,
+        lockUrl: mainUrl,
+        isAnew,
+        onProgress,
         readUrl: config.analytics.readUrl ?? url,
       });
       progress?.end();
