@@ -1,8 +1,10 @@
 import { sql } from "kysely";
+import { pino } from "pino";
 import { readConfig } from "../../api/run/config/read-config.ts";
 import { findFreePort } from "../../api/run/free-port.ts";
 import { checkRpcs } from "../../api/run/indexer/check-rpcs.ts";
 import { indexedSources } from "../../api/run/indexer/indexed-sources.ts";
+import { readPonderLog } from "../../api/run/indexer/ponder-log.ts";
 import { startPonder } from "../../api/run/indexer/ponder-process.ts";
 import { ponderSettings } from "../../api/run/indexer/ponder-settings.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
@@ -66,15 +68,20 @@ async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent>
   const sources = indexedSources(chain, config.curated);
   const settings = ponderSettings({ chain, sources, databaseUrl: url }, await checkRpcs(chain));
   const spent = meter(node);
-  let isReady = false;
+  let onLive = () => {};
+  const live = new Promise<"live">((resolve) => {
+    onLive = () => resolve("live");
+  });
   const ponder = startPonder({
     ...{ schema, settings, port: await findFreePort() },
-    onLine: (line) => {
-      isReady ||= line.includes('"/ready"');
-    },
+    onLine: readPonderLog({
+      ...{ chainId, indexer: schema, logger: pino({ level: "silent" }), secrets: [] },
+      onLive,
+    }),
   });
   orphanGuard.add(ponder.pid ?? 0, "SIGTERM");
-  await until("Ponder", async () => isReady, withinMs);
+  const end = await Promise.race([live, ponder.exited]);
+  if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
   const result = spent(await countRows(db, sql.table(`${schema}.event`)));
   await ponder.stop();
   orphanGuard.remove(ponder.pid ?? 0);

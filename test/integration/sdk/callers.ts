@@ -9,6 +9,7 @@ import {
   type TraderOptions,
   trader,
 } from "../../../sdk/src/viem/index.ts";
+import { seeingWrites } from "../../support/http/seeing-writes.ts";
 import type { Person, TestChain } from "../../support/orders/test-chains.ts";
 
 /** What left a wallet. */
@@ -31,7 +32,11 @@ export function openCaller(
   { fetch, ...options }: CallerOptions = {},
 ): Caller {
   const { baseUrl, chainId, client, rpcUrl } = testChain;
-  const api = market({ url: baseUrl, chainId, fetch: seeingAll(`${baseUrl} ${chainId}`, fetch) });
+  const api = market({
+    url: baseUrl,
+    chainId,
+    fetch: seeingWrites(`${baseUrl} ${chainId}`, fetch),
+  });
   const signed: Signed = { orders: 0, transactions: 0 };
   const account = counting(accounts[person], signed);
   const { chain } = client;
@@ -42,24 +47,6 @@ export function openCaller(
   });
   const reads = client as unknown as PublicClient;
   return { api, trader: trader(api, { wallet, reads, ...options }), account, wallet, signed };
-}
-
-/** By server and chain: what callers have written, all callers read, as if they had told each other. */
-const writtenPositions = new Map<string, bigint>();
-
-function seeingAll(log: string, fetch = globalThis.fetch): typeof globalThis.fetch {
-  return async (input, init) => {
-    const headers = new Headers(init?.headers);
-    const written = writtenPositions.get(log) ?? 0n;
-    if (written > BigInt(headers.get("x-min-position") ?? 0)) {
-      headers.set("x-min-position", `${written}`);
-    }
-    const response = await fetch(input, { ...init, headers });
-    const position = BigInt(response.headers.get("x-position") ?? 0);
-    const known = writtenPositions.get(log) ?? 0n;
-    if (init?.method === "POST" && position > known) writtenPositions.set(log, position);
-    return response;
-  };
 }
 
 function counting(inner: (typeof accounts)["alice"], signed: Signed): Account {

@@ -13,6 +13,7 @@ import {
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import type { DevnetClient } from "../../../devnet/client.ts";
+import { seeingWrites } from "../http/seeing-writes.ts";
 
 /** What a caller knows of the exchange: its published functions. */
 const exchangeAbi = parseAbi([
@@ -81,32 +82,24 @@ type TraderOptions = {
   sender?: Address;
 };
 
-/** By base URL and chain: what traders have written they read, as the client library does. */
-const writtenPositions = new Map<string, bigint>();
-
 /** Somebody who knows the API's answers and the exchange's functions, and no code of ours. */
 export function openTrader({ baseUrl, chainId, client, account }: TraderOptions) {
   const maker = account.address.toLowerCase() as Address;
-  const log = `${baseUrl} ${chainId}`;
+  const fetch = seeingWrites(`${baseUrl} ${chainId}`);
 
   async function request(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
-    const written = () => writtenPositions.get(log) ?? 0n;
     const response = await fetch(baseUrl + path, {
       method,
-      headers: {
-        ...(body !== undefined && { "content-type": "application/json" }),
-        "x-min-position": `${written()}`,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && {
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
     });
     const answer = { status: response.status, body: Body.parse(await response.json()) };
     if (answer.body.code === "position_not_reached") {
       await delay(Number(response.headers.get("retry-after")) * 1_000);
       return await request(method, path, body);
     }
-    // A number, or the chain's where each has a database of its own.
-    const position = BigInt(/\d+$/.exec(response.headers.get("x-position") ?? "")?.[0] ?? 0);
-    if (method === "POST" && position > written()) writtenPositions.set(log, position);
     return answer;
   }
   const get = (path: string) => request("GET", path);
