@@ -63,6 +63,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: "scale",
+          globalSetup: [...processes.globalSetup, "test/support/database/clickhouse.setup.ts"],
           include: ["test/scale/**/*.test.ts", ...laws],
           provide: { isThorough: true },
           ...timeouts,

@@ -8,7 +8,7 @@ import { sync } from "../../api/background/analytics/sync.ts";
 import type { Database } from "../../projections/database.ts";
 import { tick } from "../../projections/engine/tick.ts";
 import { mainCell } from "../../projections/log/cells/main-cell.ts";
-import { startClickhouse } from "../support/database/clickhouse.ts";
+import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
@@ -20,6 +20,7 @@ const SYNCS = 3;
 /** The first copy of a log and its rows to each engine, and later syncs. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-analytics-"));
+  installClickhouse();
   const clickhouse = await startClickhouse(join(folder, "clickhouse"));
   const engines: Record<string, () => Promise<Sink>> = {
     DuckDB: () => openDuckdb(join(folder, "copy.duckdb"), mainCell),

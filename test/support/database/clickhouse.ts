@@ -13,16 +13,23 @@ export type Clickhouse = {
   start(): Promise<void>;
 };
 
+/** npm writes it once every package is in place. */
+const installed = join(folder, "node_modules/.package-lock.json");
+
 /**
- * The first time the engine is installed, 543 MB, as the lock file says. Not by `npm ci`: it wants the entries of other
- * platforms' binaries, too, which npm leaves out of this lock file.
+ * Installs the engine, 543 MB, as its lock file says, where that was not done. Once before anything starts a server: a
+ * process that loads a library of which another still writes the last part ends with SIGBUS. Not by `npm ci`, which wants
+ * the entries of other platforms' binaries, too, and npm leaves them out of this lock file.
  */
+export function installClickhouse(): void {
+  if (existsSync(installed)) return;
+  execFileSync("npm", ["install", "--no-save", "--ignore-scripts"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
 export async function startClickhouse(directory: string): Promise<Clickhouse> {
-  if (!existsSync(join(folder, "node_modules/chdb")))
-    execFileSync("npm", ["install", "--no-save", "--ignore-scripts"], {
-      cwd: folder,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
   const port = await findFreePort();
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -31,8 +38,8 @@ export async function startClickhouse(directory: string): Promise<Clickhouse> {
       stdio: ["ignore", "pipe", "inherit"],
     });
     child = started;
-    const failed = once(started, "exit").then(([code]) => {
-      throw new Error(`ClickHouse ended with ${code}`);
+    const failed = once(started, "exit").then(([code, signal]) => {
+      throw new Error(`ClickHouse ended with ${code ?? signal}`);
     });
     failed.catch(() => {});
     await Promise.race([once(started.stdout, "data"), failed]);
