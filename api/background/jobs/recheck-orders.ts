@@ -23,6 +23,7 @@ export async function recheckOrders(
 ): Promise<number> {
   const { chainId } = client;
   const hashes = rechecks.flatMap(({ orders }) => orders);
+  if (hashes.length === 0) return 0;
   const stored = await readMarketplaceOrders(db, chainId, hashes);
   const questions = rechecks.flatMap(({ kind, orders }) =>
     orders.flatMap((orderHash) => {
