@@ -5,6 +5,7 @@ import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import type { Signal } from "../log-signal/signal.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";
 
@@ -14,7 +15,7 @@ type RoyaltyOptions = {
   db: Database;
   client: ChainClient;
   /** Notified when the projections have advanced. */
-  changeSignal: { wait(atMostMs: number, signal: AbortSignal): Promise<void> };
+  changeSignal: Pick<Signal, "wait">;
   now: () => Date;
   logger: Logger;
   signal: AbortSignal;

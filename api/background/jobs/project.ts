@@ -4,9 +4,9 @@ import { advance } from "../../../projections/engine/advance.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import type { Tick } from "../../../projections/engine/tick.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
+import { createPolledSignal } from "../log-signal/polled-signal.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
-const POLL_MS = 250;
 const RETRY_MS = 1_000;
 
 type ProjectorOptions = {
@@ -24,10 +24,11 @@ type ProjectorOptions = {
 export async function runProjector(options: ProjectorOptions): Promise<void> {
   const { db, targets, changeSignal, logger, signal, holds } = options;
   const isPaused = openSwitch(db, "projecting");
+  const polled = createPolledSignal(changeSignal);
   while (!signal.aborted && (await holds())) {
     try {
       if (await isPaused()) {
-        await changeSignal.wait(POLL_MS, signal);
+        await polled.wait(signal);
         continue;
       }
       const tick = await advance(db, targets);
@@ -36,10 +37,11 @@ export async function runProjector(options: ProjectorOptions): Promise<void> {
         continue;
       }
       options.onTick(tick);
-      if (tick.outcome !== "moved") await changeSignal.wait(POLL_MS, signal);
+      if (tick.outcome === "moved") polled.found();
+      else await polled.wait(signal);
     } catch (error) {
       logger.error({ err: error }, "projecting failed, retrying");
-      await changeSignal.wait(RETRY_MS, signal);
+      await polled.wait(signal, RETRY_MS);
     }
   }
 }

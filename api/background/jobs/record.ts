@@ -8,9 +8,9 @@ import {
 } from "../../../projections/log/recording/recorder.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
 import { sleep } from "../log-signal/back-off.ts";
+import { createPolledSignal } from "../log-signal/polled-signal.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
-const POLL_MS = 250;
 /** Wait while the projections have to catch up before more of a backlog is recorded. */
 const BACKLOG_WAIT_MS = 100;
 /** Wait before the next pass while Ponder and the chain disagree, to limit RPC requests. */
@@ -41,17 +41,21 @@ type RecorderOptions = {
 
 /** Records one indexer of a chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
 export async function runRecorder(options: RecorderOptions): Promise<void> {
-  const { signal, changeSignal, logger, holds } = options;
+  const { signal, logger, holds } = options;
   const { chainId, indexer } = options.recording;
   const { finalityBlocks } = options;
   const checkObservations =
     finalityBlocks === null ? () => {} : createObservationCheck({ ...options, finalityBlocks });
   const isPaused = openSwitch(options.db, "recording");
+  const polled = createPolledSignal(options.changeSignal);
   let held = 0;
   while (!signal.aborted && (await holds())) {
     const startedAt = performance.now();
     const pass = await tryPass(options, isPaused);
-    if (pass.appended > 0) options.onAppended(pass.appended);
+    if (pass.appended > 0) {
+      polled.found();
+      options.onAppended(pass.appended);
+    }
     if (pass.held > 0 && held === 0) {
       logger.warn(
         { chainId, indexer, blocks: pass.held },
@@ -60,7 +64,7 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
     }
     held = pass.held;
     if (!pass.isPaused) checkObservations();
-    await (pass.more ? rest(options, startedAt) : changeSignal.wait(waitMs(pass), signal));
+    await (pass.more ? rest(options, startedAt) : polled.wait(signal, waitMs(pass)));
   }
 }
 
@@ -71,10 +75,11 @@ async function rest({ mayRecord, signal }: RecorderOptions, startedAt: number): 
   await sleep(performance.now() - startedAt, signal);
 }
 
-function waitMs({ failed, held, isWaiting }: PassOutcome): number {
+/** Absent: until there is something new. */
+function waitMs({ failed, held, isWaiting }: PassOutcome): number | undefined {
   if (failed) return RETRY_MS;
   if (isWaiting) return BACKLOG_WAIT_MS;
-  return held > 0 ? HELD_MS : POLL_MS;
+  return held > 0 ? HELD_MS : undefined;
 }
 
 type PassOutcome = RecorderPass & { failed: boolean; isPaused: boolean; isWaiting: boolean };

@@ -12,6 +12,7 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import type { Signal } from "../log-signal/signal.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
@@ -39,7 +40,7 @@ type RefreshOptions = {
   client: ChainClient;
   fetcher: DocumentFetcher;
   /** Notified when the projections have advanced. */
-  changeSignal: { wait(atMostMs: number, signal: AbortSignal): Promise<void> };
+  changeSignal: Pick<Signal, "wait">;
   now: () => Date;
   logger: Logger;
   signal: AbortSignal;

@@ -1,8 +1,11 @@
 /** Many notify, one waits; a notification while nobody waits is kept for the next wait. */
 export type Signal = {
   notify(): void;
-  /** Resolves at the next notification, after `atMostMs` without one, or when `signal` is aborted. */
-  wait(atMostMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves at the next notification, after `atMostMs` without one, or when `signal` is aborted; to whether there was
+   * a notification.
+   */
+  wait(atMostMs: number, signal: AbortSignal): Promise<boolean>;
 };
 
 export function createSignal(): Signal {
@@ -26,7 +29,9 @@ export function createSignal(): Signal {
         if (wakeUp !== undefined) signal.removeEventListener("abort", wakeUp);
         wakeUp = undefined;
       }
+      const wasNotified = isPending;
       isPending = false;
+      return wasNotified;
     },
   };
 }

@@ -1,0 +1,33 @@
+import type { Signal } from "./signal.ts";
+
+/** Milliseconds until somebody who waits for notifications looks anyway. */
+const pollMs = { unnotified: 250, notified: 1_000 };
+
+/** A signal of work that may also come without a notification. */
+export type PolledSignal = {
+  /** To be called when there was work. */
+  found(): void;
+  /** Until a notification, or for `atMostMs`. */
+  wait(signal: AbortSignal, atMostMs?: number): Promise<void>;
+};
+
+/**
+ * Looks less often once notifications arrive, and as before when work was found without one: Ponder sends none while it
+ * reads history, and a connection may be lost.
+ */
+export function createPolledSignal({ wait }: Pick<Signal, "wait">): PolledSignal {
+  let areArriving = false;
+  let wasNotified = false;
+  return {
+    found() {
+      if (!wasNotified) areArriving = false;
+    },
+    async wait(signal, atMostMs) {
+      wasNotified = await wait(
+        atMostMs ?? (areArriving ? pollMs.notified : pollMs.unnotified),
+        signal,
+      );
+      if (wasNotified) areArriving = true;
+    },
+  };
+}
