@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type Hash, hexToBytes } from "viem";
+import type { Hash } from "viem";
 import type { DevnetClient } from "./client.ts";
 
 const minWaitMs = 500;
@@ -34,7 +34,7 @@ export function keepState(client: DevnetClient, stateFile: string): StateKeeper 
     const head = (await client.getBlock()).hash;
     if (head === keptHead) return;
     const startedAt = performance.now();
-    await writeWhole(stateFile, hexToBytes(await client.dumpState()));
+    await writeWhole(stateFile, Buffer.from((await client.dumpState()).slice(2), "hex"));
     keptHead = head;
     waitMs = Math.max(minWaitMs, (performance.now() - startedAt) / maxShare);
   };

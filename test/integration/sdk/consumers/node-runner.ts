@@ -2,19 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { toHex } from "viem";
 import { accounts } from "../../../../devnet/accounts.ts";
 import { contracts } from "../../../../devnet/contracts/addresses.ts";
-import type { Person, TestChain } from "../../../support/orders/test-chains.ts";
+import type { TestChain } from "../../../support/orders/test-chains.ts";
 import type { PackedClient } from "./packed-client.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";
-
-/** A private key as environment variables hold it. */
-export function keyOf(person: Person): string {
-  const { privateKey } = accounts[person].getHdKey();
-  if (!privateKey) throw new Error(`${person} has no key`);
-  return toHex(privateKey);
-}
 
 /** Recipes as programs of Node, each started in a directory of its own. */
 export function openNodeRunner(client: PackedClient, testChain: TestChain): RecipeRunner {
@@ -26,7 +18,10 @@ export function openNodeRunner(client: PackedClient, testChain: TestChain): Reci
         cwd,
         env: {
           ...{ MARKET_URL: baseUrl, RPC_URL: rpcUrl, COLLECTION: contracts.punks },
-          ...{ PRIVATE_KEY: people.map(keyOf).join(), ...settings },
+          ...{
+            PRIVATE_KEY: people.map((person) => accounts[person].privateKey).join(),
+            ...settings,
+          },
         },
         stdio: ["ignore", "pipe", "inherit"],
       });

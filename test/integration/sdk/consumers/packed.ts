@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { accounts } from "../../../../devnet/accounts.ts";
 import { contracts } from "../../../../devnet/contracts/addresses.ts";
 import { mintPunk, type TestChain } from "../../../support/orders/test-chains.ts";
 import { seedsOf } from "../../../support/thoroughness.ts";
-import { keyOf } from "./node-runner.ts";
 import { type PackedClient, root, run } from "./packed-client.ts";
 
 /** The oldest version that is supported, which runs the tests, and one that `npm ci` brings for this test alone. */
@@ -48,7 +48,10 @@ export function describePackedClient(open: () => PackedClient, openChain: () => 
           cwd: open().directory,
           env: {
             ...{ MARKET_URL: testChain.baseUrl, RPC_URL: testChain.rpcUrl },
-            ...{ KEYS: [keyOf("alice"), keyOf("erin")].join(), COLLECTION: contracts.punks },
+            ...{
+              KEYS: [accounts.alice.privateKey, accounts.erin.privateKey].join(),
+              COLLECTION: contracts.punks,
+            },
             TOKEN_IDS: tokens.map(({ tokenId }) => tokenId).join(),
           },
         });
