@@ -33,6 +33,8 @@ type EmbeddedPostgresOptions = {
   logger: Logger;
   /** The port to keep across a restart; a free one when absent. */
   port?: number;
+  /** Called once no other process may use `dataDir`, before the server starts. */
+  onLocked?: () => void;
   /** Called with the id of the server's process before it is ready. */
   onSpawn?: (pid: number) => void;
   /** False for tests: a crash of the machine may lose data. */
@@ -52,6 +54,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
   const paths = clusterPaths(realpathSync(options.dataDir));
   const release = lockDirectory(paths.owner);
   try {
+    options.onLocked?.();
     const { durable = true } = options;
     const user = await serverUser(paths);
     const binaries = await locateBinaries(user !== undefined);

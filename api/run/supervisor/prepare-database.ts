@@ -16,11 +16,17 @@ import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** The addresses that are configured, or those of the embedded database, which is started and has a user for each process. */
-export async function openAddresses(context: SupervisorContext): Promise<DatabaseAddresses> {
+/**
+ * The addresses that are configured, or those of the embedded database, which is started and has a user for each process;
+ * `onLocked` as for `startDatabase`.
+ */
+export async function openAddresses(
+  context: SupervisorContext,
+  onLocked: () => void,
+): Promise<DatabaseAddresses> {
   const { database, dataDir } = context.config;
   if (database.url !== null) return addressesOf({ ...database, url: database.url });
-  const adminUrl = await startDatabase(context);
+  const adminUrl = await startDatabase(context, onLocked);
   const { owner, ...processUrls } = await createEmbeddedRoles(adminUrl, dataDir);
   return addressesOf({ url: owner, processUrls, adminUrl });
 }

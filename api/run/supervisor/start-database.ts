@@ -4,8 +4,14 @@ import { startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./keep-running.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
-/** Runs the embedded PostgreSQL; it keeps its port when it is restarted. Returns its URL. */
-export async function startDatabase(context: SupervisorContext): Promise<string> {
+/**
+ * Runs the embedded PostgreSQL; it keeps its port when it is restarted. Returns its URL. `onLocked` is called once no
+ * other process may use `DATA_DIR`, before the server starts.
+ */
+export async function startDatabase(
+  context: SupervisorContext,
+  onLocked: () => void,
+): Promise<string> {
   const { config, logger, orphanGuard, onConfigurationError, addStopStage } = context;
   let address: { url: string; port: number } | undefined;
   const start = async () => {
@@ -14,6 +20,7 @@ export async function startDatabase(context: SupervisorContext): Promise<string>
       replicates: config.database.replicates,
       logger,
       ...(address === undefined ? {} : { port: address.port }),
+      onLocked,
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     address = server;

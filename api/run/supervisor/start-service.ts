@@ -11,10 +11,11 @@ import { startLocalChains } from "./start-local-chains.ts";
 import { startRoles } from "./start-roles.ts";
 import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 
-/** Starts database, local chains and roles in order, and waits until all of them are current. */
+/** Starts database and local chains side by side, then the roles, and waits until all of them are current. */
 export async function startService(context: SupervisorContext): Promise<LocalChains | undefined> {
   const { config, environment, logger, roles } = context;
-  const addresses = await openAddresses(context);
+  const startChains = startOnce(context);
+  const addresses = await openAddresses(context, startChains);
   const db = openDatabase({
     url: addresses.DATABASE_URL,
     applicationName: "supervisor",
@@ -23,7 +24,7 @@ export async function startService(context: SupervisorContext): Promise<LocalCha
   });
   try {
     await prepareDatabase(db, addresses, context);
-    const local = config.localChains ? await startLocalChains(context) : undefined;
+    const local = await startChains();
     const variables: Record<string, string> = {
       DATA_DIR: config.dataDir,
       CURATED_FILE: config.curated.file,
@@ -51,6 +52,21 @@ export async function startService(context: SupervisorContext): Promise<LocalCha
   } finally {
     await db.destroy();
   }
+}
+
+/** Starts the local chains, if configured, at the first of its calls. */
+function startOnce(context: SupervisorContext): () => Promise<LocalChains | undefined> {
+  let starting: Promise<LocalChains | undefined> | undefined;
+  return () => {
+    if (starting === undefined) {
+      starting = context.config.localChains
+        ? startLocalChains(context)
+        : Promise.resolve(undefined);
+      // It may fail before anybody waits for it.
+      starting.catch(() => {});
+    }
+    return starting;
+  };
 }
 
 async function answersReady(http: Config["http"]): Promise<boolean> {
