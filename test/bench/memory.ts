@@ -17,7 +17,7 @@ export function measureMemory(except: number): MemoryMeter {
   let look = Promise.resolve();
   const timer = setInterval(() => {
     look = look.then(async () => {
-      most = Math.max(most, await memoryOf(process.pid, except));
+      most = Math.max(most, await memoryOf(process.pid, [except]));
     });
   }, everyMs);
   return {
@@ -29,10 +29,11 @@ export function measureMemory(except: number): MemoryMeter {
   };
 }
 
-/** Megabytes of a process and what it has started; null: without exception. */
-export async function memoryOf(ancestor: number, except: number | null): Promise<number> {
-  const started = except === null ? [] : descendantsOf(except).map(({ pid }) => pid);
-  const others = new Set([except, ...started]);
+/** Megabytes of a process and what it has started, but for some processes and what those have started. */
+export async function memoryOf(ancestor: number, except: readonly number[]): Promise<number> {
+  const others = new Set(
+    except.flatMap((pid) => [pid, ...descendantsOf(pid).map((started) => started.pid)]),
+  );
   const all = [ancestor, ...descendantsOf(ancestor).map(({ pid }) => pid)];
   const own = all.filter((pid) => !others.has(pid));
   const sizes = await Promise.all(own.map(kilobytesOf));

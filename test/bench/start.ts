@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { until } from "../support/database/pipeline.ts";
 import { descendantsOf } from "../support/database/processes.ts";
 import { startService } from "../support/processes/start-service.ts";
 import { type Figure, medianFigure } from "./figure.ts";
@@ -10,13 +11,19 @@ import { memoryOf } from "./memory.ts";
 import { processorMs } from "./ponder/processor.ts";
 
 const rounds = 2;
-/** After the start, before anything is measured. */
-const settleMs = 30_000;
-const restMs = 30_000;
+/** After the start and the prices of the year before it, before anything is measured. */
+const settleMs = 20_000;
+const restMs = 60_000;
+/** Ether and ApeCoin: their history is fetched after the first start. */
+const coins = 2;
 const settings = { DEVNET_MARKET: "off", OPERATOR_CONSOLE: "on" };
 
-/** Seconds until ready, then megabytes and the part of a core at rest. */
-type Life = { readySeconds: number; megabytes: number; withoutDatabase: number; core: number };
+/** Seconds until ready, then megabytes and parts of a core at rest; `roles`: without PostgreSQL and the local chains. */
+type Life = {
+  readySeconds: number;
+  megabytes: { all: number; roles: number };
+  core: { service: number; localChains: number };
+};
 
 /** The whole service over local chains as `npm start` runs it, on an empty market: its first start, and its second. */
 export async function run(): Promise<Figure[]> {
@@ -25,8 +32,8 @@ export async function run(): Promise<Figure[]> {
   try {
     for (let round = 0; round < rounds; round += 1) {
       const dataDir = await mkdtemp(join(tmpdir(), "bench-"));
-      const first = await live(dataDir, orphanGuard);
-      lives.push({ first, second: await live(dataDir, orphanGuard) });
+      const first = await live(dataDir, orphanGuard, coins);
+      lives.push({ first, second: await live(dataDir, orphanGuard, 0) });
       await rm(dataDir, { recursive: true, force: true });
     }
   } finally {
@@ -35,23 +42,32 @@ export async function run(): Promise<Figure[]> {
   return figuresOf(lives);
 }
 
-async function live(dataDir: string, orphanGuard: OrphanGuard): Promise<Life> {
+async function live(dataDir: string, orphanGuard: OrphanGuard, histories: number): Promise<Life> {
   const startedAt = performance.now();
   const service = await startService({ dataDir, orphanGuard, settings });
   const readySeconds = (performance.now() - startedAt) / 1_000;
+  const recorded = () => service.output.filter((line) => line.includes("price history recorded"));
+  await until("the prices' history", async () => recorded().length >= histories);
   await delay(settleMs);
-  const before = processorMs(service.pid);
+  const started = descendantsOf(service.pid);
+  const pidOf = (pattern: RegExp) => started.find(({ command }) => pattern.test(command))?.pid ?? 0;
+  const [postmaster, localChains] = [pidOf(/ -D .*port=/), pidOf(/ devnet /)];
+  const spent = () => [processorMs(service.pid), processorMs(localChains)] as const;
+  const [allBefore, chainsBefore] = spent();
   await delay(restMs);
-  const core = (processorMs(service.pid) - before) / restMs;
-  const postmaster = descendantsOf(service.pid).find(({ command }) => / -D .*port=/.test(command));
-  const megabytes = await memoryOf(service.pid, null);
-  const withoutDatabase = await memoryOf(service.pid, postmaster?.pid ?? null);
+  const [all, chains] = spent();
+  const megabytes = {
+    all: await memoryOf(service.pid, []),
+    roles: await memoryOf(service.pid, [postmaster, localChains]),
+  };
   await service.end();
-  return { readySeconds, megabytes, withoutDatabase, core };
+  const ofChains = (chains - chainsBefore) / restMs;
+  const core = { service: (all - allBefore) / restMs - ofChains, localChains: ofChains };
+  return { readySeconds, megabytes, core };
 }
 
 function figuresOf(lives: readonly { first: Life; second: Life }[]): Figure[] {
-  const size = "empty market, local chains and the operator's console included";
+  const size = "empty market, with the operator's console";
   const figure = (
     name: string,
     goal: Parameters<typeof medianFigure>[2],
@@ -70,19 +86,24 @@ function figuresOf(lives: readonly { first: Life; second: Life }[]): Figure[] {
       lives.map(({ second }) => second.readySeconds),
     ),
     figure(
-      "memory of all processes but PostgreSQL's",
+      "memory of all roles",
       { unit: "MB", atMost: 1_200 },
-      both.map(({ withoutDatabase }) => withoutDatabase),
+      both.map(({ megabytes }) => megabytes.roles),
     ),
     figure(
-      "memory of all processes",
+      "memory with PostgreSQL's and the local chains'",
       { unit: "MB" },
-      both.map(({ megabytes }) => megabytes),
+      both.map(({ megabytes }) => megabytes.all),
     ),
     figure(
-      "part of a core at rest",
+      "part of a core at rest, PostgreSQL included",
       { unit: "ratio", atMost: 0.05 },
-      both.map(({ core }) => core),
+      both.map(({ core }) => core.service),
+    ),
+    figure(
+      "part of a core at rest, local chains",
+      { unit: "ratio" },
+      both.map(({ core }) => core.localChains),
     ),
   ];
 }
