@@ -1,6 +1,11 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainId, chainIds } from "../../../abis/deployments.ts";
+import { configurationExitCode } from "../../../api/run/config/configuration-error.ts";
+import { findFreePort } from "../../../api/run/free-port.ts";
+import { launch } from "../../../api/run/programs/program.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
@@ -59,6 +64,19 @@ export function describeRestart(installed: () => Installed, first: () => Started
       expect((await getJson(joined.baseUrl, "/v1/sales?chainId=1")).status).toBe(200);
       await joined.end();
       expect(installation()).toEqual(known);
+    });
+
+    it("lets no other service into its directory, nor its chains be started twice", async () => {
+      const { dataDir } = installed();
+      const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: `${await findFreePort()}` };
+      const refused = await promisify(execFile)(process.execPath, launch("service"), {
+        env: { ...env, OPERATOR_CONSOLE: "off", LOG_FORMAT: "json" },
+      }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: configurationExitCode,
+        stderr: expect.stringContaining("expected a directory that no other process uses"),
+        stdout: expect.not.stringContaining("starting local chains"),
+      });
     });
 
     it("loses no fact and appends none twice, and leaves no process when it ends", async () => {
