@@ -119,6 +119,7 @@ describe("the stream", () => {
     });
     readers.push(reader);
     const { headers, statusCode } = await reader.connect();
+    await reader.until(({ lastId }) => lastId !== "");
     await transferred(database.db, 1);
     await reader.until(({ heard }) => heard.length === 1);
 
