@@ -41,7 +41,7 @@ it("polls four times a second again once work is found without a notification", 
   ]);
 });
 
-it("waits as long as it is told", async () => {
+it("waits as long as it is asked to", async () => {
   const waits: number[] = [];
   const polled = createPolledSignal({
     async wait(atMostMs) {
