@@ -57,21 +57,25 @@ async function readFormerProjections(session: Session): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Each on its own: one that the session's role may not run leaves the others. */
+/**
+ * Each on its own: one that the session's role may not run leaves the others. Given as a value: in a text of ours the name
+ * of an earlier version's table would become that of the present version.
+ */
 async function runEach(session: Session, wrong: readonly WrongRight[]): Promise<void> {
-  const statements = wrong.flatMap((one) => one.statements);
-  const body = `
+  const statements = JSON.stringify(wrong.flatMap((one) => one.statements));
+  await sql`select set_config('rights.statements', ${statements}, true)`.execute(session);
+  await sql`
+    do $body$
     declare statement text;
     begin
-      foreach statement in array ${arrayOf(statements)} loop
+      for statement in select jsonb_array_elements_text(current_setting('rights.statements')::jsonb) loop
         begin
           execute statement;
         exception when insufficient_privilege or lock_not_available or undefined_object or undefined_table then
           null;
         end;
       end loop;
-    end`;
-  await sql.raw(`do ${quoted(body)}`).execute(session);
+    end $body$`.execute(session);
 }
 
 async function storeAppendableKinds(session: Session, roles: DatabaseRoles): Promise<void> {
@@ -87,7 +91,3 @@ async function storeAppendableKinds(session: Session, roles: DatabaseRoles): Pro
     session,
   );
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-const arrayOf = (texts: readonly string[]): string =>
-  `array[${texts.map((text) => quoted(text)).join(", ")}]::text[]`;

@@ -17,7 +17,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
+import { schemaOf, versions } from "../../../projections/versions.ts";
 import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
 import {
   appendOrders,
@@ -40,6 +40,12 @@ const roles: DatabaseRoles = {
 const derived = ["sales.sale", "ownership.token", "listings.listing", "collections.contract"];
 const kept = ["log.fact", "log.block", "log.head", "engine.checkpoint", ...derived];
 
+/** A table of an earlier version, in a schema that SQL of ours means the present version by. */
+const [former, { tables: formerTables }] = Object.entries(versions).find(
+  ([name]) => schemaOf(name) !== name,
+) as [string, (typeof versions)["sales"]];
+const formerTable = formerTables[0] ?? "";
+
 let database: TestDatabase;
 let folder: string;
 let urls: DatabaseRoles;
@@ -53,6 +59,7 @@ beforeAll(async () => {
   await appendTrades(database.db, 1, 5);
   await prepare(database.db);
   await withLock(database.db, "shadow schemas of sales", async () => {});
+  await runAsAdmin(`create schema ${former}; create table ${former}.${formerTable} (id int)`);
   before = await dumps();
   urls = await createEmbeddedRoles(database.url, folder, roles);
   await applyRights(database.db, roles);
@@ -71,6 +78,15 @@ const dumps = async () => {
   for (const table of kept) all.push(await dumpTable(database.db, table));
   return all;
 };
+
+/** Without the names of this release's versions. */
+async function runAsAdmin(statement: string) {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query(statement);
+  await client.end();
+  return rows;
+}
 
 function open(process: keyof DatabaseRoles) {
   const url = urls[process];
@@ -142,6 +158,13 @@ describe("an installation of before, whose tables are all the superuser's,", () 
     expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
     expect(await dumps()).toEqual(before);
     expect((await applyRights(database.db, roles)).corrected).toBe(0);
+  });
+
+  it("gives the projector the tables of earlier versions, too", async () => {
+    const owner = await runAsAdmin(
+      `select relowner::regrole::text as name from pg_class where oid = '${former}.${formerTable}'::regclass`,
+    );
+    expect(owner).toEqual([{ name: roles.projector }]);
   });
 
   it("keeps the passwords, readable by its user alone, across starts", async () => {
