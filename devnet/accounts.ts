@@ -8,7 +8,8 @@ const hdKey = mnemonicToAccount("test test test test test test test test test te
 
 function person(addressIndex: number) {
   const { privateKey: bytes } = hdKey.deriveChild(addressIndex);
-  if (bytes === null) throw new Error("The key of the phrase is not private");
+  if (bytes === null)
+    throw new Error(`Account ${addressIndex} of the test phrase has no private key`);
   const privateKey = toHex(bytes);
   return { ...privateKeyToAccount(privateKey), privateKey };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { coins } from "../../projections/facts/price-ticked.ts";
 import { until } from "../support/database/pipeline.ts";
 import { descendantsOf } from "../support/database/processes.ts";
 import { startService } from "../support/processes/start-service.ts";
@@ -14,8 +15,6 @@ const rounds = 2;
 /** After the start and the prices of the year before it, before anything is measured. */
 const settleMs = 20_000;
 const restMs = 60_000;
-/** Ether and ApeCoin: their history is fetched after the first start. */
-const coins = 2;
 const settings = { DEVNET_MARKET: "off", OPERATOR_CONSOLE: "on" };
 
 /** Seconds until ready, then megabytes and parts of a core at rest; `roles`: without PostgreSQL and the local chains. */
@@ -32,7 +31,7 @@ export async function run(): Promise<Figure[]> {
   try {
     for (let round = 0; round < rounds; round += 1) {
       const dataDir = await mkdtemp(join(tmpdir(), "bench-"));
-      const first = await live(dataDir, orphanGuard, coins);
+      const first = await live(dataDir, orphanGuard, coins.length);
       lives.push({ first, second: await live(dataDir, orphanGuard, 0) });
       await rm(dataDir, { recursive: true, force: true });
     }
@@ -50,7 +49,11 @@ async function live(dataDir: string, orphanGuard: OrphanGuard, histories: number
   await until("the prices' history", async () => recorded().length >= histories);
   await delay(settleMs);
   const started = descendantsOf(service.pid);
-  const pidOf = (pattern: RegExp) => started.find(({ command }) => pattern.test(command))?.pid ?? 0;
+  const pidOf = (pattern: RegExp) => {
+    const found = started.find(({ command }) => pattern.test(command));
+    if (found === undefined) throw new Error(`no process matches ${pattern}`);
+    return found.pid;
+  };
   const [postmaster, localChains] = [pidOf(/ -D .*port=/), pidOf(/ devnet /)];
   const spent = () => [processorMs(service.pid), processorMs(localChains)] as const;
   const [allBefore, chainsBefore] = spent();

@@ -1,6 +1,6 @@
 import type { Signal } from "./signal.ts";
 
-/** Milliseconds until somebody who waits for notifications looks anyway. */
+/** Milliseconds between polls, before and after notifications arrive. */
 const pollMs = { unnotified: 250, notified: 1_000 };
 
 /** A signal of work that may also come without a notification. */
@@ -12,7 +12,7 @@ export type PolledSignal = {
 };
 
 /**
- * Looks less often once notifications arrive, and as before when work was found without one: Ponder sends none while it
+ * Polls less often once notifications arrive, and as before when work was found without one: Ponder sends none while it
  * reads history, and a connection may be lost.
  */
 export function createPolledSignal({ wait }: Pick<Signal, "wait">): PolledSignal {
