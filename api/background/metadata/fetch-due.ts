@@ -67,6 +67,7 @@ export async function fetchDue(
   work: FetchContext,
   subjects: readonly MetadataTarget[],
 ): Promise<FetchOutcome> {
+  if (subjects.length === 0) return { recorded: 0, head: 0n, results: new Map() };
   const works = byContract(subjects, await fetchUris(work.client, subjects));
   const contractIds = works.map(({ contractId }) => contractId);
   const traded = await readTradedContracts(work.db, work.client.chainId, contractIds);

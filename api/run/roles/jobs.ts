@@ -101,7 +101,9 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   const forOthers = { db: backgroundDb, logger, signal };
   const runAll = () => [
     after(orderBooks, () => runClockTicks({ ...forOrders, changeSignal: throttled(orderSweepMs) })),
-    after(["collection_stats", "floors"], () => runFloorSnapshots({ ...forOthers, chainIds })),
+    after(["collection_stats", "floors", "listings"], () =>
+      runFloorSnapshots({ ...forOthers, chainIds }),
+    ),
     runAnalystLimits(forOthers),
     after(copiedProjections, () =>
       runAnalyticsSync({
@@ -145,7 +147,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         runOrderSweep({ ...forOrders, client, changeSignal: throttled(orderSweepMs), intervalMs }),
       ),
       after(orderBooks, () => runContractRechecks({ ...forOrders, client, head })),
-      after(["metadata", "ownership"], () =>
+      after(["metadata", "ownership", "sales"], () =>
         runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal: throttled(), now }),
       ),
     ]),

@@ -12,19 +12,25 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { collectionsProjection } from "../../../projections/collections/project.ts";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
+import { dropTarget, type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import type { FactKind } from "../../../projections/log/fact-kind.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readClock } from "../../../projections/reads/orders/read-clock.ts";
 import { schemaOf } from "../../../projections/versions.ts";
-import { addressOf, createProjection, project } from "../../support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargets,
+  project,
+  zeroAddress,
+} from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { givenListing } from "../../support/orders/order-facts.ts";
 
@@ -165,10 +171,40 @@ describe("the jobs role", () => {
     expect(before).toBe(0n);
     expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
     await Promise.all(running.map((one) => one.stop()));
-    for (const schema of (await readCheckpoints(database.db)).keys()) {
-      await dropTarget(database.db, schema);
-    }
+    await dropTargets(database.db);
   });
+
+  it.each(allProjections({ feeRecipient: addressOf(9) }).map(({ name }) => name))(
+    "does every job's work when %s is derived last, without an error",
+    async (last) => {
+      const projections = allProjections({ feeRecipient: addressOf(9) });
+      await install(apes.contracts);
+      await appendObservations(database.db, [
+        givenListing({ maker: addressOf(3), contract: addressOf(1), tokenId: 3n, endTime: 3n })
+          .submitted,
+      ]);
+      await appendEvents(database.db, [mintOf(apes.primary, 3n)]);
+      await registerCuratedCollections(database.db, [apes], at);
+      await prepareProjections(database.db, projections, () => {});
+      await dropTarget(database.db, schemaOf(last));
+      const lines: string[] = [];
+      const role = await start([apes], anvil.rpcUrl, lines);
+      await role.ready;
+      if (last !== "listings" && last !== "bids") await recorded(role, ["clock_ticked"]);
+
+      await prepareProjections(database.db, projections, () => {});
+
+      const targets = projections.map(targetOf);
+      await recorded(
+        role,
+        ["clock_ticked", "contract_described", "token_metadata_fetched"],
+        targets,
+      );
+      expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+      await role.stop();
+      await dropTargets(database.db);
+    },
+  );
 
   it("waits during an upgrade until the tables of the version before are replaced", async () => {
     const projections = allProjections({ feeRecipient: addressOf(9) });
@@ -189,9 +225,7 @@ describe("the jobs role", () => {
     await expect.poll(() => readClock(database.db), { timeout: 120_000 }).toBeGreaterThan(before);
     expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
     await Promise.all(running.map((one) => one.stop()));
-    for (const schema of (await readCheckpoints(database.db)).keys()) {
-      await dropTarget(database.db, schema);
-    }
+    await dropTargets(database.db);
   });
 
   it("stops at once while a chain does not respond", async () => {
@@ -251,6 +285,34 @@ describe("the jobs role", () => {
     const role = await runRole(context);
     running.push(role);
     return role;
+  }
+
+  /** Resolves once the log has facts of these kinds, with projections kept at its head; rejects when the role fails first. */
+  async function recorded(
+    role: RunningRole,
+    kinds: readonly FactKind[],
+    targets: readonly Target[] = [],
+  ): Promise<void> {
+    const count = async () => {
+      if (targets.length > 0) await project(database.db, targets);
+      const { rows } = await sql<{ count: number }>`
+        select count(distinct kind)::int as count from log.fact
+        where kind in (${sql.join(kinds.map(kindLiteral))})`.execute(database.db);
+      return rows[0]?.count;
+    };
+    await Promise.race([role.failed, expect.poll(count, { timeout: 60_000 }).toBe(kinds.length)]);
+  }
+
+  function mintOf(contract: Address, tokenId: bigint): ChainEvent {
+    return {
+      kind: "erc721_transfer",
+      block: block(1, 1),
+      logIndex: 0,
+      contract,
+      tokenId,
+      from: zeroAddress,
+      to: addressOf(3),
+    };
   }
 
   async function describedAfterFold(): Promise<Address[]> {
