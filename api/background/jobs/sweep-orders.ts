@@ -34,12 +34,18 @@ type SweepOptions = {
 /** A part of the order book and the position of the scan over it. */
 type BookScan = { book: OrderSource; status: "active" | "inactive"; after: OrderByAge | null };
 
-/** State kept between two passes. */
-type SweepState = { seen: bigint; dueAt: number; scans: BookScan[] };
+/** State kept between two passes. `left`: scans of this interval that have not ended, with the batches they may read. */
+type SweepState = {
+  seen: bigint;
+  dueAt: number;
+  scans: readonly BookScan[];
+  left: { scan: BookScan; batches: number }[];
+};
 
 /**
  * Reads from a chain what events do not show: at once for orders that recent facts leave uncertain, and for the whole
- * order book in scans. A scan continues where the interval before stopped, so a large book takes several intervals.
+ * order book in scans. Between two batches of a scan come uncertain orders, and a pause as long as the batch took. A scan
+ * continues where the interval before stopped, so a large book takes several intervals.
  */
 export async function runOrderSweep(options: SweepOptions): Promise<void> {
   const { db, changeSignal, intervalMs, logger, signal } = options;
@@ -50,11 +56,11 @@ export async function runOrderSweep(options: SweepOptions): Promise<void> {
     ),
   );
   const dueAt = Date.now() + intervalMs;
-  const state: SweepState = { seen: await readOrderBookPosition(db), dueAt, scans };
+  const state: SweepState = { seen: await readOrderBookPosition(db), dueAt, scans, left: [] };
   while (!signal.aborted) {
     try {
-      await runPass(options, state);
-      await changeSignal.wait(Math.max(0, state.dueAt - Date.now()), signal);
+      await checkUncertain(options, state);
+      await changeSignal.wait(await scanOn(options, state), signal);
     } catch (error) {
       const message = "checking orders failed, retrying";
       if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
@@ -64,34 +70,47 @@ export async function runOrderSweep(options: SweepOptions): Promise<void> {
   }
 }
 
-async function runPass(options: SweepOptions, state: SweepState): Promise<void> {
-  const { db, client, intervalMs } = options;
+async function checkUncertain(options: SweepOptions, state: SweepState): Promise<void> {
+  const { db, client } = options;
   const position = await readOrderBookPosition(db);
-  if (position > state.seen) {
-    const window = { after: state.seen, upTo: position };
-    await checkBatch(options, await readOrdersToRecheck(db, client.chainId, window));
-    state.seen = position;
-  }
-  if (Date.now() < state.dueAt) return;
-  state.dueAt = Date.now() + intervalMs;
-  for (const scan of state.scans) await scanBook(options, scan);
+  if (position <= state.seen) return;
+  const window = { after: state.seen, upTo: position };
+  await checkBatch(options, await readOrdersToRecheck(db, client.chainId, window));
+  state.seen = position;
 }
 
-async function scanBook(options: SweepOptions, scan: BookScan): Promise<void> {
-  const { db, client, signal } = options;
-  const { book, status } = scan;
-  const batches =
-    book === "listings" || book === "bids" ? batchesPerInterval : partnerBatchesPerInterval;
-  for (let batch = 0; batch < batches && !signal.aborted; batch += 1) {
-    const part = { source: book, status, chainId: client.chainId };
-    const orders = await readOrdersByStatus(db, part, scan.after, batchSize);
-    await checkBatch(
-      options,
-      orders.map(({ orderHash }) => orderHash),
-    );
-    scan.after = orders.length < batchSize ? null : (orders.at(-1) ?? null);
-    if (scan.after === null) return;
+/** Checks the next orders of the scans, when they are due. Returns the milliseconds to wait until the next call. */
+async function scanOn(options: SweepOptions, state: SweepState): Promise<number> {
+  const begun = Date.now();
+  if (state.left.length === 0) {
+    if (begun < state.dueAt) return state.dueAt - begun;
+    state.dueAt = begun + options.intervalMs;
+    state.left = state.scans.map((scan) => ({ scan, batches: batchesOf(scan) }));
   }
+  while (state.left[0] !== undefined) {
+    const [current] = state.left;
+    const checked = await scanBatch(options, current.scan);
+    current.batches -= 1;
+    if (current.scan.after === null || current.batches === 0) state.left.shift();
+    if (checked > 0) return Date.now() - begun;
+  }
+  return Math.max(0, state.dueAt - Date.now());
+}
+
+const batchesOf = ({ book }: BookScan) =>
+  book === "listings" || book === "bids" ? batchesPerInterval : partnerBatchesPerInterval;
+
+/** Returns the number of orders that were checked. */
+async function scanBatch(options: SweepOptions, scan: BookScan): Promise<number> {
+  const { db, client } = options;
+  const part = { source: scan.book, status: scan.status, chainId: client.chainId };
+  const orders = await readOrdersByStatus(db, part, scan.after, batchSize);
+  await checkBatch(
+    options,
+    orders.map(({ orderHash }) => orderHash),
+  );
+  scan.after = orders.length < batchSize ? null : (orders.at(-1) ?? null);
+  return orders.length;
 }
 
 async function checkBatch(

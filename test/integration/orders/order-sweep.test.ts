@@ -1,0 +1,77 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { runOrderSweep } from "../../../api/background/jobs/sweep-orders.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { bidsProjection } from "../../../projections/bids/project.ts";
+import { listingsProjection } from "../../../projections/listings/project.ts";
+import { ownershipProjection } from "../../../projections/ownership/project.ts";
+import { type Market, openMarket } from "../../support/chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
+import { addressOf, block } from "../../support/database/given.ts";
+import { givenBid, givenListing } from "../../support/orders/order-facts.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
+
+const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
+/** More than two batches of a scan. */
+const listed = 500;
+const endTime = BigInt(Math.floor(Date.now() / 1000)) + 86_400n;
+const listingOf = (tokenId: number) =>
+  givenListing({
+    ...{ maker: addressOf(1), contract: contracts.punks, tokenId: BigInt(tokenId), endTime },
+  });
+/** `ownerOf(uint256)` in the data of a call. */
+const ownerOfToken = /6352211e([0-9a-f]{64})/g;
+let market: Market;
+let node: RpcProxy;
+
+beforeAll(async () => {
+  await book.emptyTargets();
+  market = await openMarket({ chainId: 1, stocked: true });
+  node = await startRpcProxy(market.anvil.rpcUrl);
+});
+afterAll(async () => {
+  await node?.close();
+  await market?.stop();
+  await book.drop();
+});
+
+it("an order that facts leave uncertain is checked before the next batch of a scan", async () => {
+  const buyer = addressOf(2);
+  await book.happens(
+    ...Array.from({ length: listed }, (_, index) => listingOf(index).submitted),
+    givenBid({ maker: buyer, contract: contracts.punks, endTime }).submitted,
+  );
+  const ending = new AbortController();
+  const changed = createSignal();
+  /** Tokens whose owner was asked for before the buyer's funds were. */
+  const scanned = new Set<string>();
+  node.before = async (calls) => {
+    const text = JSON.stringify(calls);
+    const isFirst = scanned.size === 0;
+    if (text.includes(buyer.slice(2))) ending.abort();
+    if (ending.signal.aborted) return;
+    for (const [, tokenId = ""] of text.matchAll(ownerOfToken)) scanned.add(tokenId);
+    if (!isFirst || scanned.size === 0) return;
+    // The buyer spends in a trade while the first batch is under way.
+    await book.happens({
+      kind: "order_fulfilled",
+      block: block(1, 1),
+      logIndex: 0,
+      contract: contracts.punks,
+      orderHash: listingOf(0).orderHash,
+      from: addressOf(9),
+      to: buyer,
+    });
+    changed.notify();
+  };
+  await runOrderSweep({
+    ...{ db: book.db, changeSignal: changed, intervalMs: 1, signal: ending.signal },
+    client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
+    logger: pino({ level: "silent" }),
+  });
+
+  expect(scanned.size).toBeGreaterThan(0);
+  expect(scanned.size).toBeLessThanOrEqual(200);
+});
