@@ -58,6 +58,12 @@ export type DatabaseOptions = DatabaseAddress & {
 /** A database that does not answer is a fault, not a wait without end. */
 const CONNECTION_TIMEOUT_MS = 10_000;
 
+/**
+ * An idle connection is kept this long. A new one costs a process of the server, the exchange of a password and every
+ * plan anew, and those that a busy moment opened would end together.
+ */
+const IDLE_CONNECTION_MS = 300_000;
+
 /** The server ends a statement in time; when nothing is heard of it for twice as long, the server is gone. */
 const answerTimeoutMs = (statementTimeoutMs: number) => 2 * statementTimeoutMs + 1_000;
 
@@ -73,6 +79,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.max ?? 10,
     ...(!isPooled && sessionSettings(options)),
     connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     types: driverTypes,
   });
   pool.on("error", options.onIdleError);
