@@ -14,6 +14,26 @@ import { from, newAddress } from "../../support/http/limited-api.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
 
+/** The same of a bulk request. */
+const slowItems = route(
+  {
+    method: "post",
+    path: "/v1/slow/items",
+    operationId: "slow_items",
+    tag: "Service",
+    loadClass: "orders",
+    body: z.object({ items: z.array(z.int()) }),
+    reads: "nothing",
+    summary: "Slow",
+    data: z.object({}),
+    refuses: { bad_structure: 422 },
+  },
+  async ({ address }) => {
+    await new Promise<void>((finish) => running.push({ caller: address, finish }));
+    return { data: {} };
+  },
+);
+
 let database: TestDatabase;
 let api: ApiClient;
 let concurrency: ConcurrencyLimiter;
@@ -73,7 +93,7 @@ beforeEach(async () => {
     market: openTestMarket(database.db),
     now: () => new Date(),
   };
-  const routes = (["book", "orders", "data", "lists"] as const).map(slow);
+  const routes = [...(["book", "orders", "data", "lists"] as const).map(slow), slowItems];
   const logger = pino({ level: "silent" });
   const baseUrl = "https://api.example.test";
   api = await serve(
@@ -87,6 +107,9 @@ afterAll(async () => {
 
 const ask = (loadClass: LoadClass, caller = newAddress()) =>
   api.get(`/v1/slow/${loadClass}`, from(caller));
+
+const postItems = (items: readonly number[], caller: string) =>
+  api.post("/v1/slow/items", { items }, from(caller));
 
 /** Awaits the figures that requests on their way lead to. */
 async function until(isReached: () => boolean): Promise<void> {
@@ -203,6 +226,25 @@ it("a caller that leaves while it waits takes no slot", async () => {
   await Promise.all(first);
 
   expect(running).toEqual([]);
+});
+
+it("a bulk request counts as its items, and a larger one than the limit is in progress alone", async () => {
+  const greedy = newAddress();
+  const bulk = postItems([1, 2, 3], greedy);
+  await until(() => running.length === 1);
+
+  const single = ask("orders", greedy);
+  const other = postItems([1, 2], newAddress());
+  await until(() => running.length === 2);
+  expect(figures("orders")).toEqual({ inFlight: 2, waiting: 1, shed: 0 });
+
+  running.shift()?.finish();
+  await until(() => running.length === 2);
+  expect(running.map(({ caller }) => caller)).toContain(greedy);
+  await finishAll();
+  expect((await Promise.all([bulk, single, other])).map(({ status }) => status)).toEqual([
+    200, 200, 200,
+  ]);
 });
 
 it("who waits too long gets 503 with the time to come back", async () => {

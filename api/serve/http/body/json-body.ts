@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from "express";
 import { sendRejection } from "../answer.ts";
+import { setItems } from "../concurrency/limit-concurrency.ts";
 import { chargeOrRefuse } from "../limit.ts";
 import { type JsonOutline, outlineJson, withoutItems } from "./json-outline.ts";
 import { bodyRefusals, readBody } from "./read-body.ts";
@@ -46,6 +47,7 @@ export function jsonBody(
     const parsed = parse(withoutItems(bytes, outline));
     if (parsed === undefined) return refuse(response, "The body is not well-formed JSON");
     request.body = parsed;
+    setItems(response, outline.items);
     next();
   };
 }

@@ -2,8 +2,9 @@ import { type FairQueue, openFairQueue } from "./fair-queue.ts";
 import { type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts";
 
 type ConcurrencyLimits = {
-  /** Requests in progress in this process, and of one caller. */
+  /** Requests in progress in this process. */
   readonly total: number;
+  /** Of one caller, where a bulk request counts as its items; a larger one is in progress alone. */
   readonly perCaller: number;
   /** Requests that wait; beyond it the last class is shed, there the caller with the most. */
   readonly waiting?: number;
@@ -21,14 +22,15 @@ export type ClassFigures = {
 };
 
 export type ConcurrencyLimiter = {
-  /** Waits for a slot. `left` aborts when the caller does not wait any more. */
-  acquire(loadClass: LoadClass, caller: string, left: AbortSignal): Promise<Slot>;
+  /** Waits for a slot. `left` aborts when the caller does not wait any more. `items`: of a bulk request, 1 by default. */
+  acquire(loadClass: LoadClass, caller: string, left: AbortSignal, items?: number): Promise<Slot>;
   figures(): Record<LoadClass, ClassFigures>;
 };
 
 type Waiting = {
   readonly loadClass: LoadClass;
   readonly caller: string;
+  readonly items: number;
   readonly settle: (slot: Slot) => void;
 };
 
@@ -45,15 +47,18 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   const ofCallers = new Map<string, number>();
   let inFlight = 0;
 
-  const mayStart = (caller: string) => (ofCallers.get(caller) ?? 0) < perCaller;
+  const mayStart = ({ caller, items }: Waiting) => {
+    const taken = ofCallers.get(caller) ?? 0;
+    return taken === 0 || taken + items <= perCaller;
+  };
   const hasPlace = (loadClass: LoadClass) =>
     inFlight < Math.max(1, total * shareOf[loadClass]) ||
     (inFlight < total && states[loadClass].inFlight < total * ownShare);
 
-  function count(loadClass: LoadClass, caller: string, change: 1 | -1): void {
+  function count({ loadClass, caller, items }: Waiting, change: 1 | -1): void {
     inFlight += change;
     states[loadClass].inFlight += change;
-    const left = (ofCallers.get(caller) ?? 0) + change;
+    const left = (ofCallers.get(caller) ?? 0) + change * items;
     if (left === 0) ofCallers.delete(caller);
     else ofCallers.set(caller, left);
   }
@@ -66,16 +71,16 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
       }
     }
   }
-  function start({ loadClass, caller, settle }: Waiting): void {
-    count(loadClass, caller, 1);
+  function start(waiting: Waiting): void {
+    count(waiting, 1);
     let isReleased = false;
     const release = () => {
       if (isReleased) return;
       isReleased = true;
-      count(loadClass, caller, -1);
+      count(waiting, -1);
       startNext();
     };
-    settle({ release });
+    waiting.settle({ release });
   }
   function shed(waiting: Waiting): void {
     const state = states[waiting.loadClass];
@@ -92,14 +97,14 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   }
 
   return {
-    acquire: (loadClass, caller, left) =>
+    acquire: (loadClass, caller, left, items = 1) =>
       new Promise((resolve) => {
         const settle = (slot: Slot) => {
           clearTimeout(timer);
           left.removeEventListener("abort", leave);
           resolve(slot);
         };
-        const waiting: Waiting = { loadClass, caller, settle };
+        const waiting: Waiting = { loadClass, caller, items, settle };
         const leave = () => shed(waiting);
         const timer = setTimeout(leave, waitMs);
         left.addEventListener("abort", leave);

@@ -2,8 +2,8 @@
 export type FairQueue<Waiting> = {
   readonly size: number;
   add(caller: string, waiting: Waiting): void;
-  /** The oldest request of the next caller that may start one. */
-  next(mayStart: (caller: string) => boolean): Waiting | undefined;
+  /** The oldest request of the next caller, of those that may start. */
+  next(mayStart: (oldest: Waiting) => boolean): Waiting | undefined;
   /** The newest request of the caller with the most. */
   newestOfLongestQueue(): Waiting | undefined;
   remove(caller: string, waiting: Waiting): void;
@@ -31,9 +31,8 @@ export function openFairQueue<Waiting>(): FairQueue<Waiting> {
     },
     next(mayStart) {
       for (const [caller, queue] of queues) {
-        if (!mayStart(caller)) continue;
         const [oldest] = queue;
-        if (oldest === undefined) continue;
+        if (oldest === undefined || !mayStart(oldest)) continue;
         remove(caller, oldest);
         if (queues.delete(caller)) queues.set(caller, queue);
         return oldest;

@@ -23,7 +23,8 @@ export function limitConcurrency(
     const left = new AbortController();
     const leave = () => left.abort();
     response.once("close", leave);
-    const slot = await concurrency.acquire(loadClass, callerOf(request, response), left.signal);
+    const caller = callerOf(request, response);
+    const slot = await concurrency.acquire(loadClass, caller, left.signal, itemsOf(response));
     response.off("close", leave);
     if (slot === "shed") {
       if (left.signal.aborted) return;
@@ -38,6 +39,13 @@ export function limitConcurrency(
     }
   };
 }
+
+/** Notes how many items a bulk request has, once its body is read. */
+export function setItems(response: Response, items: number): void {
+  response.locals.items = items;
+}
+
+const itemsOf = (response: Response) => Math.max(1, Number(response.locals.items ?? 1));
 
 function refuse(response: Response, loadClass: LoadClass): void {
   const seconds = retryAfterSeconds[loadClass];
