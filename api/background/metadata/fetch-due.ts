@@ -35,6 +35,7 @@ import {
   tradedBytes,
   type UnpaidBudget,
   unpaidBytes,
+  unpaidShare,
   untradedBytes,
 } from "./storage-budget.ts";
 
@@ -117,7 +118,8 @@ function chargeDisk(
   allowedBytes: number,
 ): void {
   cost.bytes += meter.charge(subject, fact);
-  const isOver = unpaid.charge(subject.contractId, unpaidBytes(subject, fact), allowedBytes);
+  const dailyBytes = allowedBytes * unpaidShare;
+  const isOver = unpaid.charge(subject.contractId, unpaidBytes(subject, fact), dailyBytes);
   if (cost.bytes > allowedBytes) cost.over = "bulky";
   else if (isOver) cost.over = "unpaid";
 }

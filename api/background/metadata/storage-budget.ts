@@ -13,10 +13,13 @@ const freeTraits = 2;
 
 /**
  * Bytes beyond ordinary documents that a pass may store of a contract, and of one that was ever traded. The first are
- * enough for the traits of an ordinary collection, about 550 values.
+ * enough for the traits of an ordinary collection, about 370 values.
  */
-export const untradedBytes = 384 * 1024;
-export const tradedBytes = 16 * untradedBytes;
+export const untradedBytes = 256 * 1024;
+export const tradedBytes = 24 * untradedBytes;
+
+/** What of these bytes a contract may take a day for facts that nobody paid for. */
+export const unpaidShare = 1 / 2;
 
 /** Limit of remembered traits. Those forgotten count as new again. */
 const maxTraits = 200_000;
@@ -25,7 +28,7 @@ const maxTraits = 200_000;
  * Bytes of a fact and of its token's row, beside the payload. Charged where nobody paid gas for the one fact: for a token
  * of a range, of which a transaction mints millions, and for every failure after the first.
  */
-const unpaidFactBytes = 400;
+const unpaidFactBytes = 600;
 const dayMs = 86_400_000;
 /** What a paused contract has to regain of its daily bytes. */
 const regainedShare = 1 / 8;

@@ -403,7 +403,7 @@ describe("a contract whose tokens have 100 traits that no other token has", () =
     }
     await job.stop();
     // A document's traits take about 70 kB.
-    expect(Math.max(...stored)).toBeLessThanOrEqual(6);
+    expect(Math.max(...stored)).toBeLessThanOrEqual(4);
   });
 
   it("is no reason to wait once the contract was traded", async () => {
@@ -449,14 +449,14 @@ describe("a contract that minted 100,000 tokens in one range, which have no docu
   /** Bytes of facts and rows of the contract's tokens. */
   async function taken(contract: Address): Promise<number> {
     const { rows } = await sql<{ bytes: number }>`
-      select coalesce(sum(length(f.payload::text) + 400), 0)::int as bytes
+      select coalesce(sum(length(f.payload::text) + 600), 0)::int as bytes
       from log.fact f join log.contract k using (contract_id)
       where k.address = ${bytea(contract)} and f.token_id is not null and f.payload ? 'status'`.execute(
       database.db,
     );
     return rows[0]?.bytes ?? 0;
   }
-  const dailyBytes = 384 * 1024;
+  const dailyBytes = 128 * 1024;
 
   it("takes what a day allows, then an eighth of it at a time, and others are fetched meanwhile", async () => {
     const contract = addressOf(0x707);
