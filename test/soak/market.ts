@@ -28,12 +28,15 @@ export type SoakMarket = {
   close(): Promise<void>;
 };
 
-/** In the background the service asks more often than it must, so that what has no event is noticed in the short form. */
-const checkSeconds = "10";
+type Options = {
+  hasDisk: boolean;
+  /** Seconds between two checks of open orders for what has no event; null: the default. */
+  checkSeconds: number | null;
+};
 
 export async function openSoakMarket(
   directory: string,
-  { hasDisk }: { hasDisk: boolean },
+  { hasDisk, checkSeconds }: Options,
 ): Promise<SoakMarket> {
   const orphanGuard = startOrphanGuard();
   const port = await findFreePort();
@@ -58,7 +61,7 @@ export async function openSoakMarket(
     DATA_DIR: dataDir,
     PORT: `${port}`,
     RATE_LIMIT_KEYLESS: "0",
-    CHECK_INTERVAL_SECONDS: checkSeconds,
+    ...(checkSeconds !== null && { CHECK_INTERVAL_SECONDS: `${checkSeconds}` }),
     LOG_FORMAT: "json",
   };
   const startService = () =>

@@ -38,11 +38,13 @@ const recoverySeconds = 300;
 const noticedMs = 3_000;
 const calmMs = 5_000;
 const zooPauseMs = 3_000;
+/** More often than by default, so that what has no event is noticed in the short form. */
+const checkSeconds = 10;
 
 /** Runs the market with one disturbance after the other, and the zoo; then checks every law. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { directory, minutes, report } = options;
-  const market = await openSoakMarket(directory, { hasDisk: true });
+  const market = await openSoakMarket(directory, { hasDisk: true, checkSeconds });
   try {
     if (market.disk === null)
       report("no disk of its own, which takes the right to mount: it is never full");

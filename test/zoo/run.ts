@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { connect } from "../../devnet/client.ts";
+import { startAnvil } from "../../devnet/anvil.ts";
 import { largeMembers } from "../../devnet/zoo/members.ts";
-import { release } from "../../devnet/zoo/release.ts";
 import { coins } from "../../projections/facts/price-ticked.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
 import { openSoakMarket, type SoakMarket } from "../soak/market.ts";
 import { untilReady } from "../soak/processes.ts";
+import { type Attacker, openAttacker } from "./attacker.ts";
 import {
   beyond,
   type Costs,
@@ -18,7 +18,6 @@ import {
   watchMemory,
 } from "./costs.ts";
 import { tradeHonestly } from "./honest-trading.ts";
-import { askAbout } from "./hostile-caller.ts";
 import { describeSamples, noSamples, quantile, type Samples } from "./samples.ts";
 
 export type ZooOptions = {
@@ -45,6 +44,8 @@ export type TrickCosts = {
 
 export type ZooReport = {
   readonly alone: Samples;
+  /** With the same members on a chain that nobody follows: what the attacker's node costs on the same processors. */
+  readonly unfollowed: Samples;
   readonly beside: Samples;
   readonly tricks: readonly TrickCosts[];
   /** Of the time with all of them. */
@@ -61,23 +62,41 @@ const aloneMs = 20_000;
 /** Between two tricks by themselves. */
 const briefMs = 8_000;
 const mixedMs = 60_000;
+const unfollowedMs = 30_000;
 /** After a trick: what it left in queues is worked off. */
 const settleMs = 8_000;
-const pauseMs = 200;
 const memoryMs = 1_000;
 
 /** Runs the market of the soak with the zoo, in turn with times without it. */
 export async function runZoo(options: ZooOptions): Promise<ZooReport> {
-  const market = await openSoakMarket(options.directory, { hasDisk: false });
+  const market = await openSoakMarket(options.directory, {
+    hasDisk: false,
+    checkSeconds: null,
+  });
+  const opened: { close(): Promise<void> }[] = [market];
   try {
     options.report(`ready after ${await untilReady(market.baseUrl, firstStartSeconds)} s`);
-    return await measure(market, options);
+    const attacker = await openAttacker();
+    opened.push(attacker);
+    const unfollowed = await startAnvil({ chainId: 33139 });
+    opened.push({ close: unfollowed.stop });
+    return await measure({ market, attacker, unfollowedUrl: unfollowed.rpcUrl }, options);
   } finally {
-    await market.close();
+    for (const one of opened.toReversed()) await one.close();
   }
 }
 
-async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooReport> {
+type Stage = {
+  readonly market: SoakMarket;
+  readonly attacker: Attacker;
+  /** Of a chain that nobody follows. */
+  readonly unfollowedUrl: string;
+};
+
+async function measure(
+  { market, attacker, unfollowedUrl }: Stage,
+  options: ZooOptions,
+): Promise<ZooReport> {
   const { minutes, eachSeconds, names, report } = options;
   const ending = new AbortController();
   let phase: Samples | null = null;
@@ -91,6 +110,7 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   });
   const memory = watchMemory(market, () => delay(memoryMs), ending.signal);
   const [alone, beside, readAlone] = [noSamples(), noSamples(), noSamples()];
+  const unfollowed = noSamples();
 
   const rest = async (samples: Samples, ms: number) => {
     phase = samples;
@@ -102,11 +122,12 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   const attack = async (samples: Samples, attacking: readonly string[], ms: number) => {
     const before = await readCosts(market);
     phase = samples;
-    const released = await releaseFor(market, attacking, AbortSignal.timeout(ms));
+    const { baseUrl, rpcUrls } = market;
+    const spent = await attacker.attack({ rpcUrl: rpcUrls[33139], baseUrl, names: attacking, ms });
     phase = null;
     await untilReady(market.baseUrl, recoverySeconds);
     await delay(settleMs);
-    return { ...released, costs: costsBetween(before, await readCosts(market)) };
+    return { ...spent, costs: costsBetween(before, await readCosts(market)) };
   };
 
   await delay(warmUpMs);
@@ -133,9 +154,15 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
     aloneCosts = sumOf(aloneCosts, await rest(alone, aloneMs));
     // What is large comes once in a run.
     const attacking = names.filter((name) => done === 0 || !largeMembers.has(name));
+    phase = unfollowed;
+    await attacker.attack({
+      ...{ rpcUrl: unfollowedUrl, baseUrl: null, names: attacking, ms: unfollowedMs },
+    });
+    phase = null;
     const { gas, costs } = await attack(beside, attacking, mixedMs);
     mixed = { gas: mixed.gas + gas, costs: sumOf(mixed.costs, costs) };
     report(`alone: ${describeSamples(alone)}`);
+    report(`with the zoo on a chain of its own: ${describeSamples(unfollowed)}`);
     report(`with the zoo: ${describeSamples(beside)}`);
   }
   ending.abort();
@@ -143,7 +170,7 @@ async function measure(market: SoakMarket, options: ZooOptions): Promise<ZooRepo
   const readySeconds = await untilReady(market.baseUrl, recoverySeconds);
   const late = quantile(readAlone.reads, 0.99);
   return {
-    ...{ alone, beside, readySeconds },
+    ...{ alone, unfollowed, beside, readySeconds },
     tricks: measured.map(({ samples, ...trick }) => ({
       ...trick,
       costs: beyond(trick.costs, readingCosts),
@@ -163,30 +190,4 @@ async function untilPriceHistory(directory: string): Promise<void> {
     if (recorded >= coins.length) return;
     await delay(memoryMs);
   }
-}
-
-/** Sets them free again and again, and asks the service about each. */
-async function releaseFor(
-  { baseUrl, rpcUrls }: SoakMarket,
-  names: readonly string[],
-  signal: AbortSignal,
-): Promise<{ gas: number; times: number }> {
-  const client = connect({ chainId: 33139, rpcUrl: rpcUrls[33139] });
-  const spent = { gas: 0, times: 0 };
-  // The round is part of a contract's address: a run must not meet the contracts of the run before it.
-  for (let round = Date.now(), first = true; first || !signal.aborted; round += 1, first = false) {
-    const releases = names
-      .filter((name) => first || !largeMembers.has(name))
-      .map(async (name) => {
-        // The node may have no block for it in time.
-        const released = await release(client, name, round).catch(() => null);
-        if (released === null) return;
-        spent.gas += Number(released.gas);
-        spent.times += 1;
-        await askAbout(baseUrl, released.address);
-      });
-    await Promise.all(releases);
-    await delay(pauseMs, undefined, { signal }).catch(() => {});
-  }
-  return spent;
 }
