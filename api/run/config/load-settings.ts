@@ -28,7 +28,7 @@ export const loadSettings = {
     64,
   ),
   CONCURRENCY_LIMIT_CALLER: concurrencyLimit(
-    "requests in progress of one caller in one API process, a bulk request counting as its items; further ones wait",
+    "requests in progress of one caller in one API process, a bulk request counting as its items, up to half of them; further ones wait",
     16,
   ),
   STREAM_LIMIT_ACCOUNT: setting(wholeNumber(1, 4_000).default(10), {

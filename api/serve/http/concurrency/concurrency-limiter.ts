@@ -4,7 +4,7 @@ import { type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts"
 type ConcurrencyLimits = {
   /** Requests in progress in this process. */
   readonly total: number;
-  /** Of one caller, where a bulk request counts as its items; a larger one is in progress alone. */
+  /** Of one caller. A bulk request counts as its items there, up to half of them, so that reads never keep it waiting. */
   readonly perCaller: number;
   /** Requests that wait; beyond it the last class is shed, there the caller with the most. */
   readonly waiting?: number;
@@ -30,7 +30,8 @@ export type ConcurrencyLimiter = {
 type Waiting = {
   readonly loadClass: LoadClass;
   readonly caller: string;
-  readonly items: number;
+  /** That it takes of its caller's. */
+  readonly places: number;
   readonly settle: (slot: Slot) => void;
 };
 
@@ -47,18 +48,16 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   const ofCallers = new Map<string, number>();
   let inFlight = 0;
 
-  const mayStart = ({ caller, items }: Waiting) => {
-    const taken = ofCallers.get(caller) ?? 0;
-    return taken === 0 || taken + items <= perCaller;
-  };
+  const mayStart = ({ caller, places }: Waiting) =>
+    (ofCallers.get(caller) ?? 0) + places <= perCaller;
   const hasPlace = (loadClass: LoadClass) =>
     inFlight < Math.max(1, total * shareOf[loadClass]) ||
     (inFlight < total && states[loadClass].inFlight < total * ownShare);
 
-  function count({ loadClass, caller, items }: Waiting, change: 1 | -1): void {
+  function count({ loadClass, caller, places }: Waiting, change: 1 | -1): void {
     inFlight += change;
     states[loadClass].inFlight += change;
-    const left = (ofCallers.get(caller) ?? 0) + change * items;
+    const left = (ofCallers.get(caller) ?? 0) + change * places;
     if (left === 0) ofCallers.delete(caller);
     else ofCallers.set(caller, left);
   }
@@ -104,7 +103,8 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
           left.removeEventListener("abort", leave);
           resolve(slot);
         };
-        const waiting: Waiting = { loadClass, caller, items, settle };
+        const places = Math.max(1, Math.min(items, Math.floor(perCaller / 2)));
+        const waiting: Waiting = { loadClass, caller, places, settle };
         const leave = () => shed(waiting);
         const timer = setTimeout(leave, waitMs);
         left.addEventListener("abort", leave);
