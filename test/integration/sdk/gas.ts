@@ -2,7 +2,12 @@ import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { Plan } from "../../../sdk/src/viem/index.ts";
-import { mintPunk, orderRequest, type TestChain } from "../../support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type TestChain,
+  untilDerived,
+} from "../../support/orders/test-chains.ts";
 import { type Caller, openCaller, postedId } from "./callers.ts";
 
 /** Of each transaction the estimate is at least half of what it cost, and at most three times as much. */
@@ -39,8 +44,10 @@ export function describeGas(openChain: () => TestChain): void {
       const listing = await grace.trader.plan.list([orderRequest(one, "1")]);
       const listed = await grace.trader.run(listing);
       await expectGasAsPlanned(testChain, listed);
+      await untilDerived(testChain);
       await costs(bob, bob.trader.plan.buy([{ askId: postedId(listed) }]));
       const offered = await bob.trader.offer([orderRequest(two, "0.1")]);
+      await untilDerived(testChain);
       await costs(carol, carol.trader.plan.accept({ bidId: postedId(offered) }));
       const again = await bob.trader.list([orderRequest(one, "2")]);
       await costs(bob, bob.trader.plan.cancel({ askIds: [postedId(again)] }));

@@ -135,6 +135,23 @@ export function untilStatus(
   });
 }
 
+type Status = {
+  logPosition: number;
+  chains: { chainId: ChainId; recorded: { number: number } | null }[];
+  projections: { position: number }[];
+};
+
+/** Awaits that every projection has what the chain holds now: an order's status may change with each event. */
+export async function untilDerived({ baseUrl, chainId, client }: TestChain): Promise<void> {
+  const head = Number(await client.getBlockNumber());
+  await until(`block ${head} to be derived`, async () => {
+    const response = await fetch(`${baseUrl}/v1/status`);
+    const { logPosition, chains, projections } = ((await response.json()) as { data: Status }).data;
+    const recorded = chains.find((chain) => chain.chainId === chainId)?.recorded?.number ?? 0;
+    return recorded >= head && projections.every(({ position }) => position >= logPosition);
+  });
+}
+
 export const weiOf = ({ client, currency }: TestChain, owner: Address) =>
   client.readContract({
     address: currency,
