@@ -44,8 +44,8 @@ type SweepState = {
 
 /**
  * Reads from a chain what events do not show: at once for orders that recent facts leave uncertain, and for the whole
- * order book in scans. Between two batches of a scan come uncertain orders, and a pause as long as the batch took. A scan
- * continues where the interval before stopped, so a large book takes several intervals.
+ * order book in scans. Between two batches of a scan come uncertain orders, and a pause as long as the batch took, which a
+ * change of the book ends. A scan continues where the interval before stopped, so a large book takes several intervals.
  */
 export async function runOrderSweep(options: SweepOptions): Promise<void> {
   const { db, changeSignal, intervalMs, logger, signal } = options;
@@ -62,6 +62,8 @@ export async function runOrderSweep(options: SweepOptions): Promise<void> {
       await checkUncertain(options, state);
       await changeSignal.wait(await scanOn(options, state), signal);
     } catch (error) {
+      // Else each notification would ask a node that is down again. The scans go on when they are due.
+      state.left = [];
       const message = "checking orders failed, retrying";
       if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
       else logger.error({ err: error, chainId }, message);

@@ -9,7 +9,7 @@ import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
-import { addressOf, block } from "../../support/database/given.ts";
+import { addressOf, block, type ChainEvent } from "../../support/database/given.ts";
 import { givenBid, givenListing } from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
@@ -23,11 +23,26 @@ const listingOf = (tokenId: number) =>
   });
 /** `ownerOf(uint256)` in the data of a call. */
 const ownerOfToken = /6352211e([0-9a-f]{64})/g;
+const buyer = addressOf(2);
+/** A trade in which the buyer spends. */
+const tradeOf = (number: number): ChainEvent => ({
+  kind: "order_fulfilled",
+  block: block(1, number),
+  logIndex: 0,
+  contract: contracts.punks,
+  orderHash: listingOf(number - 1).orderHash,
+  from: addressOf(9),
+  to: buyer,
+});
 let market: Market;
 let node: RpcProxy;
 
 beforeAll(async () => {
   await book.emptyTargets();
+  await book.happens(
+    ...Array.from({ length: listed }, (_, index) => listingOf(index).submitted),
+    givenBid({ maker: buyer, contract: contracts.punks, endTime }).submitted,
+  );
   market = await openMarket({ chainId: 1, stocked: true });
   node = await startRpcProxy(market.anvil.rpcUrl);
 });
@@ -38,11 +53,6 @@ afterAll(async () => {
 });
 
 it("an order that facts leave uncertain is checked before the next batch of a scan", async () => {
-  const buyer = addressOf(2);
-  await book.happens(
-    ...Array.from({ length: listed }, (_, index) => listingOf(index).submitted),
-    givenBid({ maker: buyer, contract: contracts.punks, endTime }).submitted,
-  );
   const ending = new AbortController();
   const changed = createSignal();
   /** Tokens whose owner was asked for before the buyer's funds were. */
@@ -55,15 +65,7 @@ it("an order that facts leave uncertain is checked before the next batch of a sc
     for (const [, tokenId = ""] of text.matchAll(ownerOfToken)) scanned.add(tokenId);
     if (!isFirst || scanned.size === 0) return;
     // The buyer spends in a trade while the first batch is under way.
-    await book.happens({
-      kind: "order_fulfilled",
-      block: block(1, 1),
-      logIndex: 0,
-      contract: contracts.punks,
-      orderHash: listingOf(0).orderHash,
-      from: addressOf(9),
-      to: buyer,
-    });
+    await book.happens(tradeOf(1));
     changed.notify();
   };
   await runOrderSweep({
@@ -74,4 +76,33 @@ it("an order that facts leave uncertain is checked before the next batch of a sc
 
   expect(scanned.size).toBeGreaterThan(0);
   expect(scanned.size).toBeLessThanOrEqual(200);
+});
+
+it("a scan that fails is tried again when it is due, not at every change of the book", async () => {
+  const ending = new AbortController();
+  const changed = createSignal();
+  /** What checks asked about, in turn. */
+  const asked: string[] = [];
+  let trades = 0;
+  const trade = async () => {
+    trades += 1;
+    if (trades > 2) return ending.abort();
+    await book.happens(tradeOf(trades + 1));
+    changed.notify();
+  };
+  node.before = async (calls) => {
+    const text = JSON.stringify(calls);
+    const about = text.includes(buyer.slice(2)) ? "buyer" : "scan";
+    if (about === "scan" && text.match(ownerOfToken) === null) return;
+    if (asked.at(-1) !== about) asked.push(about);
+    if (about === "scan") throw new Error("The node is down");
+    await trade();
+  };
+  await runOrderSweep({
+    ...{ db: book.db, changeSignal: changed, intervalMs: 3_000, signal: ending.signal },
+    client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
+    logger: pino({ level: "warn" }, { write: () => void (trades === 0 && trade()) }),
+  });
+
+  expect(asked).toEqual(["scan", "buyer"]);
 });
