@@ -156,7 +156,10 @@ async function measure(
     const attacking = names.filter((name) => done === 0 || !largeMembers.has(name));
     phase = unfollowed;
     await attacker.attack({
-      ...{ rpcUrl: unfollowedUrl, baseUrl: null, names: attacking, ms: unfollowedMs },
+      rpcUrl: unfollowedUrl,
+      baseUrl: null,
+      names: attacking,
+      ms: unfollowedMs,
     });
     phase = null;
     const { gas, costs } = await attack(beside, attacking, mixedMs);

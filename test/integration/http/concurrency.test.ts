@@ -14,7 +14,13 @@ import { from, newAddress } from "../../support/http/limited-api.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
 
-/** The same of a bulk request. */
+/** In progress until the test finishes it. */
+async function inProgress({ address }: { address: string }) {
+  await new Promise<void>((finish) => running.push({ caller: address, finish }));
+  return { data: {} };
+}
+
+/** A bulk request. */
 const slowItems = route(
   {
     method: "post",
@@ -28,10 +34,7 @@ const slowItems = route(
     data: z.object({}),
     refuses: { bad_structure: 422 },
   },
-  async ({ address }) => {
-    await new Promise<void>((finish) => running.push({ caller: address, finish }));
-    return { data: {} };
-  },
+  inProgress,
 );
 
 let database: TestDatabase;
@@ -67,10 +70,7 @@ const slow = (loadClass: LoadClass) =>
       data: z.object({}),
       refuses: { invalid_parameters: 422 },
     },
-    async ({ address }) => {
-      await new Promise<void>((finish) => running.push({ caller: address, finish }));
-      return { data: {} };
-    },
+    inProgress,
   );
 
 beforeAll(async () => {

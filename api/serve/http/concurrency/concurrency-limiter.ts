@@ -4,7 +4,7 @@ import { type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts"
 type ConcurrencyLimits = {
   /** Requests in progress in this process. */
   readonly total: number;
-  /** Of one caller. A bulk request counts as its items there, up to half of them, so that reads never keep it waiting. */
+  /** Of one caller. A bulk request counts as its items there, up to half of them: few reads must not keep it waiting. */
   readonly perCaller: number;
   /** Requests that wait; beyond it the last class is shed, there the caller with the most. */
   readonly waiting?: number;

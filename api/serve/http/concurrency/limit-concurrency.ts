@@ -45,7 +45,7 @@ export function setItems(response: Response, items: number): void {
   response.locals.items = items;
 }
 
-const itemsOf = (response: Response) => Math.max(1, Number(response.locals.items ?? 1));
+const itemsOf = (response: Response) => Number(response.locals.items ?? 1);
 
 function refuse(response: Response, loadClass: LoadClass): void {
   const seconds = retryAfterSeconds[loadClass];
