@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { accounts } from "./accounts.ts";
@@ -13,6 +13,10 @@ import { syncWithClock } from "./clock.ts";
 import { collectionAbi } from "./contracts/abis.ts";
 import { contracts } from "./contracts/addresses.ts";
 import { installContracts } from "./install.ts";
+
+/** Where a node writes the states of blocks that it does not keep in memory. */
+const nodeFolder = join(homedir(), ".foundry", "anvil", "tmp");
+const nodeFolders = (): Promise<string[]> => readdir(nodeFolder).catch(() => []);
 
 let folder: string;
 let stateFile: string;
@@ -65,6 +69,20 @@ describe("a local chain with a state file", () => {
     expect(await readChain()).toEqual(before);
     await mintPunk();
     expect((await readChain()).logs).toHaveLength(before.logs.length + 1);
+  });
+
+  it("keeps the states of its last 200 blocks, in memory alone", async () => {
+    const client = connect(anvil);
+    const folders = await nodeFolders();
+    await client.mine({ blocks: 900 });
+    const balanceAt = (blockNumber: bigint) =>
+      client.getBalance({ address: accounts.alice.address, blockNumber });
+    const head = await client.getBlockNumber();
+    expect(await balanceAt(head - 190n)).toBeGreaterThan(0n);
+    await expect(balanceAt(head - 300n)).rejects.toThrow(/BlockOutOfRange/);
+    const added = (await nodeFolders()).filter((one) => !folders.includes(one));
+    const files = await Promise.all(added.map((one) => readdir(join(nodeFolder, one))));
+    expect(files.flat()).toEqual([]);
   });
 
   it("is the same chain after the node was killed", { timeout: 120_000 }, async () => {

@@ -4,6 +4,9 @@ import { keepState, unpackState } from "./anvil-state.ts";
 import { connect } from "./client.ts";
 import { syncWithClock } from "./clock.ts";
 
+/** States of past blocks that a node can be asked for. It would write older ones to the user's home, gigabytes an hour, and leave them there. */
+const keptStates = 200;
+
 /** A running local chain. It mines one block per transaction by default. */
 export type Anvil = {
   chainId: ChainId;
@@ -59,6 +62,7 @@ function argumentsOf(options: AnvilOptions, loadFile: string | undefined): strin
   const start = loadFile === undefined ? genesis : ["--load-state", loadFile];
   return [
     ...["--chain-id", `${chainId}`, "--host", "127.0.0.1", "--port", `${port}`],
+    ...["--prune-history", `${keptStates}`],
     ...start,
     ...(slotsInAnEpoch === undefined ? [] : ["--slots-in-an-epoch", `${slotsInAnEpoch}`]),
   ];
