@@ -37,6 +37,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   market: () => import("./market/market.ts"),
   indexes: () => import("./indexes.ts"),
   pages: () => import("./market/pages.ts"),
+  readers: () => import("./readers.ts"),
   "request-costs": () => import("./market/request-costs.ts"),
   "market-graphql": () => import("./market/graphql.ts"),
   ponder: () => import("./ponder/ponder.ts"),
