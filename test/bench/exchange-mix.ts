@@ -23,36 +23,37 @@ type Taken = { elapsedMs: number; processorMs: number };
 type Measured = { db: Database; catchUp: Rates; rebuild: Rates };
 
 const noRates = (): Rates => ({ elapsed: [], processor: [] });
+const measured = (db: Database): Measured => ({ db, catchUp: noRates(), rebuild: noRates() });
 
 /**
- * Catch-up and rebuild of a log of Seaport's fills, and of one with as many facts in which half of the fills are other
- * exchanges'. Catch-up takes turns with each window and rebuild with each projection: what else the machine does meets
- * both alike.
+ * Catch-up and rebuild of a log of Seaport's fills, of one with as many facts in which half of the fills are other
+ * exchanges', and of the first one's copy, by which the measurement's own error shows. Catch-up takes turns with each window
+ * and rebuild with each projection: what else the machine does meets all alike.
  */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
   return await withDatabase(async (db, url) => {
-    await sql`create database mixed`.execute(db);
-    const other = openDatabase({
-      url: url.replace(/\/[^/]*$/, "/mixed"),
-      applicationName: "bench",
-      prepares: true,
-      onIdleError: () => {},
-    });
-    try {
+    const opened: Database[] = [];
+    const open = async (name: string) => {
+      await sql`create database ${sql.ref(name)}`.execute(db);
+      const options = { applicationName: "bench", prepares: true, onIdleError: () => {} };
+      const other = openDatabase({ ...options, url: url.replace(/\/[^/]*$/, `/${name}`) });
+      opened.push(other);
       await migrate(other);
-      const seaport: Measured = { db, catchUp: noRates(), rebuild: noRates() };
-      const mixed: Measured = { db: other, catchUp: noRates(), rebuild: noRates() };
-      await makeLog(db, facts, false);
-      await makeLog(other, facts, true);
+      return other;
+    };
+    try {
+      const [mixed, copy] = [await open("mixed"), await open("copy")];
+      for (const one of [db, mixed, copy]) await makeLog(one, facts, one === mixed);
+      const logs = [db, mixed, copy].map(measured);
       for (let repeat = 0; repeat < repeats; repeat += 1) {
-        const inTurn = repeat % 2 === 0 ? [seaport, mixed] : [mixed, seaport];
-        await catchUp(inTurn, facts);
-        for (let nth = 0; nth < rebuilds; nth += 1) await rebuild(inTurn, facts);
+        await catchUp(rotated(logs, repeat), facts);
+        for (let nth = 0; nth < rebuilds; nth += 1)
+          await rebuild(rotated(logs, repeat + nth), facts);
         report(`${repeat + 1} of ${repeats} repeats done`);
       }
-      return figuresOf(seaport, mixed, facts);
+      return figuresOf(logs, facts);
     } finally {
-      await other.destroy();
+      for (const other of opened) await other.destroy();
     }
   });
 }
@@ -86,13 +87,18 @@ async function rebuild(logs: readonly Measured[], facts: number): Promise<void> 
   for (const { one, taken } of running) addRate(one.rebuild, facts, taken);
 }
 
-/** Does the work of one log after the other; the next time the other log is the first. */
+/** Does the work of each log; the next time another one is the first. */
 async function inTurns(
   running: Running[],
   work: (running: Running) => Promise<unknown>,
 ): Promise<void> {
   for (const one of running) one.taken.push(await timeOf(() => work(one)));
-  running.reverse();
+  running.splice(0, running.length, ...rotated(running, 1));
+}
+
+function rotated<Value>(list: readonly Value[], by: number): Value[] {
+  const first = by % list.length;
+  return [...list.slice(first), ...list.slice(0, first)];
 }
 
 /** This process's time is read without what reading that of the others takes. */
@@ -113,20 +119,24 @@ function addRate({ elapsed, processor }: Rates, facts: number, taken: readonly T
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
 
-function figuresOf(seaport: Measured, mixed: Measured, facts: number): Figure[] {
+function figuresOf(logs: readonly Measured[], facts: number): Figure[] {
   const size = `${facts} facts, ${projections.length} projections, a tenth fills`;
+  const rate = { unit: "facts/s" } as const;
+  const goal = { unit: "ratio", atLeast: 0.95 } as const;
   return (["catchUp", "rebuild"] as const).flatMap((what) => {
     const name = what === "catchUp" ? "catch-up" : "rebuild";
-    const [alone, half] = [seaport[what], mixed[what]];
-    const ratios = (of: keyof Rates) =>
-      half[of].map((rate, index) => rate / (alone[of][index] ?? Number.NaN));
-    const unit = "facts/s" as const;
-    const goal = { unit: "ratio", atLeast: 0.95 } as const;
+    const [alone = noRates(), half = noRates(), copy = noRates()] = logs.map((one) => one[what]);
+    const ratios = (rates: Rates, of: keyof Rates) =>
+      rates[of].map((one, index) => one / (alone[of][index] ?? Number.NaN));
+    const compared = (as: string, rates: Rates, told: Parameters<typeof medianFigure>[2]) => [
+      medianFigure(`${name}, ${as}`, ratios(rates, "elapsed"), told, size),
+      medianFigure(`${name}, ${as}, by processor time`, ratios(rates, "processor"), told, size),
+    ];
     return [
-      medianFigure(`${name}, Seaport's fills alone`, alone.elapsed, { unit }, size),
-      medianFigure(`${name}, half other exchanges'`, half.elapsed, { unit }, size),
-      medianFigure(`${name}, of Seaport alone`, ratios("elapsed"), goal, size),
-      medianFigure(`${name}, of Seaport alone, by processor time`, ratios("processor"), goal, size),
+      medianFigure(`${name}, Seaport's fills alone`, alone.elapsed, rate, size),
+      medianFigure(`${name}, half other exchanges'`, half.elapsed, rate, size),
+      ...compared("of Seaport alone", half, goal),
+      ...compared("a copy of Seaport alone, of it", copy, { unit: "ratio" }),
     ];
   });
 }

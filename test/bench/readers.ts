@@ -149,7 +149,12 @@ function figuresOf(rates: readonly Rate[][], market: string): Figure[] {
     const cores = (what: string, of: (rate: Rate) => number) =>
       medianFigure(`${name}, cores of ${what}`, ofCount.map(of), { unit: "ratio" }, size);
     return [
-      medianFigure(name, ofCount.map(({ answers }) => answers), { unit: "requests/s" }, size),
+      medianFigure(
+        name,
+        ofCount.map(({ answers }) => answers),
+        { unit: "requests/s" },
+        size,
+      ),
       medianFigure(`${name}, of linear`, linear, { unit: "ratio", atLeast: 0.8 }, size),
       cores("each", ({ process }) => process),
       cores("PostgreSQL", ({ database }) => database),
