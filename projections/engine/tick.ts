@@ -137,8 +137,12 @@ async function applyAll(
       open = await readOpenWindow(session, window, checkpoints);
     }
     await applyTo(session, target, open);
-    const moved = await moveCheckpoints(session, [target.schema], { after: position, upTo });
-    if (moved !== 1) throw new Fenced();
+  }
+  for (const after of new Set(due.map(({ position }) => position))) {
+    const moving = due.filter(({ position }) => position === after);
+    const schemas = moving.map(({ target }) => target.schema);
+    if ((await moveCheckpoints(session, schemas, { after, upTo })) !== schemas.length)
+      throw new Fenced();
   }
 }
 

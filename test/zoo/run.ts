@@ -5,19 +5,12 @@ import { startAnvil } from "../../devnet/anvil.ts";
 import { largeMembers } from "../../devnet/zoo/members.ts";
 import { coins } from "../../projections/facts/price-ticked.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
-import { openSoakMarket, type SoakMarket } from "../soak/market.ts";
+import { openSoakMarket } from "../soak/market.ts";
 import { untilReady } from "../soak/processes.ts";
-import { type Attacker, openAttacker } from "./attacker.ts";
-import {
-  beyond,
-  type Costs,
-  costsBetween,
-  nothing,
-  readCosts,
-  sumOf,
-  watchMemory,
-} from "./costs.ts";
+import { openAttacker } from "./attacker.ts";
+import { beyond, type Costs, nothing, sumOf, watchMemory } from "./costs.ts";
 import { tradeHonestly } from "./honest-trading.ts";
+import { openPhases, type Phases, recoverySeconds, type Stage } from "./phases.ts";
 import { describeSamples, noSamples, quantile, type Samples } from "./samples.ts";
 
 export type ZooOptions = {
@@ -56,15 +49,11 @@ export type ZooReport = {
 };
 
 const firstStartSeconds = 900;
-const recoverySeconds = 300;
 const warmUpMs = 15_000;
 const aloneMs = 20_000;
 /** Between two tricks by themselves. */
 const briefMs = 8_000;
 const mixedMs = 60_000;
-const unfollowedMs = 30_000;
-/** After a trick: what it left in queues is worked off. */
-const settleMs = 8_000;
 const memoryMs = 1_000;
 
 /** Runs the market of the soak with the zoo, in turn with times without it. */
@@ -86,103 +75,82 @@ export async function runZoo(options: ZooOptions): Promise<ZooReport> {
   }
 }
 
-type Stage = {
-  readonly market: SoakMarket;
-  readonly attacker: Attacker;
-  /** Of a chain that nobody follows. */
-  readonly unfollowedUrl: string;
-};
-
-async function measure(
-  { market, attacker, unfollowedUrl }: Stage,
-  options: ZooOptions,
-): Promise<ZooReport> {
-  const { minutes, eachSeconds, names, report } = options;
+async function measure(stage: Stage, options: ZooOptions): Promise<ZooReport> {
+  const { market } = stage;
   const ending = new AbortController();
-  let phase: Samples | null = null;
-  let isWriting = false;
+  const phases = openPhases(stage);
   await untilPriceHistory(options.directory);
   const honest = tradeHonestly({
     ...{ baseUrl: market.baseUrl, rpcUrl: market.rpcUrls[33139] },
-    phase: () => phase,
-    isWriting: () => isWriting,
-    signal: ending.signal,
+    ...{ phase: phases.current, isWriting: phases.isWriting, signal: ending.signal },
   });
   const memory = watchMemory(market, () => delay(memoryMs), ending.signal);
-  const [alone, beside, readAlone] = [noSamples(), noSamples(), noSamples()];
-  const unfollowed = noSamples();
-
-  const rest = async (samples: Samples, ms: number) => {
-    phase = samples;
-    const before = await readCosts(market);
-    await delay(ms);
-    phase = null;
-    return costsBetween(before, await readCosts(market));
-  };
-  const attack = async (samples: Samples, attacking: readonly string[], ms: number) => {
-    const before = await readCosts(market);
-    phase = samples;
-    const { baseUrl, rpcUrls } = market;
-    const spent = await attacker.attack({ rpcUrl: rpcUrls[33139], baseUrl, names: attacking, ms });
-    phase = null;
-    await untilReady(market.baseUrl, recoverySeconds);
-    await delay(settleMs);
-    return { ...spent, costs: costsBetween(before, await readCosts(market)) };
-  };
-
   await delay(warmUpMs);
+  const each = await measureEach(phases, options);
+  phases.beginWriting();
+  await delay(warmUpMs);
+  const together = await measureTogether(phases, options);
+  ending.abort();
+  await honest;
+  const readySeconds = await untilReady(market.baseUrl, recoverySeconds);
+  const { alone, beside } = together;
+  return {
+    ...together,
+    alone: { ...alone, faults: [...each.readAlone.faults, ...alone.faults] },
+    beside: { ...beside, faults: [...each.faults, ...beside.faults] },
+    ...{ readySeconds, tricks: each.tricks, memory: await memory },
+    brokenLaws: await findBrokenLaws(market, options.report),
+  };
+}
+
+type Each = { tricks: readonly TrickCosts[]; readAlone: Samples; faults: Samples["faults"] };
+
+/** Each trick by itself, between times of reading alone. */
+async function measureEach(phases: Phases, options: ZooOptions): Promise<Each> {
+  const { eachSeconds, names, report } = options;
+  const readAlone = noSamples();
   const measured: (Omit<TrickCosts, "delayed"> & { samples: Samples })[] = [];
-  let readingCosts = await rest(readAlone, aloneMs);
+  let readingCosts = await phases.rest(readAlone, aloneMs);
   for (const name of eachSeconds > 0 ? names : []) {
-    readingCosts = sumOf(readingCosts, await rest(readAlone, briefMs));
+    readingCosts = sumOf(readingCosts, await phases.rest(readAlone, briefMs));
     const samples = noSamples();
-    const { gas, times, costs } = await attack(samples, [name], eachSeconds * 1_000);
-    beside.faults.push(...samples.faults);
-    measured.push({ name, times, gas, costs, reads: samples.reads.length, samples });
-    const { bytes, cpuSeconds, rpcCalls } = beyond(costs, readingCosts);
+    const spent = await phases.attack(samples, [name], eachSeconds * 1_000);
+    measured.push({ name, ...spent, reads: samples.reads.length, samples });
+    const { bytes, cpuSeconds, rpcCalls } = beyond(spent.costs, readingCosts);
     report(
-      `${name}: ${times} times, ${gas} gas, ${Math.round(bytes)} bytes, ${cpuSeconds.toFixed(1)} CPU s, ` +
+      `${name}: ${spent.times} times, ${spent.gas} gas, ${Math.round(bytes)} bytes, ${cpuSeconds.toFixed(1)} CPU s, ` +
         `${Math.round(rpcCalls)} calls; ${describeSamples(samples)}`,
     );
   }
-  alone.faults.push(...readAlone.faults);
-  isWriting = true;
-  await delay(warmUpMs);
+  const late = quantile(readAlone.reads, 0.99);
+  const tricks = measured.map(({ samples, ...trick }) => ({
+    ...trick,
+    costs: beyond(trick.costs, readingCosts),
+    delayed: samples.reads.filter((ms) => ms > late).length,
+  }));
+  return { tricks, readAlone, faults: measured.flatMap(({ samples }) => samples.faults) };
+}
+
+/** Alone, then all tricks on a chain that nobody follows, then on ours: in turns until the time is over. */
+async function measureTogether(
+  phases: Phases,
+  { minutes, names, report }: ZooOptions,
+): Promise<Pick<ZooReport, "alone" | "unfollowed" | "beside" | "mixed">> {
+  const [alone, unfollowed, beside] = [noSamples(), noSamples(), noSamples()];
   let aloneCosts = nothing;
   let mixed = { gas: 0, costs: nothing };
   for (let done = 0; done < minutes * 60_000; done += mixedMs) {
-    aloneCosts = sumOf(aloneCosts, await rest(alone, aloneMs));
+    aloneCosts = sumOf(aloneCosts, await phases.rest(alone, aloneMs));
     // What is large comes once in a run.
     const attacking = names.filter((name) => done === 0 || !largeMembers.has(name));
-    phase = unfollowed;
-    await attacker.attack({
-      rpcUrl: unfollowedUrl,
-      baseUrl: null,
-      names: attacking,
-      ms: unfollowedMs,
-    });
-    phase = null;
-    const { gas, costs } = await attack(beside, attacking, mixedMs);
+    await phases.attackElsewhere(unfollowed, attacking);
+    const { gas, costs } = await phases.attack(beside, attacking, mixedMs);
     mixed = { gas: mixed.gas + gas, costs: sumOf(mixed.costs, costs) };
     report(`alone: ${describeSamples(alone)}`);
     report(`with the zoo on a chain of its own: ${describeSamples(unfollowed)}`);
     report(`with the zoo: ${describeSamples(beside)}`);
   }
-  ending.abort();
-  await honest;
-  const readySeconds = await untilReady(market.baseUrl, recoverySeconds);
-  const late = quantile(readAlone.reads, 0.99);
-  return {
-    ...{ alone, unfollowed, beside, readySeconds },
-    tricks: measured.map(({ samples, ...trick }) => ({
-      ...trick,
-      costs: beyond(trick.costs, readingCosts),
-      delayed: samples.reads.filter((ms) => ms > late).length,
-    })),
-    mixed: { ...mixed, costs: beyond(mixed.costs, aloneCosts) },
-    memory: await memory,
-    brokenLaws: await findBrokenLaws(market, report),
-  };
+  return { alone, unfollowed, beside, mixed: { ...mixed, costs: beyond(mixed.costs, aloneCosts) } };
 }
 
 /** A new installation fetches a year of prices, which is no part of any figure. */
