@@ -6,8 +6,13 @@ const periodMicroseconds = 10_000;
 const attempts = 100;
 const pauseMs = 50;
 
+export type ProcessorQuota = {
+  /** Once the process has ended. */
+  remove(): Promise<void>;
+};
+
 /** Lets a process, with threads that it has and will have, use a share of one core: by the kernel's control groups, as root. */
-export function limitProcessor(pid: number, share: number): { remove(): Promise<void> } {
+export function limitProcessor(pid: number, share: number): ProcessorQuota {
   const quota = Math.round(share * periodMicroseconds);
   const [root, limits] = existsSync("/sys/fs/cgroup/cgroup.controllers")
     ? ["/sys/fs/cgroup", { "cpu.max": `${quota} ${periodMicroseconds}` }]
@@ -20,7 +25,6 @@ export function limitProcessor(pid: number, share: number): { remove(): Promise<
   for (const [file, value] of Object.entries(limits)) writeFileSync(join(group, file), value);
   writeFileSync(join(group, "cgroup.procs"), `${pid}`);
   return {
-    /** Once the process has ended. */
     async remove() {
       for (let attempt = 1; ; attempt += 1) {
         try {

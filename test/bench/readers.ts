@@ -14,13 +14,15 @@ import { withMarket } from "./market/data.ts";
 import { addressOf, hotLists, readSample } from "./market/lists.ts";
 import type { Load, LoadFigures } from "./ponder/load.ts";
 import { findPostmaster, processorMs } from "./ponder/processor.ts";
-import { limitProcessor } from "./processor-quota.ts";
+import { limitProcessor, type ProcessorQuota } from "./processor-quota.ts";
 
 const processes = [1, 2, 3] as const;
 const rounds = 5;
-const seconds = 5;
+const seconds = 8;
+/** Without a limit, until the code that requests need is compiled. */
+const warmUpSeconds = 20;
 /** Of a core that each process of the API may use: three of them, PostgreSQL and the callers fit on two cores. */
-const share = 0.15;
+const share = 0.2;
 const connections = 4;
 const requestsOfList = 40;
 const stopMs = 8_000;
@@ -28,7 +30,13 @@ const stopMs = 8_000;
 /** Answered per second, and of cores: by PostgreSQL, and by one process of the API. */
 type Rate = { answers: number; database: number; process: number };
 
-type Reader = { baseUrl: string; pid: number; caller: ChildProcess; stop(): Promise<void> };
+type Reader = {
+  baseUrl: string;
+  pid: number;
+  caller: ChildProcess;
+  limit(): void;
+  stop(): Promise<void>;
+};
 
 /** Answers made by one, two and three processes of the API over one standby, each within the same share of a core. */
 export async function run({ scale }: { scale: number }): Promise<Figure[]> {
@@ -41,8 +49,11 @@ export async function run({ scale }: { scale: number }): Promise<Figure[]> {
   try {
     const paths = await withMarket({ scale, directory }, async (db) => {
       const lists = hotLists(await readSample(db)).filter(({ isCached }) => !isCached);
-      const each = lists.flatMap(({ next }) => Array.from({ length: requestsOfList }, next));
-      return each.map(addressOf).filter((path) => path.startsWith("/v1"));
+      const turns = Array.from({ length: requestsOfList }, () => lists.map(({ next }) => next()));
+      return turns
+        .flat()
+        .map(addressOf)
+        .filter((path) => path.startsWith("/v1"));
     });
     const primary = await openOwnServer({ dataDir: directory, replicates: true });
     ending.push(() => primary.stop());
@@ -70,7 +81,7 @@ async function openReader(
   const sink = (line: string) => void process.stderr.write(`${line.trimEnd()}\n`);
   const role = await keepRole("api", { settings, orphanGuard, sink });
   await role.ready;
-  const quota = limitProcessor(role.pid(), share);
+  let quota: ProcessorQuota | null = null;
   const caller = fork(join(import.meta.dirname, "ponder/load.ts"), {
     execArgv: ["--import", "tsx"],
   });
@@ -78,10 +89,13 @@ async function openReader(
     baseUrl: `http://127.0.0.1:${settings.PORT}`,
     pid: role.pid(),
     caller,
+    limit() {
+      quota = limitProcessor(role.pid(), share);
+    },
     async stop() {
       caller.disconnect();
       await role.stop(stopMs);
-      await quota.remove();
+      await quota?.remove();
     },
   };
 }
@@ -96,6 +110,8 @@ async function measure(
   try {
     const postmaster = await findPostmaster(db);
     const one = (count: number) => measureRate(readers.slice(0, count), postmaster, paths);
+    await Promise.all(readers.map((reader) => callReader(reader, paths, warmUpSeconds)));
+    for (const reader of readers) reader.limit();
     await one(readers.length);
     const rates: Rate[][] = processes.map(() => []);
     for (let round = 0; round < rounds; round += 1) {
@@ -117,7 +133,7 @@ async function measureRate(
     processes: sum(readers.map(({ pid }) => processorMs(pid))),
   });
   const before = spent();
-  const answered = await Promise.all(readers.map((reader) => callReader(reader, paths)));
+  const answered = await Promise.all(readers.map((reader) => callReader(reader, paths, seconds)));
   const after = spent();
   const ms = Math.max(...answered.map(({ tookMs }) => tookMs));
   return {
@@ -127,7 +143,11 @@ async function measureRate(
   };
 }
 
-async function callReader({ caller, baseUrl }: Reader, paths: readonly string[]) {
+async function callReader(
+  { caller, baseUrl }: Reader,
+  paths: readonly string[],
+  seconds: number,
+): Promise<LoadFigures> {
   const requests = paths.map((path) => ({ path }));
   caller.send({ baseUrl, requests, isVaried: true, connections, seconds } satisfies Load);
   const [figures] = (await once(caller, "message")) as [LoadFigures];
