@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test, vi } from "vitest";
-import { startPonder } from "./ponder-process.ts";
+import { preload, startPonder } from "./ponder-process.ts";
 
 /** Of Node: V8 compiles and collects in four of them, from its start. */
 const leastThreads = 5;
@@ -28,4 +29,25 @@ test.runIf(isLinux)("in the background, all threads of Ponder have a low priorit
     ponder.kill();
     await ponder.exited;
   }
+});
+
+/** As Ponder does at its start; prints how often the process was woken in half a second. */
+const idleWithMetrics = `
+import { collectDefaultMetrics } from "prom-client";
+collectDefaultMetrics({ eventLoopMonitoringPrecision: 1 });
+setTimeout(() => {
+  const before = process.resourceUsage().voluntaryContextSwitches;
+  setTimeout(() => {
+    console.log(process.resourceUsage().voluntaryContextSwitches - before);
+    process.exit();
+  }, 500);
+}, 200);
+`;
+
+test.runIf(isLinux)("Ponder's metrics do not wake its process each millisecond", () => {
+  const script = ["--input-type=module", "--eval", idleWithMetrics];
+  const wakeups = (...flags: string[]) =>
+    Number(execFileSync(process.execPath, [...flags, ...script], { encoding: "utf8" }));
+  expect(wakeups("--import", preload)).toBeLessThan(100);
+  expect(wakeups()).toBeGreaterThan(200);
 });

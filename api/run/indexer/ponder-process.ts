@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
 import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "./schema-name.ts";
 
@@ -24,6 +25,7 @@ const inheritedVariables = [
   "SSL_CERT_FILE",
 ];
 const stopTimeoutMs = 4_000;
+export const preload = pathToFileURL(join(projectRoot, "api/run/indexer/ponder-preload.mjs")).href;
 
 /**
  * The shell becomes Ponder. A second shell waits on a pipe that only this process holds, and kills Ponder when the pipe
@@ -51,7 +53,8 @@ export function startPonder(start: PonderStart): PonderProcess {
   const { schema, port, settings, onLine, isBackground = false } = start;
   const command = [
     // Without the flag it logs a deprecation warning of its database driver at every start.
-    ...[process.execPath, "--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js")],
+    ...[process.execPath, "--no-deprecation", "--import", preload],
+    join(ponderDirectory, "dist/esm/bin/ponder.js"),
     ...[
       "start",
       "--root",
