@@ -8,7 +8,7 @@ import type { DevnetClient } from "./client.ts";
 
 const minWaitMs = 500;
 /** Keeping costs the node at most this part of its time, however long the chain grows. */
-const maxShare = 1 / 10;
+const maxShare = 1 / 100;
 
 /** Keeps a file equal to the node's state. */
 type StateKeeper = {

@@ -9,7 +9,7 @@ import type { Signal } from "../log-signal/signal.ts";
 import { type DescribeState, describePending } from "./describe-pending.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";
 
-const pollMs = 2_000;
+const pollMs = 5_000;
 
 type DescribeOptions = {
   db: Database;

@@ -9,7 +9,7 @@ import type { Signal } from "../log-signal/signal.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";
 
-const pollMs = 2_000;
+const pollMs = 5_000;
 
 type RoyaltyOptions = {
   db: Database;

@@ -12,6 +12,7 @@ import {
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
+import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
 import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
@@ -22,9 +23,8 @@ import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
  */
 const pace = { passMs: 1_000, atOnce: 4, blockMs: 250 };
 
-/** Time after a new block in which orders that its events change are looked for, and between two looks. */
+/** Time after a new block in which orders that its events change are looked for. */
 const derivingMs = 3_000;
-const derivingPollMs = 250;
 
 /** Maximum orders of each scan per pass. */
 const batchSizes = { signed: 100, restricted: 50, cheapest: 50 };
@@ -33,6 +33,8 @@ type RecheckOptions = {
   db: Database;
   client: ChainClient;
   head: HeadWatch;
+  /** Notified when the projections have moved. */
+  changeSignal: Signal;
   limits?: typeof batchSizes;
   logger: Logger;
   signal: AbortSignal;
@@ -66,7 +68,7 @@ export async function runContractRechecks(options: RecheckOptions): Promise<void
     freeAt: 0,
     scans: openScans(options),
   };
-  const wait = options.head.openWait();
+  const wait = options.head.openWait(options.changeSignal);
   let failures = 0;
   while (!signal.aborted) {
     try {
@@ -114,9 +116,7 @@ async function runPass(
   }
   const hasRechecked = rechecks.some(({ orders }) => orders.length > 0);
   if (isNew) state.isIdle = !hasRechecked;
-  if (!hasRechecked) {
-    return wait({ isIdle: state.isIdle, ...(isDeriving ? { atMostMs: derivingPollMs } : {}) });
-  }
+  if (!hasRechecked) return wait({ isIdle: state.isIdle });
   const quietSince = startedAt - (pace.atOnce - 1) * pace.passMs;
   state.freeAt = Math.min(Math.max(state.freeAt, quietSince), startedAt) + pace.passMs;
   await rest(options, state, wait);

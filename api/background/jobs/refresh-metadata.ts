@@ -23,7 +23,7 @@ import {
   type UnpaidBudget,
 } from "../metadata/storage-budget.ts";
 
-const pollMs = 2_000;
+const pollMs = 5_000;
 const hourMs = 3_600_000;
 const contractCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 12, maxMs: hourMs };
 /** Of contracts whose documents fill the disk: in the end they may add the bytes of one pass a day. */

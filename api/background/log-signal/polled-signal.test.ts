@@ -24,20 +24,20 @@ async function waitsOf(
   return waits;
 }
 
-it("polls four times a second until notifications arrive, then once", async () => {
+it("polls four times a second until notifications arrive, then every three seconds", async () => {
   expect(await waitsOf([{ notified: false }, { notified: true }, { notified: false }])).toEqual([
-    250, 250, 1_000, 1_000,
+    250, 250, 3_000, 3_000,
   ]);
 });
 
 it("keeps polling slowly while work is found after notifications of it", async () => {
   const turn = { notified: true, found: true };
-  expect(await waitsOf([turn, turn])).toEqual([250, 1_000, 1_000]);
+  expect(await waitsOf([turn, turn])).toEqual([250, 3_000, 3_000]);
 });
 
 it("polls four times a second again once work is found without a notification", async () => {
   expect(await waitsOf([{ notified: true }, { notified: false, found: true }])).toEqual([
-    250, 1_000, 250,
+    250, 3_000, 250,
   ]);
 });
 

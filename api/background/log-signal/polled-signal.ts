@@ -1,7 +1,7 @@
 import type { Signal } from "./signal.ts";
 
 /** Milliseconds between polls, before and after notifications arrive. */
-const pollMs = { unnotified: 250, notified: 1_000 };
+const pollMs = { unnotified: 250, notified: 3_000 };
 
 /** A signal of work that may also come without a notification. */
 export type PolledSignal = {

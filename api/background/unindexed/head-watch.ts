@@ -10,8 +10,8 @@ import { openWebSocket } from "../marketplaces/web-socket.ts";
 export type HeadWatch = {
   /** Jobs share a request: all until another block is announced, else those at about the same time. Throws `RpcFailure`. */
   latest(): Promise<ReadBasis>;
-  /** For one job: a wait until the chain may have another block, or the watch's signal is aborted. */
-  openWait(): (pace?: { isIdle?: boolean; atMostMs?: number }) => Promise<void>;
+  /** For one job: a wait until the chain may have another block, the job's signal is notified, or the watch's is aborted. */
+  openWait(job?: Signal): (pace?: { isIdle?: boolean; atMostMs?: number }) => Promise<void>;
 };
 
 /** Time between two requests: without a websocket, where no order depends on them, and with one, in case it is silent. */
@@ -56,8 +56,7 @@ export function openHeadWatch({ client, wsUrl, logger, signal }: WatchOptions): 
         reading = read(client);
       return reading.promise;
     },
-    openWait() {
-      const job = createSignal();
+    openWait(job = createSignal()) {
       jobs.push(job);
       return async ({ isIdle = false, atMostMs = pollMs.announced } = {}) => {
         const polledMs = isIdle ? pollMs.idle : pollMs.polled;

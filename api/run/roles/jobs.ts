@@ -41,6 +41,8 @@ import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 const backgroundMs = 500;
 /** The same of those that orders wait for. Not less: order intake needs the same processors. */
 const orderSweepMs = 100;
+/** The same of the looks for orders that a block's events made worth rechecking. */
+const recheckMs = 250;
 
 /**
  * Connections of the jobs that no order waits for. Each works on a processor of the database: what partners, metadata
@@ -146,7 +148,9 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
       after(orderBooks, () =>
         runOrderSweep({ ...forOrders, client, changeSignal: throttled(orderSweepMs), intervalMs }),
       ),
-      after(orderBooks, () => runContractRechecks({ ...forOrders, client, head })),
+      after(orderBooks, () =>
+        runContractRechecks({ ...forOrders, client, head, changeSignal: throttled(recheckMs) }),
+      ),
       after(["metadata", "ownership", "sales"], () =>
         runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal: throttled(), now }),
       ),

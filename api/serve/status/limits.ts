@@ -21,4 +21,4 @@ export const maxLagSeconds: MaxLagSeconds = {
 };
 
 /** Milliseconds between checks of all parts, whether or not anybody requests the status. */
-export const statusPollMs = 2_000;
+export const statusPollMs = 5_000;

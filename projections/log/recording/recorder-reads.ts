@@ -37,8 +37,8 @@ export async function readRecorderProgress(
   id: IndexerId,
 ): Promise<RecorderProgress | null> {
   const { chainId, indexer } = id;
-  const schema = await readPonderSchema(db, id);
-  if (schema === null || !(await hasTables(db, schema))) return null;
+  const schema = await readSchemaWithTables(db, id);
+  if (schema === null) return null;
 
   const standing = await sql<{
     finalized: string;
@@ -66,11 +66,16 @@ export async function readRecorderProgress(
   };
 }
 
-async function hasTables(db: Database, schema: string): Promise<boolean> {
-  const { rows } = await sql<{ tables: bigint }>`
-    select count(*) as tables from information_schema.tables
-    where table_schema = ${schema} and table_name in ('_ponder_checkpoint', 'event')`.execute(db);
-  return rows[0]?.tables === 2n;
+async function readSchemaWithTables(
+  db: Database,
+  { chainId, indexer }: IndexerId,
+): Promise<string | null> {
+  const { rows } = await sql<{ schema: string }>`
+    select ponder_schema as schema from ops.indexer
+    where chain_id = ${chainId} and name = ${indexer}
+      and to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null
+      and to_regclass(format('%I.event', ponder_schema)) is not null`.execute(db);
+  return rows[0]?.schema ?? null;
 }
 
 /** Condition on `ops.source s`: an indexer's Ponder has its events, and they are not recorded from there. */

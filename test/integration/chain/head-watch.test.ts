@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { type HeadWatch, openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
@@ -102,6 +103,18 @@ it("asks again where a node answers with an older block than was announced", asy
   const { hash } = await chain.getBlock();
 
   expect(await lookFor(head, 1)).toEqual(new Set([hash]));
+});
+
+it("ends a job's wait at its own signal, without another block", async () => {
+  const { head } = await openAnnounced();
+  const job = createSignal();
+  const wait = head.openWait(job);
+  const waited = wait().then(() => "notified");
+  const block = chain.getBlockNumber();
+  job.notify();
+
+  expect(await waited).toBe("notified");
+  expect(await chain.getBlockNumber()).toBe(await block);
 });
 
 it("asks at each look without a websocket", async () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { runContractRechecks } from "../../../api/background/jobs/recheck-contracts.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -62,6 +63,7 @@ function watch(limits?: Parameters<typeof runContractRechecks>[0]["limits"]) {
     db: stand.db,
     client,
     head: openHeadWatch({ client, wsUrl: null, logger, signal }),
+    changeSignal: createSignal(),
     logger,
     signal,
     ...(limits === undefined ? {} : { limits }),
