@@ -3,7 +3,7 @@ import type { Database } from "../../../projections/database.ts";
 import type { IndexerId } from "../../../projections/log/indexer-id.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
 
-const pollMs = 1_000;
+const pollMs = 2_000;
 
 /** Sets the schema that the recorder reads from. */
 export async function activateSchema(

@@ -7,7 +7,7 @@ import {
 } from "../../../projections/log/indexer-progress.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
 
-const pollMs = 1_000;
+const pollMs = 2_000;
 /** Share of the newest measurement in the rate. */
 const weight = 0.2;
 

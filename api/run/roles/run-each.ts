@@ -9,7 +9,7 @@ type RunEachOptions = {
   signal: AbortSignal;
 };
 
-const pollMs = 1_000;
+const pollMs = 2_000;
 
 /** Runs something for each of some names that may change, until the signal. Rejects when one of the runs does. */
 export async function runEach({ readNames, run, onError, signal }: RunEachOptions): Promise<void> {
