@@ -4,7 +4,10 @@ import { keepState, unpackState } from "./anvil-state.ts";
 import { connect } from "./client.ts";
 import { syncWithClock } from "./clock.ts";
 
-/** States of past blocks that a node can be asked for. It would write older ones to the user's home, gigabytes an hour, and leave them there. */
+/**
+ * States of past blocks that a node can be asked for. It would write older ones below the user's home, gigabytes an hour,
+ * and leave them there.
+ */
 const keptStates = 200;
 
 /** A running local chain. It mines one block per transaction by default. */

@@ -10,7 +10,10 @@ import { openWebSocket } from "../marketplaces/web-socket.ts";
 export type HeadWatch = {
   /** Jobs share a request: all until another block is announced, else those at about the same time. Throws `RpcFailure`. */
   latest(): Promise<ReadBasis>;
-  /** For one job: a wait until the chain may have another block, the job's signal is notified, or the watch's is aborted. */
+  /**
+   * For one job: a wait until the chain may have another block, the job's own signal is notified, or the watch's is
+   * aborted.
+   */
   openWait(job?: Signal): (pace?: { isIdle?: boolean; atMostMs?: number }) => Promise<void>;
 };
 
