@@ -165,5 +165,6 @@ async function readNextPage(
   if (state.page === null) return;
   const { queries, after } = await options.source.readPage(state.page.after);
   await appendChangedState(options, basis, queries);
+  state.blocks.touch(queries);
   state.page = after === null ? null : { after };
 }

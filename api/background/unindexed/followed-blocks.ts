@@ -2,13 +2,15 @@ import type { BlockHeader } from "../chain/block-header.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import { type ChainClient, fetchCanonicalHashes } from "../chain/clients.ts";
 
-/** The last block of a followed range, and what the range touched. */
+/** The last block of a followed range, and what the range touched, or was read at it for another reason. */
 type FollowedBlock = Pick<BlockHeader, "number" | "hash"> & { touched: readonly ChainQuery[] };
 
 /** Memory of the newest followed blocks, to find what a reorg undid. */
 export type FollowedBlocks = {
   last(): FollowedBlock | undefined;
   add(block: FollowedBlock): void;
+  /** State was read at the last block. */
+  touch(queries: readonly ChainQuery[]): void;
   /** Forgets the blocks that left the chain; what they touched. A node without a block decides nothing. */
   dropReorged(client: ChainClient): Promise<ChainQuery[]>;
   clear(): void;
@@ -24,6 +26,10 @@ export function createFollowedBlocks(): FollowedBlocks {
     add(block) {
       blocks.push(block);
       if (blocks.length > remembered) blocks.shift();
+    },
+    touch(queries) {
+      const last = blocks.pop();
+      if (last !== undefined) blocks.push({ ...last, touched: [...last.touched, ...queries] });
     },
     async dropReorged(client) {
       // The newest alone first: a node that lags behind another does not have it.
