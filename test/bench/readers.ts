@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,8 @@ import { type Figure, medianFigure } from "./figure.ts";
 import { chainId } from "./market/collections.ts";
 import { withMarket } from "./market/data.ts";
 import { addressOf, hotLists, readSample } from "./market/lists.ts";
-import type { Load, LoadFigures } from "./ponder/load.ts";
+import type { LoadFigures } from "./ponder/load.ts";
+import { openLoader, runLoad } from "./ponder/loader.ts";
 import { findPostmaster, processorMs } from "./ponder/processor.ts";
 import { limitProcessor, type ProcessorQuota } from "./processor-quota.ts";
 
@@ -60,8 +60,11 @@ export async function run({ scale }: { scale: number }): Promise<Figure[]> {
     const standby = await openStandby(primary);
     ending.push(() => standby.close());
     const readers: Reader[] = [];
-    for (const _ of processes) readers.push(await openReader(primary, standby, orphanGuard));
-    ending.push(() => Promise.all(readers.map((reader) => reader.stop())));
+    for (const _ of processes) {
+      const reader = await openReader(primary, standby, orphanGuard);
+      ending.push(() => reader.stop());
+      readers.push(reader);
+    }
     return figuresOf(await measure(readers, standby, paths), `${scale} of 5 000 000 tokens`);
   } finally {
     for (const end of ending.toReversed()) await end().catch(() => undefined);
@@ -82,9 +85,7 @@ async function openReader(
   const role = await keepRole("api", { settings, orphanGuard, sink });
   await role.ready;
   let quota: ProcessorQuota | null = null;
-  const caller = fork(join(import.meta.dirname, "ponder/load.ts"), {
-    execArgv: ["--import", "tsx"],
-  });
+  const caller = openLoader();
   return {
     baseUrl: `http://127.0.0.1:${settings.PORT}`,
     pid: role.pid(),
@@ -149,12 +150,8 @@ async function callReader(
   seconds: number,
 ): Promise<LoadFigures> {
   const requests = paths.map((path) => ({ path }));
-  caller.send({ baseUrl, requests, isVaried: true, connections, seconds } satisfies Load);
-  const [figures] = (await once(caller, "message")) as [LoadFigures];
-  if (figures.statuses.some((status) => status !== 200)) {
-    throw new Error(`${baseUrl} answered ${figures.statuses}`);
-  }
-  return figures;
+  const load = { baseUrl, requests, isVaried: true, connections, seconds };
+  return await runLoad(caller, load, [200]);
 }
 
 function figuresOf(rates: readonly Rate[][], market: string): Figure[] {

@@ -1,9 +1,8 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import { type Figure, medianFigure } from "../figure.ts";
 import type { Load, LoadFigures, LoadRequest } from "./load.ts";
+import { openLoader, runLoad } from "./loader.ts";
 import { processorMs } from "./processor.ts";
 
 const ROUNDS = 5;
@@ -37,9 +36,7 @@ type Measured = LoadFigures & { serverMs: number; databaseMs: number };
 export async function withLoader<Result>(
   work: (loader: ChildProcess) => Promise<Result>,
 ): Promise<Result> {
-  const loader = fork(join(import.meta.dirname, "load.ts"), {
-    execArgv: ["--import", "tsx"],
-  });
+  const loader = openLoader();
   try {
     return await work(loader);
   } finally {
@@ -152,10 +149,7 @@ async function measureLoad(
   seconds: number,
 ): Promise<Measured> {
   const before = { server: processorMs(pid), database: processorMs(postmaster) };
-  loader.send({ ...target, connections, seconds } satisfies Load);
-  const [figures] = (await once(loader, "message")) as [LoadFigures];
-  const wrong = figures.statuses.filter((status) => status !== 200 && status !== 304);
-  if (wrong.length > 0) throw new Error(`${target.baseUrl} answered ${wrong}`);
+  const figures = await runLoad(loader, { ...target, connections, seconds }, [200, 304]);
   return {
     ...figures,
     serverMs: processorMs(pid) - before.server,
