@@ -66,6 +66,14 @@ export async function storeCaughtUp(db: Database, { chainId, indexer }: IndexerI
     where chain_id = ${chainId} and name = ${indexer} and caught_up_at is null`.execute(db);
 }
 
+/** Whether an indexer has followed new blocks; from then on what it indexes is served. */
+export async function hasCaughtUp(db: Database, { chainId, indexer }: IndexerId): Promise<boolean> {
+  const { rows } = await sql<{ hasCaughtUp: boolean }>`
+    select caught_up_at is not null as "hasCaughtUp"
+    from ops.indexer where chain_id = ${chainId} and name = ${indexer}`.execute(db);
+  return rows[0]?.hasCaughtUp ?? false;
+}
+
 /** An indexer as operators and callers see it. */
 export type IndexerState = {
   indexer: string;

@@ -7,6 +7,7 @@ import {
   recordChain,
 } from "../../../projections/log/recording/recorder.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
+import { restAfter } from "../background-share.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import { createPolledSignal } from "../log-signal/polled-signal.ts";
 import type { Signal } from "../log-signal/signal.ts";
@@ -24,11 +25,13 @@ type RecorderOptions = {
   recording: Omit<Recording, "now">;
   /** Blocks after which a block is final; null: another recorder of the chain checks the blocks of observations. */
   finalityBlocks: number | null;
-  /**
-   * Whether more of the backlog may be recorded now. With it each part of a backlog is followed by a rest, as long as
-   * recording and applying it took: half of the time is left to readers. Absent: all at once.
-   */
-  mayRecord?: () => Promise<boolean>;
+  /** Of an added source, whose history is in nobody's way. Absent: all at once. */
+  background?: {
+    /** Whether more of the backlog may be recorded now. */
+    mayRecord: () => Promise<boolean>;
+    /** Whether the chain is served meanwhile: then a rest follows each part of the backlog. */
+    isServed: () => Promise<boolean>;
+  };
   changeSignal: Signal;
   logger: Logger;
   signal: AbortSignal;
@@ -68,11 +71,13 @@ export async function runRecorder(options: RecorderOptions): Promise<void> {
   }
 }
 
-async function rest({ mayRecord, signal }: RecorderOptions, startedAt: number): Promise<void> {
-  if (mayRecord === undefined) return;
-  while (!signal.aborted && !(await mayRecord().catch(() => false)))
+/** As long as recording and applying a part of the backlog took, times what leaves the processors to readers. */
+async function rest({ background, signal }: RecorderOptions, startedAt: number): Promise<void> {
+  if (background === undefined) return;
+  while (!signal.aborted && !(await background.mayRecord().catch(() => false)))
     await sleep(BACKLOG_WAIT_MS, signal);
-  await sleep(performance.now() - startedAt, signal);
+  const workedMs = performance.now() - startedAt;
+  if (await background.isServed().catch(() => true)) await sleep(restAfter(workedMs), signal);
 }
 
 /** Absent: until there is something new. */
@@ -88,7 +93,7 @@ async function tryPass(
   options: RecorderOptions,
   isPaused: () => Promise<boolean>,
 ): Promise<PassOutcome> {
-  const { db, recording, logger, mayRecord } = options;
+  const { db, recording, logger, background } = options;
   const nothing = {
     appended: 0,
     more: false,
@@ -99,7 +104,8 @@ async function tryPass(
   };
   try {
     if (await isPaused()) return { ...nothing, isPaused: true };
-    if (mayRecord !== undefined && !(await mayRecord())) return { ...nothing, isWaiting: true };
+    if (background !== undefined && !(await background.mayRecord()))
+      return { ...nothing, isWaiting: true };
     await options.beforePass();
     return { ...nothing, ...(await recordChain(db, { ...recording, now: () => new Date() })) };
   } catch (error) {

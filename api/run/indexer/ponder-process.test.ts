@@ -23,7 +23,7 @@ test.runIf(isLinux)("in the background, all threads of Ponder have a low priorit
       },
       { timeout: 60_000, interval: 10 },
     );
-    const lower = Math.min(getPriority() + 10, 19);
+    const lower = Math.min(getPriority() + 19, 19);
     expect(threads.map((id) => getPriority(id))).toEqual(threads.map(() => lower));
   } finally {
     ponder.kill();
@@ -48,4 +48,15 @@ test("Ponder's metrics do not wake its process each millisecond", () => {
     Number(execFileSync(process.execPath, [...flags, ...script], { encoding: "utf8" }));
   expect(samples("--import", preload)).toBeLessThanOrEqual(1);
   expect(samples()).toBeGreaterThan(2);
+});
+
+test("a paused Ponder is stopped in order", async () => {
+  const ponder = startPonder({
+    ...{ schema: "none", port: 42_069, settings: {}, isBackground: true },
+    onLine: () => {},
+  });
+  ponder.pause();
+  await ponder.stop();
+  ponder.pause();
+  expect(await ponder.exited).toBe("SIGINT");
 });

@@ -13,6 +13,9 @@ export type PonderProcess = {
   /** Stops it in order, and kills it after a timeout. */
   stop(): Promise<void>;
   kill(): void;
+  /** It does not run until `resume`. */
+  pause(): void;
+  resume(): void;
 };
 
 /** The variables that Ponder inherits. Others, such as `PORT`, mean something else to it. */
@@ -36,7 +39,7 @@ const killOnDisconnect = '(read -r _ <&3 || kill -KILL "$$") >/dev/null 2>&1 & e
  * From before its first thread. Linux may schedule sessions as groups ("autogroup", sched(7)): then a nice value counts
  * within a session alone, and what a session yields to others is its group's own value.
  */
-const atLowPriority = `(echo 10 >/proc/$$/autogroup) 2>/dev/null; exec nice -n 10 /bin/sh -c "$0" sh "$@"`;
+const atLowPriority = `(echo 19 >/proc/$$/autogroup) 2>/dev/null; exec nice -n 19 /bin/sh -c "$0" sh "$@"`;
 
 type PonderStart = {
   schema: string;
@@ -44,7 +47,7 @@ type PonderStart = {
   port: number;
   settings: Record<string, string>;
   onLine: (line: string) => void;
-  /** It yields the processors to everything else, in a session of its own. */
+  /** At the lowest priority, in a session of its own. */
   isBackground?: boolean;
 };
 
@@ -81,11 +84,16 @@ export function startPonder(start: PonderStart): PonderProcess {
     if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   }
   const exited = exitOf(child);
+  let isStopping = false;
   return {
     pid: child.pid,
     exited,
     kill: () => void child.kill("SIGKILL"),
+    pause: () => void (isStopping || child.kill("SIGSTOP")),
+    resume: () => void child.kill("SIGCONT"),
     async stop() {
+      isStopping = true;
+      child.kill("SIGCONT");
       const killTimer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       // SIGTERM would end its bundler before Ponder has released its lock of the schema.
       child.kill("SIGINT");

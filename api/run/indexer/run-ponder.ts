@@ -21,6 +21,7 @@ import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 import { trackProgress } from "./track-progress.ts";
 import { waitUntilStalled } from "./wait-until-stalled.ts";
+import { yieldToReaders } from "./yield-to-readers.ts";
 
 /** One run of Ponder, from the check of the RPCs to its exit. */
 type PonderRun = {
@@ -92,7 +93,9 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const ponder = startPonder({ schema, port, settings, onLine, isBackground });
     run.reached = "started";
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
-    void trackProgress(db, id, () => run.reached === "live", ending.signal);
+    const isLive = () => run.reached === "live";
+    void trackProgress(db, id, isLive, ending.signal);
+    if (isBackground) void yieldToReaders(db, chainId, ponder, isLive, ending.signal);
     const reason = await Promise.race([
       ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {
@@ -112,7 +115,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   }
 }
 
-/** What indexes an added source's history is in the background until its next start. */
+/** An added source's history is indexed in the background. */
 async function isInBackground({
   chain: { chainId },
   indexer,

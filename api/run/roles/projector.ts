@@ -4,6 +4,7 @@ import { type Target, targetOf } from "../../../projections/engine/checkpoint.ts
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import { hasCaughtUp } from "../../../projections/log/indexer-progress.ts";
 import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
@@ -169,7 +170,14 @@ function runIndexerRecorder(
       ...(isCore ? {} : { backlogEvents: addedBacklogEvents }),
     },
     finalityBlocks: isCore ? finalityBlocks : null,
-    ...(isCore ? {} : { mayRecord: () => hasProjectionsWithin(db, maxUnappliedFacts) }),
+    ...(isCore
+      ? {}
+      : {
+          background: {
+            mayRecord: () => hasProjectionsWithin(db, maxUnappliedFacts),
+            isServed: () => hasCaughtUp(db, { chainId, indexer: coreIndexer }),
+          },
+        }),
     changeSignal,
     logger: context.logger,
     signal,
