@@ -51,6 +51,11 @@ export type DatabaseOptions = DatabaseAddress & {
   prepares?: boolean | number;
   /** Whether a prepared statement is planned once, for any values: where all of them concern few rows. */
   plansOnce?: boolean;
+  /**
+   * Whether a connection sends statements before those before them are answered, where a transaction has several callers
+   * (`pipelined`). Not through a pooler.
+   */
+  pipelines?: boolean;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -73,6 +78,7 @@ const answerTimeoutMs = (statementTimeoutMs: number) => 2 * statementTimeoutMs +
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeoutMs = 0, idleInTransactionTimeoutMs = 0, isPooled = false } = options;
+  const pipelines = options.pipelines === true && !isPooled;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
@@ -81,6 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     types: driverTypes,
+    pipeline: pipelines,
   });
   pool.on("error", options.onIdleError);
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
@@ -92,8 +99,15 @@ export function openDatabase(options: DatabaseOptions): Database {
       ? wrapping(pool, (send) => sendPooled(send, limits), answerMs)
       : preparing(pool, mostNames(options), answerMs),
   });
-  return new Kysely({ dialect });
+  const db: Database = new Kysely({ dialect });
+  if (pipelines) pipelining.add(db);
+  return db;
 }
+
+const pipelining = new WeakSet<Database>();
+
+/** Whether the connections of a database pipeline. */
+export const pipelines = (db: Database): boolean => pipelining.has(db);
 
 /** Settings of a connection, which the server applies when it is opened. */
 function sessionSettings({

@@ -2,7 +2,9 @@ import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { isConflict } from "../database-failure.ts";
 import { readLogHead } from "../log/read-log-head.ts";
-import { applyWindow, type OpenWindow, readOpenWindow } from "./apply-window.ts";
+import { pipelined } from "../pipelined.ts";
+import { applyTogether } from "./apply-together.ts";
+import { readOpenWindow } from "./apply-window.ts";
 import {
   type Checkpoint,
   isCurrent,
@@ -12,7 +14,6 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { closeWindow, openWindow } from "./fact-window.ts";
-import { DerivationFailed, isPermanentError } from "./failure.ts";
 import { readPositions } from "./positions.ts";
 import type { Relation, Window } from "./projection.ts";
 
@@ -71,7 +72,11 @@ export async function tick(
           session,
           due.map(({ target }) => target.schema),
         );
-        await applyAll(session, due, { upTo: window.upTo, checkpoints, facts });
+        await applyAll(await pipelined(db, session), due, {
+          upTo: window.upTo,
+          checkpoints,
+          facts,
+        });
         await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
         return { outcome: "moved", window, head };
       });
@@ -129,14 +134,10 @@ async function applyAll(
     facts,
   }: { upTo: bigint; checkpoints: Map<string, Checkpoint>; facts: Relation | undefined },
 ): Promise<void> {
-  let open: OpenWindow | undefined;
-  for (const { target, position } of due) {
-    if (open?.window.after !== position) {
-      if (open !== undefined) await closeWindow(session);
-      const window = await openWindow(session, { after: position, upTo }, facts);
-      open = await readOpenWindow(session, window, checkpoints);
-    }
-    await applyTo(session, target, open);
+  for (const [index, { after, targets }] of neighbours(due).entries()) {
+    if (index > 0) await closeWindow(session);
+    const window = await openWindow(session, { after, upTo }, facts);
+    await applyTogether(session, targets, await readOpenWindow(session, window, checkpoints));
   }
   for (const after of new Set(due.map(({ position }) => position))) {
     const moving = due.filter(({ position }) => position === after);
@@ -146,14 +147,15 @@ async function applyAll(
   }
 }
 
-async function applyTo(session: Session, target: Target, open: OpenWindow): Promise<void> {
-  try {
-    await applyWindow(session, target, open);
-  } catch (error) {
-    if (isPermanentError(error))
-      throw new DerivationFailed(target.projection.name, open.window, error);
-    throw error;
+/** Targets that follow one another in the order given and begin at one position. */
+function neighbours(due: readonly Reached[]): { after: bigint; targets: Target[] }[] {
+  const groups: { after: bigint; targets: Target[] }[] = [];
+  for (const { target, position } of due) {
+    const last = groups.at(-1);
+    if (last?.after === position) last.targets.push(target);
+    else groups.push({ after: position, targets: [target] });
   }
+  return groups;
 }
 
 /** Tables of another version belong to another projector: this one would write rows that do not fit. */

@@ -31,6 +31,7 @@ export async function withDatabase<Result>(
       url: server.url,
       applicationName: "bench",
       prepares: true,
+      pipelines: true,
       onIdleError: () => {},
     });
     try {

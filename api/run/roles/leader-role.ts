@@ -35,6 +35,7 @@ export function openRoleDatabase(
   return openDatabase({
     url: config.database.url,
     prepares: true,
+    pipelines: true,
     idleInTransactionTimeoutMs: leaseMs,
     onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
     ...options,

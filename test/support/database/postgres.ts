@@ -31,7 +31,13 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Tes
   await administer(server, `create database ${name} template ${template}`);
   const url = server.replace(/\/postgres$/, `/${name}`);
   // Prepared, as the service's connections are: planning was a third of the server's time.
-  const db = openDatabase({ url, applicationName: "test", prepares: true, onIdleError: () => {} });
+  const db = openDatabase({
+    url,
+    applicationName: "test",
+    prepares: true,
+    pipelines: true,
+    onIdleError: () => {},
+  });
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= db.destroy();

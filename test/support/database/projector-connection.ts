@@ -5,7 +5,7 @@ import { type Database, openDatabase, type Session } from "../../../projections/
 /** One connection, which keeps its plans, as a projector's does. */
 export function openProjectorConnection(url: string): Database {
   return openDatabase({
-    ...{ url, applicationName: "test", max: 1, prepares: true },
+    ...{ url, applicationName: "test", max: 1, prepares: true, pipelines: true },
     onIdleError: () => {},
   });
 }
