@@ -22,9 +22,9 @@ const giveUpMs = 30_000;
 /** With a websocket the node announces blocks; without one Ponder polls every 200 ms. */
 const percentiles = {
   websocket: [
-    { percent: 50, goalMs: 60 },
+    { percent: 50, goalMs: 45 },
     { percent: 95, goalMs: null },
-    { percent: 99, goalMs: 250 },
+    { percent: 99, goalMs: 150 },
   ],
   polling: [50, 95, 99].map((percent) => ({ percent, goalMs: null })),
 };

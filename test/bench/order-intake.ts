@@ -18,47 +18,53 @@ const warmUps = 20;
 const singleOrders = warmUps + 3 * singles;
 const firstToken = 70_000n;
 const mintBatch = 25;
+/** Above what one maker and one contract are given here. */
+const quotas = { ORDER_QUOTA_MAKER: "100000", ORDER_QUOTA_CONTRACT: "100000" };
 
 /** Orders of one maker on chain 1, signed in advance: one per POST, then a hundred per POST. */
 export function run(): Promise<Figure[]> {
   return withInstallation(async ({ ethereum, whileServing }) => {
     const { chainId, rpcUrl, wsUrl } = ethereum.anvil;
     await ethereum.client.setIntervalMining({ interval: 1 });
-    return whileServing([{ chainId, rpcUrl, wsUrl }], async (baseUrl) => {
-      await ethereum.client.setIntervalMining({ interval: 0 });
-      await ethereum.client.setAutomine(true);
-      const orders = await signOrders(ethereum, baseUrl, singleOrders + bulks * bulkSize);
-      await ethereum.client.setIntervalMining({ interval: 1 });
-      const agent = new Agent({ keepAlive: true, maxSockets: connections });
-      const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
-      const postAll = (some: readonly unknown[]) =>
-        inParallel(connections, some, (seaport) => post("/v1/orders/asks", { chainId, seaport }));
-      await untilDescribed(baseUrl, firstToken + BigInt(orders.length - 1));
-      await postAll(orders.slice(0, warmUps));
-      const first = await postAll(orders.slice(warmUps, warmUps + singles));
-      await postAll(orders.slice(warmUps + singles, singleOrders - singles));
-      const warm = await postAll(orders.slice(singleOrders - singles, singleOrders));
-      const bulk: number[] = [];
-      for (let start = singleOrders; start < orders.length; start += bulkSize) {
-        const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
-        bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
-      }
-      agent.destroy();
-      const about = "listings of one maker on chain 1, which mines every second";
-      return [
-        ...singleFigures("order-intake, single,", warm, about),
-        ...singleFigures("order-intake, single, just started,", first, about),
-        ...percentileFigures(
-          "order-intake, a hundred,",
-          bulk,
-          [
-            { percent: 50, goalMs: 1_000 },
-            { percent: 99, goalMs: 1_000 },
-          ],
-          `${bulks} times ${bulkSize} ${about}`,
-        ),
-      ];
-    });
+    return whileServing(
+      [{ chainId, rpcUrl, wsUrl }],
+      async (baseUrl) => {
+        await ethereum.client.setIntervalMining({ interval: 0 });
+        await ethereum.client.setAutomine(true);
+        const orders = await signOrders(ethereum, baseUrl, singleOrders + bulks * bulkSize);
+        await ethereum.client.setIntervalMining({ interval: 1 });
+        const agent = new Agent({ keepAlive: true, maxSockets: connections });
+        const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
+        const postAll = (some: readonly unknown[]) =>
+          inParallel(connections, some, (seaport) => post("/v1/orders/asks", { chainId, seaport }));
+        await untilDescribed(baseUrl, firstToken + BigInt(orders.length - 1));
+        await postAll(orders.slice(0, warmUps));
+        const first = await postAll(orders.slice(warmUps, warmUps + singles));
+        await postAll(orders.slice(warmUps + singles, singleOrders - singles));
+        const warm = await postAll(orders.slice(singleOrders - singles, singleOrders));
+        const bulk: number[] = [];
+        for (let start = singleOrders; start < orders.length; start += bulkSize) {
+          const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
+          bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
+        }
+        agent.destroy();
+        const about = "listings of one maker on chain 1, which mines every second";
+        return [
+          ...singleFigures("order-intake, single,", warm, 45, about),
+          ...singleFigures("order-intake, single, just started,", first, 60, about),
+          ...percentileFigures(
+            "order-intake, a hundred,",
+            bulk,
+            [
+              { percent: 50, goalMs: 1_000 },
+              { percent: 99, goalMs: 1_000 },
+            ],
+            `${bulks} times ${bulkSize} ${about}`,
+          ),
+        ];
+      },
+      quotas,
+    );
   });
 }
 
@@ -76,12 +82,17 @@ async function untilDescribed(baseUrl: string, tokenId: bigint): Promise<void> {
   );
 }
 
-function singleFigures(name: string, durationsMs: readonly number[], about: string): Figure[] {
+function singleFigures(
+  name: string,
+  durationsMs: readonly number[],
+  goalMs: number,
+  about: string,
+): Figure[] {
   return percentileFigures(
     name,
     durationsMs,
     [
-      { percent: 50, goalMs: 60 },
+      { percent: 50, goalMs },
       { percent: 99, goalMs: null },
     ],
     `${durationsMs.length} ${about}, ${connections} connections`,

@@ -4,6 +4,7 @@ import type { Database, Session } from "../../../projections/database.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../../projections/log/stage.ts";
 import { addressOf, fillPayload, fraction } from "../facts.ts";
+import { stageBids } from "./bids.ts";
 import { appendCollections, chain, type MarketSize, makeCollections } from "./collections.ts";
 
 const BATCH = 50_000;
@@ -17,7 +18,7 @@ const SALE_DAYS = 90;
 const FLOOR_DAYS = 31;
 
 /**
- * Fills an empty log with a market: every token minted, three in ten listed by their owner, sales of the last months.
+ * Fills an empty log with a market: every token minted, three in ten listed by their owner, bids for a quarter, sales of the last months.
  * The first collections are large and have the most sales. Equal sizes and times give equal facts.
  */
 export async function appendMarket(db: Database, size: MarketSize, until: Date): Promise<void> {
@@ -55,7 +56,7 @@ const hashOf = (series: string, value: string) =>
   sql.raw(`sha256(convert_to('${series}' || (${value}), 'UTF8'))`);
 const nobody = sql.raw(`'\\x${"00".repeat(20)}'::bytea`);
 
-/** Mints of the tokens numbered [from, upTo), their metadata, their owners' approvals and listings. */
+/** Mints of the tokens numbered [from, upTo), their metadata, their owners' approvals and listings, and bids for them. */
 async function stageTokens(session: Session, from: number, upTo: number): Promise<void> {
   await sql`
     create temporary table if not exists market_token (
@@ -71,6 +72,7 @@ async function stageTokens(session: Session, from: number, upTo: number): Promis
   await stageChain(session);
   await stageDocuments(session);
   await stageListings(session);
+  await stageBids(session, sql.raw(account("n", 15)));
 }
 
 async function stageChain(session: Session): Promise<void> {

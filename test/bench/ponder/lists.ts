@@ -83,6 +83,19 @@ const hotLists = {
       ],
     ),
   },
+  bids: {
+    path: (collection) => `/v1/bids?${chain}&collection=${collection}&sort=price_desc`,
+    field: "orders",
+    queries: queriesOf(
+      "orders",
+      `where: { collection: $collection, status: "bid active" }, orderBy: "price", orderDirection: "desc"`,
+      [
+        smallOrder,
+        `${smallOrder} kind standard currency usd quantity filled startTime endTime createdAt reason sellerNet fees
+         ${profile}`,
+      ],
+    ),
+  },
 } satisfies Record<string, HotList>;
 
 /** The list of each of these collections in turn: 50 rows with an exact total, of our API and of Ponder's GraphQL. */

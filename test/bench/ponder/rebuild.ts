@@ -66,7 +66,7 @@ function figuresOf(rounds: readonly Round[], events: number, size: string): Figu
   const against = (mark: string, of: keyof Ours) => [
     figure(
       `of Ponder's${mark}`,
-      { unit: "ratio", ...(of === "five" && { atLeast: 4 }) },
+      { unit: "ratio", ...(of === "five" && { atLeast: 6 }) },
       (one) => spanOf(one) / one.ours[of].ms,
     ),
     figure(
