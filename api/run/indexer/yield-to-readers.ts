@@ -10,8 +10,8 @@ const runMs = 5;
 const pollMs = 2_000;
 
 /**
- * Lets Ponder run for a share of the time only, from when the chain is served until Ponder follows new blocks. A nice value alone does
- * not do: it still takes the second processor, its cache and its memory's bandwidth from those who answer.
+ * Lets Ponder run for a share of the time only, from when the chain is served until Ponder follows new blocks. A nice
+ * value alone does not do: Ponder still takes the second processor from those who answer, with its caches.
  */
 export async function yieldToReaders(
   db: Database,
