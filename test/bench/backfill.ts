@@ -14,7 +14,7 @@ import { getJson, pipelineSettings, until } from "../support/database/pipeline.t
 import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
 import { serve } from "./installation.ts";
-import { measureMemory } from "./memory.ts";
+import { type Memory, measureMemory } from "./memory.ts";
 import { processorMs } from "./ponder/processor.ts";
 import { withDatabase } from "./server.ts";
 
@@ -28,7 +28,7 @@ const schema = "alone";
 
 /** Seconds from nothing to the end, processor seconds of all processes but the node, and how many events are stored. */
 type Spent = { seconds: number; processorSeconds: number; events: number };
-type Round = { ponder: Spent; ours: Spent; megabytes: number };
+type Round = { ponder: Spent; ours: Spent; memory: Memory };
 
 /**
  * From an empty database until the last row is served, and Ponder alone with the same events over the same chain, its
@@ -42,9 +42,9 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     const measured: Round[] = [];
     for (let round = 0; round < roundsOf(facts); round += 1) {
       const ponder = await withDatabase((db, url) => indexAlone({ ...given, db, url }));
-      const memory = measureMemory(node.pid);
+      const meter = measureMemory(node.pid);
       const ours = await withDatabase((db, url) => serveAll({ ...given, db, url }));
-      measured.push({ ponder, ours, megabytes: await memory.stop() });
+      measured.push({ ponder, ours, memory: await meter.stop() });
       expectSame(ponder, ours);
     }
     return figuresOf(measured, node);
@@ -155,6 +155,7 @@ function figuresOf(measured: readonly Round[], { lastBlock }: ChainNode): Figure
     figure("until the last row is served", rate, ({ ours }) => events / ours.seconds),
     figure("Ponder alone", rate, ({ ponder }) => events / ponder.seconds),
     figure("processor seconds", { unit: "s" }, ({ ours }) => ours.processorSeconds),
-    figure("memory of all processes", { unit: "MB", atMost: 2_500 }, ({ megabytes }) => megabytes),
+    figure("memory of all processes", { unit: "MB", atMost: 2_500 }, ({ memory }) => memory.all),
+    figure("of it PostgreSQL's buffers", { unit: "MB" }, ({ memory }) => memory.shared),
   ];
 }

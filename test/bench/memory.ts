@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { descendantsOf } from "../support/database/processes.ts";
 
+/** Megabytes; `shared`: what processes share on purpose, such as PostgreSQL's buffers, is a part of `all`. */
+export type Memory = { all: number; shared: number };
+
 export type MemoryMeter = {
-  /** Ends it. The most megabytes that were seen. */
-  stop(): Promise<number>;
+  /** Ends it. The most that was seen. */
+  stop(): Promise<Memory>;
 };
 
 const everyMs = 2_000;
@@ -13,11 +16,12 @@ const everyMs = 2_000;
  * once, however many processes share it ("Pss", proc_pid_smaps_rollup(5)).
  */
 export function measureMemory(except: number): MemoryMeter {
-  let most = 0;
+  let most: Memory = { all: 0, shared: 0 };
   let look = Promise.resolve();
   const timer = setInterval(() => {
     look = look.then(async () => {
-      most = Math.max(most, await memoryOf(process.pid, [except]));
+      const seen = await memoryOf(process.pid, [except]);
+      if (seen.all > most.all) most = seen;
     });
   }, everyMs);
   return {
@@ -29,18 +33,21 @@ export function measureMemory(except: number): MemoryMeter {
   };
 }
 
-/** Megabytes of a process and what it has started, but for some processes and what those have started. */
-export async function memoryOf(ancestor: number, except: readonly number[]): Promise<number> {
+/** Of a process and what it has started, but for some processes and what those have started. */
+export async function memoryOf(ancestor: number, except: readonly number[]): Promise<Memory> {
   const others = new Set(
     except.flatMap((pid) => [pid, ...descendantsOf(pid).map((started) => started.pid)]),
   );
   const all = [ancestor, ...descendantsOf(ancestor).map(({ pid }) => pid)];
-  const own = all.filter((pid) => !others.has(pid));
-  const sizes = await Promise.all(own.map(kilobytesOf));
-  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1_024);
+  const texts = await Promise.all(all.filter((pid) => !others.has(pid)).map(readSizes));
+  const megabytes = (name: string) => {
+    const size = new RegExp(`^${name}:\\s+(\\d+)`, "m");
+    return Math.round(
+      texts.reduce((sum, text) => sum + Number(size.exec(text)?.[1] ?? 0), 0) / 1_024,
+    );
+  };
+  return { all: megabytes("Pss"), shared: megabytes("Pss_Shmem") };
 }
 
-async function kilobytesOf(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
-  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0);
-}
+/** Empty when the process is gone. */
+const readSizes = (pid: number) => readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");

@@ -60,8 +60,8 @@ async function live(dataDir: string, orphanGuard: OrphanGuard, histories: number
   await delay(restMs);
   const [all, chains] = spent();
   const megabytes = {
-    all: await memoryOf(service.pid, []),
-    roles: await memoryOf(service.pid, [postmaster, localChains]),
+    all: (await memoryOf(service.pid, [])).all,
+    roles: (await memoryOf(service.pid, [postmaster, localChains])).all,
   };
   await service.end();
   const ofChains = (chains - chainsBefore) / restMs;

@@ -5,6 +5,7 @@ import { saleUsdE8, usdE8Of } from "../../../projections/sql/usd.ts";
 import { type App, startApp } from "../ponder/process.ts";
 import { chainId } from "./collections.ts";
 import { reportStep } from "./data.ts";
+import { selectCollections } from "./graphql-collections.ts";
 
 type Target = Omit<App, "command" | "rpcUrl"> & { db: Database };
 
@@ -22,7 +23,10 @@ export async function createPonderTables({ db, ...app }: Target): Promise<void> 
       reportStep("its orders", () => fill(db, schema, "order", sql`${listings} union all ${bids}`)),
     ),
     reportStep("its metadata", () => fill(db, schema, "metadata", metadata)),
-    reportStep("its collections", () => fill(db, schema, "profile", profiles)),
+    reportStep("its collections' names", () => fill(db, schema, "profile", profiles)),
+    reportStep("its collections", async () =>
+      fill(db, schema, "collection", await selectCollections(db)),
+    ),
   ]);
 }
 

@@ -19,7 +19,7 @@ type Options = { scale: number; directory: string | null };
 type Group = { name: string; collections: readonly Address[] };
 
 const schema = "bench_graphql";
-const lists = ["sales", "tokens", "listings", "bids"] as const;
+const lists = ["sales", "tokens", "listings", "bids", "collections"] as const;
 const seconds = 2;
 /** Most collections per size. */
 const OF_A_SIZE = 20;

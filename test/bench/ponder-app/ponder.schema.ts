@@ -53,14 +53,41 @@ export const holder = onchainTable(
   (table) => ({ key: primaryKey({ columns: [table.collection, table.owner] }) }),
 );
 
-export const collection = onchainTable("collection", (column) => ({
-  address: column.hex().primaryKey(),
-  supply: column.integer().notNull(),
-  holders: column.integer().notNull(),
-  sales: column.integer().notNull(),
-  volume: column.bigint().notNull(),
-  lastSaleAt: column.bigint(),
-}));
+export const collection = onchainTable(
+  "collection",
+  (column) => ({
+    address: column.hex().primaryKey(),
+    supply: column.integer().notNull(),
+    holders: column.integer().notNull(),
+    sales: column.integer().notNull(),
+    volume: column.bigint().notNull(),
+    lastSaleAt: column.bigint(),
+    /** Of a ranking, as whoever shows one would store it. */
+    place: column.integer(),
+    slug: column.text(),
+    name: column.text(),
+    symbol: column.text(),
+    description: column.text(),
+    standard: column.integer(),
+    image: column.text(),
+    banner: column.text(),
+    website: column.text(),
+    twitter: column.text(),
+    discord: column.text(),
+    isVerified: column.boolean(),
+    contracts: column.json(),
+    royalty: column.json(),
+    listed: column.integer(),
+    floor: column.json(),
+    floorBuyable: column.json(),
+    bestOffer: column.json(),
+    daySales: column.json(),
+    floorChange: column.json(),
+    createdAt: column.bigint(),
+    updatedAt: column.bigint(),
+  }),
+  (table) => ({ byPlace: index().on(table.place) }),
+);
 
 /** Volume by hour, of which the last day, week and month are summed. */
 export const collectionHour = onchainTable(

@@ -22,7 +22,7 @@ export type Comparison = {
   read: Record<"ours" | "ponder", (body: unknown) => ListSummary>;
 };
 
-export type ListSummary = { total: number; tokenIds: string[] };
+export type ListSummary = { total: number; ids: string[] };
 
 /** `cached`: the same URL repeatedly; `unchanged`: answered with 304. */
 type Side = "ours" | "ponder" | "cached" | "unchanged";
@@ -166,7 +166,7 @@ async function checkEqual({ name, ours, ponder, read }: Comparison): Promise<str
     const theirs = read.ponder(
       await (await send(ponder, ponder.requests[index] ?? noRequest)).json(),
     );
-    if (own.total !== theirs.total || own.tokenIds.join() !== theirs.tokenIds.join()) {
+    if (own.total !== theirs.total || own.ids.join() !== theirs.ids.join()) {
       throw new Error(`${name}: ${JSON.stringify(own)} is not ${JSON.stringify(theirs)}`);
     }
     summaries.set(request.path, own);
@@ -176,7 +176,7 @@ async function checkEqual({ name, ours, ponder, read }: Comparison): Promise<str
 
 function rowsOf(summaries: readonly ListSummary[]): string {
   const [rows, totals] = [
-    summaries.map(({ tokenIds }) => tokenIds.length),
+    summaries.map(({ ids }) => ids.length),
     summaries.map((one) => one.total),
   ];
   const [least, most] = [Math.min(...totals), Math.max(...totals)];

@@ -1,10 +1,12 @@
 import type { Address } from "viem";
 import type { Comparison, ListSummary, Server } from "./comparison.ts";
 
-/** A much used list of a collection: our URL, and the same rows in GraphQL. */
+/** A much used list, of a collection or of them all: our URL, and the same rows in GraphQL. */
 type HotList = {
   path(collection: Address): string;
   field: string;
+  /** What names a row; default: its token. */
+  idOf?: keyof Row;
   /** Of GraphQL's own small row, and of the facts that our row tells. */
   queries: Record<Facts, string>;
 };
@@ -17,12 +19,23 @@ const goals: Record<Facts, number> = { "small row": 1.2, "same facts": 2.5 };
 export type HotListName = keyof typeof hotLists;
 export type Servers = { ours: Server; ponder: Server; postmaster: number };
 
+type Row = { tokenId: string; address: string };
+
 const rows = 50;
 const chain = `chainId=33139&per_page=${rows}`;
 
 const listOf = (field: string, args: string, columns: string) =>
   `query ($collection: String!) {
     ${field}(${args}, limit: ${rows}) {
+      items { ${columns} }
+      pageInfo { hasNextPage endCursor }
+      totalCount
+    }
+  }`;
+
+const ranking = (columns: string) =>
+  `query {
+    collections(orderBy: "place", limit: ${rows}) {
       items { ${columns} }
       pageInfo { hasNextPage endCursor }
       totalCount
@@ -83,6 +96,17 @@ const hotLists = {
       ],
     ),
   },
+  collections: {
+    path: () => `/v1/collections?${chain}&sort=holders`,
+    field: "collections",
+    idOf: "address",
+    queries: {
+      "small row": ranking("address supply holders sales volume lastSaleAt"),
+      "same facts":
+        ranking(`address supply holders listed slug name symbol description standard image banner website
+        twitter discord isVerified contracts royalty floor floorBuyable bestOffer daySales floorChange createdAt updatedAt`),
+    },
+  },
   bids: {
     path: (collection) => `/v1/bids?${chain}&collection=${collection}&sort=price_desc`,
     field: "orders",
@@ -104,9 +128,9 @@ export function comparisonOf(
   { ours, ponder }: Servers,
   collections: readonly Address[],
 ): Comparison {
-  const { path, field, queries }: HotList = hotLists[name];
+  const { path, field, queries, idOf = "tokenId" }: HotList = hotLists[name];
   return {
-    name: `${name} of a collection, ${asked}`,
+    name: `${name}${idOf === "tokenId" ? " of a collection" : ""}, ${asked}`,
     goal: goals[asked],
     ours: { ...ours, requests: collections.map((collection) => ({ path: path(collection) })) },
     ponder: {
@@ -116,18 +140,18 @@ export function comparisonOf(
         body: JSON.stringify({ query: queries[asked], variables: { collection } }),
       })),
     },
-    read: { ours: readOurs, ponder: (body) => readGraph(body, field) },
+    read: { ours: (body) => readOurs(body, idOf), ponder: (body) => readGraph(body, field, idOf) },
   };
 }
 
-function readOurs(body: unknown): ListSummary {
-  const { data, meta } = body as { data: { tokenId: string }[]; meta: { total: number } };
-  return { total: meta.total, tokenIds: data.map(({ tokenId }) => tokenId) };
+function readOurs(body: unknown, idOf: keyof Row): ListSummary {
+  const { data, meta } = body as { data: Row[]; meta: { total: number } };
+  return { total: meta.total, ids: data.map((row) => row[idOf]) };
 }
 
-function readGraph(body: unknown, field: string): ListSummary {
-  type List = { items: { tokenId: string }[]; totalCount: number };
+function readGraph(body: unknown, field: string, idOf: keyof Row): ListSummary {
+  type List = { items: Row[]; totalCount: number };
   const { data } = body as { data: Record<string, List> };
   const { items = [], totalCount = 0 } = data[field] ?? {};
-  return { total: totalCount, tokenIds: items.map(({ tokenId }) => tokenId) };
+  return { total: totalCount, ids: items.map((row) => row[idOf]) };
 }
