@@ -148,11 +148,18 @@ async function stateOf(installation: Installation, indexer: string) {
   return (await states(installation)).find((one) => one.indexer === indexer);
 }
 
+/** What is added takes what other tests leave of the processors. */
+const addedWithinMs = 550_000;
+
 const follows = (installation: Installation, indexer: string) =>
-  until(`${indexer} to follow new blocks`, async () => {
-    const state = await stateOf(installation, indexer);
-    return state?.state === "following" && state.indexed !== null;
-  });
+  until(
+    `${indexer} to follow new blocks`,
+    async () => {
+      const state = await stateOf(installation, indexer);
+      return state?.state === "following" && state.indexed !== null;
+    },
+    addedWithinMs,
+  );
 
 /** Waits until the log holds the exchange's events of these tokens, and no others of it. */
 async function recordsSales(installation: Installation, tokens: number[]): Promise<void> {
