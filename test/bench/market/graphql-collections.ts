@@ -16,7 +16,7 @@ export async function selectCollections(db: Database): Promise<RawBuilder<unknow
     { limit, offset: 0, after: null },
     new Date(),
   );
-  const text = JSON.stringify(rows.map(storedRow));
+  const text = JSON.stringify(rows.map(storedRow), amountsAsText);
   return sql`
     (address, supply, holders, sales, volume, last_sale_at, place, slug, name, symbol, description, standard, image, banner,
      website, twitter, discord, is_verified, contracts, royalty, listed, floor, floor_buyable, best_offer, day_sales,
@@ -50,14 +50,14 @@ function storedRow(row: CollectionRow, place: number) {
     ...{ contracts, royalty, floor, place, is_verified: row.verified, listed: Number(row.listed) },
     ...{ floor_buyable: floorBuyable, best_offer: bestOffer, last_sale_at: null },
     ...{ supply: Number(row.supply), holders: Number(row.holders) },
-    ...{ sales: Number(all.sales), volume: `${all.wei}` },
-    day_sales: textsOf(day),
-    floor_change: textsOf(row.change),
+    ...{ sales: Number(all.sales), volume: all.wei },
+    day_sales: day,
+    floor_change: row.change,
     created_at: seconds(row.createdAt),
     updated_at: seconds(row.updatedAt),
   };
 }
 
-/** Amounts as text: JSON has no integers of their size. */
-const textsOf = (figures: Record<string, bigint | null>) =>
-  Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, value && `${value}`]));
+/** JSON has no integers of their size. */
+const amountsAsText = (_: string, value: unknown) =>
+  typeof value === "bigint" ? `${value}` : value;
