@@ -4,13 +4,14 @@ import type { Projection } from "./projection.ts";
 export const CONCURRENCY = 2;
 
 /**
- * Does work for each item, `CONCURRENCY` at a time, in their order as far as `waitsFor` allows. After a failure nothing
+ * Does work for each item, `atOnce` at a time, in their order as far as `waitsFor` allows. After a failure nothing
  * more is started; it is thrown when the running work has ended. Results are in the order of `all`.
  */
 export async function runConcurrently<One, Result>(
   all: readonly One[],
   work: (one: One) => Promise<Result>,
   waitsFor: (one: One, other: One) => boolean = () => false,
+  atOnce = CONCURRENCY,
 ): Promise<Result[]> {
   const results = new Map<One, Result>();
   const running = new Map<One, Promise<void>>();
@@ -25,7 +26,7 @@ export async function runConcurrently<One, Result>(
   const isFree = (one: One) => !all.some((other) => !results.has(other) && waitsFor(one, other));
   for (;;) {
     const next = all.find((one) => !results.has(one) && !running.has(one) && isFree(one));
-    if (next !== undefined && failures.length === 0 && running.size < CONCURRENCY) start(next);
+    if (next !== undefined && failures.length === 0 && running.size < atOnce) start(next);
     else if (running.size > 0) await Promise.race(running.values());
     else break;
   }
