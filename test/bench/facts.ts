@@ -70,6 +70,10 @@ export async function appendRange(
 export const fraction = (value: string, seed: number) =>
   `((hashint8extended(${value}, ${seed}) & 4294967295) / 4294967296.0::float8)`;
 
+/** A digest of a series' name and a value. */
+export const hashOf = (series: string, value: string) =>
+  sql.raw(`sha256(convert_to('${series}' || (${value}), 'UTF8'))`);
+
 /** A pseudo-random address. */
 export const addressOf = (series: string, value: string) =>
   `substr(sha256(convert_to('${series}' || ${value}, 'UTF8')), 1, 20)`;

@@ -2,16 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import type { Session } from "../../../projections/database.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
-import { fraction } from "../facts.ts";
+import { byteaLiteral } from "../../../projections/sql/bytea.ts";
+import { fraction, hashOf } from "../facts.ts";
 import { chain, chainId } from "./collections.ts";
 
 /** One bid to so many tokens, half of them for any token of the collection. */
 const TOKENS_A_BID = 4;
 
-const bytes = (address: string) => sql.raw(`'\\x${address.slice(2)}'::bytea`);
 const wrapped = wrappedNative[chainId];
-const hashOf = (series: string, value: string) =>
-  sql.raw(`sha256(convert_to('${series}' || (${value}), 'UTF8'))`);
 
 /** Bids for tokens of `market_token`, and what makes them fillable: their makers' deposits and approvals. */
 export async function stageBids(session: Session, bidder: RawBuilder<unknown>): Promise<void> {
@@ -19,7 +17,7 @@ export async function stageBids(session: Session, bidder: RawBuilder<unknown>): 
     (select m.*, ${bidder} as bidder from market_token m where n % ${sql.lit(TOKENS_A_BID)} = 1) bid`;
   const event = (series: string, first: number) => sql`
     ${chain}, ${sql.lit(first)} + n / 200, ${hashOf(`${series} block`, "n / 200")}, to_timestamp(1700000000 + 12 * (n / 200)),
-    (n % 200)::int / 10, ${hashOf(series, "n / 10")}, (n % 200)::int, 0, ${bytes(wrapped)}`;
+    (n % 200)::int / 10, ${hashOf(series, "n / 10")}, (n % 200)::int, 0, ${byteaLiteral(wrapped)}`;
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, from_address, to_address, amount)
@@ -28,7 +26,7 @@ export async function stageBids(session: Session, bidder: RawBuilder<unknown>): 
     from ${bidding}
     union all
     select 500000000 + n, ${sql.lit(factKind.erc20_approval)}, ${event("allowance", 18_000_000)}, bidder,
-           ${bytes(seaport["1.6"])}, ${sql.lit(`${2n ** 256n - 1n}`)}::numeric
+           ${byteaLiteral(seaport["1.6"])}, ${sql.lit(`${2n ** 256n - 1n}`)}::numeric
     from ${bidding}`.execute(session);
   await sql`
     insert into staged (ord, kind, chain_id, contract, token_id, amount, from_address, order_hash, identity,

@@ -3,7 +3,7 @@ import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import type { Database, Session } from "../../../projections/database.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../../projections/log/stage.ts";
-import { addressOf, fillPayload, fraction } from "../facts.ts";
+import { addressOf, fillPayload, fraction, hashOf } from "../facts.ts";
 import { stageBids } from "./bids.ts";
 import { appendCollections, chain, type MarketSize, makeCollections } from "./collections.ts";
 
@@ -52,8 +52,6 @@ async function inBatches(
 const holding = `(c.number * 1000003 + (n - c.first) / ${HOLDING_SIZE})`;
 const account = (value: string, seed: number) =>
   addressOf("account", `floor(${ACCOUNTS} * power(${fraction(value, seed)}, 2))::bigint`);
-const hashOf = (series: string, value: string) =>
-  sql.raw(`sha256(convert_to('${series}' || (${value}), 'UTF8'))`);
 const nobody = sql.raw(`'\\x${"00".repeat(20)}'::bytea`);
 
 /** Mints of the tokens numbered [from, upTo), their metadata, their owners' approvals and listings, and bids for them. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { stringify } from "../../../api/run/inspection/stringify.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { CollectionRow } from "../../../projections/reads/collections/collection-row.ts";
 import { readCollections } from "../../../projections/reads/collections/read-collections.ts";
@@ -16,7 +17,7 @@ export async function selectCollections(db: Database): Promise<RawBuilder<unknow
     { limit, offset: 0, after: null },
     new Date(),
   );
-  const text = JSON.stringify(rows.map(storedRow), amountsAsText);
+  const text = stringify(rows.map(storedRow));
   return sql`
     (address, supply, holders, sales, volume, last_sale_at, place, slug, name, symbol, description, standard, image, banner,
      website, twitter, discord, is_verified, contracts, royalty, listed, floor, floor_buyable, best_offer, day_sales,
@@ -57,7 +58,3 @@ function storedRow(row: CollectionRow, place: number) {
     updated_at: seconds(row.updatedAt),
   };
 }
-
-/** JSON has no integers of their size. */
-const amountsAsText = (_: string, value: unknown) =>
-  typeof value === "bigint" ? `${value}` : value;

@@ -25,17 +25,8 @@ const rows = 50;
 const chain = `chainId=33139&per_page=${rows}`;
 
 const listOf = (field: string, args: string, columns: string) =>
-  `query ($collection: String!) {
+  `query ${args.includes("$collection") ? "($collection: String!)" : ""} {
     ${field}(${args}, limit: ${rows}) {
-      items { ${columns} }
-      pageInfo { hasNextPage endCursor }
-      totalCount
-    }
-  }`;
-
-const ranking = (columns: string) =>
-  `query {
-    collections(orderBy: "place", limit: ${rows}) {
       items { ${columns} }
       pageInfo { hasNextPage endCursor }
       totalCount
@@ -100,12 +91,11 @@ const hotLists = {
     path: () => `/v1/collections?${chain}&sort=holders`,
     field: "collections",
     idOf: "address",
-    queries: {
-      "small row": ranking("address supply holders sales volume lastSaleAt"),
-      "same facts":
-        ranking(`address supply holders listed slug name symbol description standard image banner website
-        twitter discord isVerified contracts royalty floor floorBuyable bestOffer daySales floorChange createdAt updatedAt`),
-    },
+    queries: queriesOf("collections", `orderBy: "place"`, [
+      "address supply holders sales volume lastSaleAt",
+      `address supply holders listed slug name symbol description standard image banner website twitter discord
+       isVerified contracts royalty floor floorBuyable bestOffer daySales floorChange createdAt updatedAt`,
+    ]),
   },
   bids: {
     path: (collection) => `/v1/bids?${chain}&collection=${collection}&sort=price_desc`,
