@@ -18,8 +18,13 @@ const warmUps = 20;
 const singleOrders = warmUps + 3 * singles;
 const firstToken = 70_000n;
 const mintBatch = 25;
-/** Above what one maker and one contract are given here. */
-const quotas = { ORDER_QUOTA_MAKER: "100000", ORDER_QUOTA_CONTRACT: "100000" };
+/** Above what one maker, who never traded, and one contract are given here. */
+const quotas = {
+  ORDER_QUOTA_MAKER: "100000",
+  ORDER_QUOTA_CONTRACT: "100000",
+  ORDER_BUDGET_NEWCOMERS: "100000",
+  ORDER_BUDGET_UNTRADED: "100000",
+};
 
 /** Orders of one maker on chain 1, signed in advance: one per POST, then a hundred per POST. */
 export function run(): Promise<Figure[]> {
