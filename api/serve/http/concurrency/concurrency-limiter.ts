@@ -12,8 +12,8 @@ type ConcurrencyLimits = {
   readonly waitMs?: number;
 };
 
-/** A place among the requests in progress; `shed`: none was free in time. */
-type Slot = { readonly release: () => void } | "shed";
+/** A place among the requests in progress. */
+type Slot = { readonly release: () => void };
 
 export type ClassFigures = {
   readonly inFlight: number;
@@ -22,18 +22,26 @@ export type ClassFigures = {
 };
 
 export type ConcurrencyLimiter = {
-  /** Waits for a slot. `left` aborts when the caller does not wait any more. `items`: of a bulk request, 1 by default. */
-  acquire(loadClass: LoadClass, caller: string, left: AbortSignal, items?: number): Promise<Slot>;
+  /** A slot that is free now; undefined: the request has to wait. `items`: of a bulk request, 1 by default. */
+  tryAcquire(loadClass: LoadClass, caller: string, items?: number): Slot | undefined;
+  /** Waits for a slot; `shed`: none was free in time. `left` aborts when the caller does not wait any more. */
+  acquire(
+    loadClass: LoadClass,
+    caller: string,
+    left: AbortSignal,
+    items?: number,
+  ): Promise<Slot | "shed">;
   figures(): Record<LoadClass, ClassFigures>;
 };
 
-type Waiting = {
+type Wanted = {
   readonly loadClass: LoadClass;
   readonly caller: string;
   /** That it takes of its caller's. */
   readonly places: number;
-  readonly settle: (slot: Slot) => void;
 };
+
+type Waiting = Wanted & { readonly settle: (slot: Slot | "shed") => void };
 
 const defaultWaiting = 1_000;
 const defaultWaitMs = 5_000;
@@ -48,13 +56,14 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   const ofCallers = new Map<string, number>();
   let inFlight = 0;
 
-  const mayStart = ({ caller, places }: Waiting) =>
+  const placesOf = (items: number) => Math.max(1, Math.min(items, Math.floor(perCaller / 2)));
+  const mayStart = ({ caller, places }: Wanted) =>
     (ofCallers.get(caller) ?? 0) + places <= perCaller;
   const hasPlace = (loadClass: LoadClass) =>
     inFlight < Math.max(1, total * shareOf[loadClass]) ||
     (inFlight < total && states[loadClass].inFlight < total * ownShare);
 
-  function count({ loadClass, caller, places }: Waiting, change: 1 | -1): void {
+  function count({ loadClass, caller, places }: Wanted, change: 1 | -1): void {
     inFlight += change;
     states[loadClass].inFlight += change;
     const left = (ofCallers.get(caller) ?? 0) + change * places;
@@ -66,20 +75,20 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
       while (hasPlace(loadClass)) {
         const next = states[loadClass].queue.next(mayStart);
         if (next === undefined) break;
-        start(next);
+        next.settle(start(next));
       }
     }
   }
-  function start(waiting: Waiting): void {
-    count(waiting, 1);
+  function start(wanted: Wanted): Slot {
+    count(wanted, 1);
     let isReleased = false;
     const release = () => {
       if (isReleased) return;
       isReleased = true;
-      count(waiting, -1);
+      count(wanted, -1);
       startNext();
     };
-    waiting.settle({ release });
+    return { release };
   }
   function shed(waiting: Waiting): void {
     const state = states[waiting.loadClass];
@@ -96,15 +105,19 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   }
 
   return {
+    tryAcquire(loadClass, caller, items = 1) {
+      const wanted = { loadClass, caller, places: placesOf(items) };
+      const isFree = states[loadClass].queue.size === 0 && hasPlace(loadClass) && mayStart(wanted);
+      return isFree ? start(wanted) : undefined;
+    },
     acquire: (loadClass, caller, left, items = 1) =>
       new Promise((resolve) => {
-        const settle = (slot: Slot) => {
+        const settle = (slot: Slot | "shed") => {
           clearTimeout(timer);
           left.removeEventListener("abort", leave);
           resolve(slot);
         };
-        const places = Math.max(1, Math.min(items, Math.floor(perCaller / 2)));
-        const waiting: Waiting = { loadClass, caller, places, settle };
+        const waiting: Waiting = { loadClass, caller, places: placesOf(items), settle };
         const leave = () => shed(waiting);
         const timer = setTimeout(leave, waitMs);
         left.addEventListener("abort", leave);

@@ -20,14 +20,13 @@ export function limitConcurrency(
   shed: Shed = (_request, response) => refuse(response, loadClass),
 ): Handler {
   return async (request, response) => {
-    const left = new AbortController();
-    const leave = () => left.abort();
-    response.once("close", leave);
-    const caller = callerOf(request, response);
-    const slot = await concurrency.acquire(loadClass, caller, left.signal, itemsOf(response));
-    response.off("close", leave);
+    const wanted = [loadClass, callerOf(request, response)] as const;
+    const items = itemsOf(response);
+    const slot =
+      concurrency.tryAcquire(...wanted, items) ??
+      (await whileOpen(response, (left) => concurrency.acquire(...wanted, left, items)));
     if (slot === "shed") {
-      if (left.signal.aborted) return;
+      if (response.destroyed) return;
       response.set("Retry-After", String(retryAfterSeconds[loadClass]));
       shed(request, response);
       return;
@@ -38,6 +37,21 @@ export function limitConcurrency(
       slot.release();
     }
   };
+}
+
+/** Waits with a signal that aborts when the connection closes. */
+async function whileOpen<Result>(
+  response: Response,
+  wait: (left: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once("close", leave);
+  try {
+    return await wait(left.signal);
+  } finally {
+    response.off("close", leave);
+  }
 }
 
 /** Notes how many items a bulk request has, once its body is read. */
