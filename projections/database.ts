@@ -101,13 +101,18 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   const db: Database = new Kysely({ dialect });
   if (pipelines) pipelining.add(db);
+  if (!isPooled && mostNames(options) > 0) planning.add(db);
   return db;
 }
 
 const pipelining = new WeakSet<Database>();
+const planning = new WeakSet<Database>();
 
 /** Whether the connections of a database pipeline. */
 export const pipelines = (db: Database): boolean => pipelining.has(db);
+
+/** Whether the connections of a database prepare statements, and so may use a plan again. */
+export const reusesPlans = (db: Database): boolean => planning.has(db);
 
 /** Settings of a connection, which the server applies when it is opened. */
 function sessionSettings({

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import { type Database, reusesPlans } from "../database.ts";
 import { type DataVersion, onlyVersion, selectDataVersion } from "./data-version.ts";
 
 /** Reads of one snapshot: whatever is written meanwhile, they see the data of one version. */
@@ -10,6 +10,8 @@ export type SnapshotOptions = {
   readonly projections: readonly string[];
   /** Called when the snapshot is about to be taken: what was written before is in it. */
   readonly onBegin?: (() => void) | undefined;
+  /** Whether a prepared statement is planned once, for any values. */
+  readonly plansOnce?: boolean | undefined;
 };
 
 /**
@@ -18,15 +20,16 @@ export type SnapshotOptions = {
  */
 export function inSnapshot<Result>(
   db: Database,
-  { projections, onBegin }: SnapshotOptions,
+  { projections, onBegin, plansOnce = false }: SnapshotOptions,
   read: (snapshot: Snapshot) => Promise<Result>,
 ): Promise<Result> {
+  const plans = plansOnce && reusesPlans(db) ? planOnce : sql``;
   return new Promise((resolve, reject) => {
     const work = async (session: Database) => {
       onBegin?.();
       try {
         const { rows } = await sql<DataVersion>`
-          begin isolation level repeatable read read only; ${selectDataVersion(projections)}`.execute(
+          begin isolation level repeatable read read only; ${plans} ${selectDataVersion(projections)}`.execute(
           session,
         );
         const snapshot = Object.assign(session, { transaction: refuseTransaction });
@@ -40,6 +43,8 @@ export function inSnapshot<Result>(
     db.connection().execute(work).catch(reject);
   });
 }
+
+const planOnce = sql`set local plan_cache_mode = force_generic_plan;`;
 
 /** Its end would end the snapshot: PostgreSQL has no transaction within another. */
 function refuseTransaction(): never {

@@ -22,6 +22,7 @@ import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-rea
 import {
   type Answer,
   type Input,
+  planningOf,
   type Refusal,
   type Refused,
   type Route,
@@ -143,6 +144,7 @@ function documentHandler<Context>(
   };
   const { loadClass = "data" } = route;
   const source = readsOf(route);
+  const isPlannedOnce = planningOf(route);
   const answer = async (
     request: Request,
     response: Response,
@@ -151,16 +153,14 @@ function documentHandler<Context>(
     const input = inputOf(request, response);
     const spans = route.spansChains === true && request.query.chainId === undefined;
     const { reads, isComparable } = readsFor(request, cell, spans ? cells.all() : []);
+    const wanted = { loadClass, atLeast, plansOnce: isPlannedOnce(request.query) };
     const positionAt = (snapshot: PositionedSnapshot) => () => positionOf(cells, cell, snapshot);
     // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && isComparable && cache !== undefined)
-      return cache.get(
-        { request: addressOf(request), reads, loadClass, atLeast },
-        (now, snapshot) => {
-          const given = { ...context, ...cell.own, db: snapshot.db, now: () => now };
-          return make(request, route.answer(input, given), positionAt(snapshot));
-        },
-      );
+      return cache.get({ request: addressOf(request), reads, ...wanted }, (now, snapshot) => {
+        const given = { ...context, ...cell.own, db: snapshot.db, now: () => now };
+        return make(request, route.answer(input, given), positionAt(snapshot));
+      });
     const handling = route.validate(input, context);
     if (isRejection(handling)) return { refused: handling };
     if (source === "primary") {
@@ -171,7 +171,7 @@ function documentHandler<Context>(
       );
       return { ...made, position: positionIn(cells, cell, position) };
     }
-    return reads.inSnapshot({ loadClass, atLeast }, (snapshot) =>
+    return reads.inSnapshot(wanted, (snapshot) =>
       make(request, handling({ ...context, ...cell.own, db: snapshot.db }), positionAt(snapshot)),
     );
   };

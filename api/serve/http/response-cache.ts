@@ -11,6 +11,7 @@ type CacheSource = {
   readonly reads: SnapshotReads;
   readonly loadClass: LoadClass;
   readonly atLeast: bigint;
+  readonly plansOnce?: boolean;
 };
 
 export type ResponseCache = {
@@ -85,11 +86,11 @@ export function openResponseCache(options: ResponseCacheOptions): ResponseCache 
     second: number,
     make: (now: Date, snapshot: PositionedSnapshot) => Promise<Response>,
   ): Promise<Response> => {
-    const { request, reads, loadClass, atLeast } = source;
+    const { request, reads, loadClass, atLeast, plansOnce = false } = source;
     const key = `${second} ${request}`;
     const onBegin = () => waiting.delete(key);
     const response = reads
-      .inSnapshot({ loadClass, atLeast, onBegin }, async (snapshot) => {
+      .inSnapshot({ loadClass, atLeast, onBegin, plansOnce }, async (snapshot) => {
         const { version } = snapshot;
         const known = find(request, second, version);
         // Wrapped, so that the connection is given back before the other's response is there.

@@ -89,6 +89,12 @@ type Shape<
    * meanwhile (default of POST), or nothing of the projections, so that its answer has no position.
    */
   readonly reads?: "snapshot" | "primary" | "nothing";
+  /**
+   * Parameters of its query with which statements are planned once, for any values, which costs a list half of
+   * PostgreSQL's work: those whose values do not decide which index is the best. Requests with others, and routes without
+   * this, leave it to PostgreSQL.
+   */
+  readonly plansOnceWith?: readonly string[];
   /** Without a chain in its query it is about all chains: `snapshotsOf` gives a database for each of their logs. */
   readonly spansChains?: boolean;
   /** A success may also be a stream of server-sent events. */
@@ -116,6 +122,13 @@ export function scopeOf({ method, scope }: Pick<Shape, "method" | "scope">): Sco
 
 export function readsOf({ method, reads }: Pick<Shape, "method" | "reads">) {
   return reads ?? (method === "get" ? "snapshot" : "primary");
+}
+
+/** Whether the statements of a request to a route are planned once, by its query. */
+export function planningOf({ query, plansOnceWith }: Pick<Shape, "query" | "plansOnceWith">) {
+  if (plansOnceWith === undefined) return () => false;
+  const others = Object.keys(query?.shape ?? {}).filter((name) => !plansOnceWith.includes(name));
+  return (asked: Readonly<Record<string, unknown>>) => others.every((name) => !(name in asked));
 }
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {

@@ -61,7 +61,8 @@ export async function withMarket<Result>(
 /** A shutdown after a bulk load writes its data to disk. */
 const STOP_MS = 120_000;
 
-async function createMarket(db: Database, scale: number): Promise<void> {
+/** Generates the market where it is absent, and derives what is missing. */
+export async function createMarket(db: Database, scale: number): Promise<void> {
   await migrate(db);
   await sql`create schema if not exists bench`.execute(db);
   await sql`create table if not exists bench.appended (scale float8)`.execute(db);

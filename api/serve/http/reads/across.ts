@@ -40,28 +40,28 @@ function readAcross<Own extends object>(
   atLeast: (cell: Cell<Own>) => bigint,
 ): SnapshotReads {
   type Wanted = Parameters<PositionedReads["inSnapshot"]>[0];
+  type Shared = Pick<Wanted, "loadClass" | "plansOnce">;
+  const sharedOf = ({ loadClass, plansOnce = false }: Wanted): Shared => ({ loadClass, plansOnce });
   const open = <Result>(
     cell: Cell<Own>,
-    { loadClass, onBegin }: Pick<Wanted, "loadClass" | "onBegin">,
+    { loadClass, onBegin, plansOnce = false }: Omit<Wanted, "atLeast">,
     read: (opened: Opened<Own>) => Promise<Result>,
   ): Promise<Result> => {
-    const own = { loadClass, atLeast: atLeast(cell), ...(onBegin && { onBegin }) };
+    const own = { loadClass, plansOnce, atLeast: atLeast(cell), ...(onBegin && { onBegin }) };
     return cell.reads.inSnapshot(own, (snapshot) => read({ cell, db: snapshot.db, snapshot }));
   };
   const openOthers = <Result>(
-    wanted: Wanted,
+    wanted: Shared,
     [next, ...left]: readonly Cell<Own>[],
     opened: SomeOpened<Own>,
     read: (snapshot: PositionedSnapshot) => Promise<Result>,
   ): Promise<Result> =>
     next === undefined
       ? read(joined(opened))
-      : open(next, { loadClass: wanted.loadClass }, (one) =>
-          openOthers(wanted, left, [...opened, one], read),
-        );
+      : open(next, wanted, (one) => openOthers(wanted, left, [...opened, one], read));
   return {
     inSnapshot: (wanted, read) =>
-      open(first, wanted, (one) => openOthers(wanted, others, [one], read)),
+      open(first, wanted, (one) => openOthers(sharedOf(wanted), others, [one], read)),
     async readVersion() {
       const versions = await Promise.all(
         [first, ...others].map(({ reads }) => reads.readVersion()),

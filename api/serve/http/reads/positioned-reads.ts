@@ -14,6 +14,8 @@ type Wanted = {
   readonly atLeast: bigint;
   /** Called when the snapshot is about to be taken. */
   readonly onBegin?: () => void;
+  /** Whether statements are planned once, for any values. */
+  readonly plansOnce?: boolean;
 };
 
 export type PositionedSnapshot = Snapshot & { readonly facts: SnapshotFacts };
@@ -62,12 +64,12 @@ export function openPositionedReads(options: PositionedReadsOptions): Positioned
   /** Undefined: the target is behind. */
   const tryOnce = <Result>(
     target: Target,
-    { loadClass, atLeast, onBegin }: Wanted,
+    { loadClass, atLeast, onBegin, plansOnce }: Wanted,
     read: (snapshot: PositionedSnapshot) => Promise<Result>,
   ) =>
     inSnapshot(
       target.dbOf(loadClass),
-      { projections, onBegin },
+      { projections, onBegin, plansOnce },
       async (snapshot): Promise<{ result: Result } | { behind: bigint }> => {
         const { db, version, position } = snapshot;
         if (position < atLeast) return { behind: position };

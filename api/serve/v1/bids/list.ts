@@ -3,7 +3,7 @@ import { readBidPage } from "../../../../projections/reads/bids/read-bid-page.ts
 import { pageFields } from "../../http/page.ts";
 import { rowFields } from "../../http/row-fields.ts";
 import { Bid, bidKind, presentBid } from "../../views/orders/bid.ts";
-import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
+import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { bidSort } from "../routing/parameters.ts";
 
@@ -15,6 +15,7 @@ export const listBids = route(
     operationId: "listBids",
     tag: "Bids",
     loadClass: "book",
+    plansOnceWith: orderPlans,
     summary: "Bids that can be accepted, that are temporarily inactive, or that have ended",
     query: z.object({
       ...orderFilters,

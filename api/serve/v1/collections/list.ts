@@ -25,6 +25,10 @@ export const listCollections = route(
     operationId: "listCollections",
     tag: "Collections",
     loadClass: "lists",
+    plansOnceWith: [
+      ...["chainId", "period", "sort", "direction", "exclude_wash", "fields"],
+      ...Object.keys(pageFields),
+    ],
     summary: "Collections, sorted by a statistic",
     query: z.object({
       chainId,

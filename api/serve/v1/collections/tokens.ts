@@ -54,6 +54,7 @@ export const tokens = route(
     summary:
       "Tokens of a collection, including burned ones: of all its contracts, or, by the address of a contract other than the primary one, of that contract",
     params: z.object({ collection: collectionKey }),
+    plansOnceWith: ["chainId", "sort", "fields", "cursor", "per_page"],
     query: z.object({
       chainId,
       sort: z.enum(tokenSorts).default("token_id").meta({

@@ -3,7 +3,7 @@ import { readListingPage } from "../../../../projections/reads/listings/read-lis
 import { pageFields } from "../../http/page.ts";
 import { rowFields } from "../../http/row-fields.ts";
 import { Listing, presentListing } from "../../views/orders/listing.ts";
-import { listOrders, orderFilters, orderListShape } from "../orders/list-orders.ts";
+import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { nativeAmount } from "../routing/native-amount.ts";
 import { marketplace, orderSort } from "../routing/parameters.ts";
@@ -16,6 +16,7 @@ export const listListings = route(
     operationId: "listListings",
     tag: "Listings",
     loadClass: "book",
+    plansOnceWith: orderPlans,
     summary: "Listings that can be bought, that are temporarily inactive, or that have ended",
     query: z.object({
       ...orderFilters,

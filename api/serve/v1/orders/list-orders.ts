@@ -15,7 +15,7 @@ import {
   cursorInteger,
   cursorTime,
   cutPage,
-  type pageFields,
+  pageFields,
   pageMeta,
   pageOf,
   pageRefusals,
@@ -50,6 +50,9 @@ export const orderFilters = {
   maker: wallet.optional(),
   status: listedStatus,
 };
+
+/** Of both lists: parameters with which statements are planned once. */
+export const orderPlans = ["chainId", "collection", "sort", "fields", ...Object.keys(pageFields)];
 
 /** Digits are those of a uint256 and of a bigint column. */
 const cursorSchema = (sort: OrderSort) =>

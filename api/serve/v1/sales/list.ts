@@ -41,6 +41,7 @@ export const listSales = route(
     tag: "Sales",
     loadClass: "lists",
     summary: "Sales on all indexed marketplaces, newest first",
+    plansOnceWith: ["chainId", "collection", "fields", ...Object.keys(pageFields)],
     query: z.object({
       chainId,
       collection: collectionKey.optional(),
