@@ -30,7 +30,7 @@ export function columns(now: Date, parts: CollectionParts): RawBuilder<unknown> 
     sql`case when ${mayHaveChanged(now)} then live.${sql.ref(column)} else f.${sql.ref(column)} end`;
   const uri = parts.has("documents") ? (column: RawBuilder<unknown>) => column : documentStart;
   return sql`
-    f.sort_key as "sortKey", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
+    f.next_change_at as "nextChangeAt", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
     c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", coalesce(parts.contracts, '[]'::jsonb) as contracts,
     md.description, ${uri(sql`md.image`)} as image, ${uri(sql`md.banner`)} as banner, md.website, md.twitter, md.discord,
     decided.recipient as "decidedRecipient", decided.bps as "decidedBps",

@@ -54,8 +54,8 @@ export type CollectionRow = Omit<ContractMetadata, "name"> & {
   salesFigures: Record<Period | "all", SalesFigures>;
   /** Change of the floor, in millionths. */
   change: Record<Period, bigint | null>;
-  /** The value sorted by. */
-  sortKey: bigint;
+  /** When the first of its orders ends or begins, unix seconds: until then the row is the same in the same data. */
+  nextChangeAt: bigint | null;
 };
 
 type FlatSalesFigures = Record<(typeof salesColumns)[number], bigint>;
@@ -63,7 +63,8 @@ type FlatChange = Record<`change_${Period}`, bigint | null>;
 /** The row as selected. */
 export type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
   FlatSalesFigures &
-  FlatChange & { total: bigint } & FlatRoyalties;
+  FlatChange &
+  FlatRoyalties;
 
 type RoyaltyOrigin = "decided" | "partner" | "stated" | "configured";
 type FlatRoyalties = Record<`${RoyaltyOrigin}Recipient`, Hex | null> &

@@ -9,7 +9,7 @@ import {
   listedCollectionParts,
 } from "./collection-columns.ts";
 import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.ts";
-import { directionOf, pageKeys, type Slice } from "./page-keys.ts";
+import { type CollectionKey, directionOf, pageKeys, type Slice } from "./page-keys.ts";
 
 type CollectionsFilter = {
   chainId: number;
@@ -18,15 +18,13 @@ type CollectionsFilter = {
   verified: boolean | null;
 };
 
-/** A page of collections and the number of matching ones, in one statement. */
-export async function readCollections(
+/** The keys of a page of collections, in order, and how many match, in one statement. */
+export async function readCollectionKeys(
   db: Database,
   filter: CollectionsFilter,
   order: CollectionOrder,
   slice: Slice,
-  now: Date,
-  parts: CollectionParts = listedCollectionParts,
-): Promise<{ total: bigint; rows: CollectionRow[] }> {
+): Promise<{ total: bigint; keys: CollectionKey[] }> {
   const direction = directionOf(order);
   const { chainId, verified } = filter;
   const ofFilter = sql`
@@ -34,7 +32,7 @@ export async function readCollections(
   const searchTerms = filter.search === null ? null : searchTermsLike(filter.search);
   const ofSearch =
     searchTerms === null ? sql`` : sql`and collection_id in (select collection_id from matched)`;
-  const { rows } = await sql<FlatRow>`
+  const { rows } = await sql<{ total: bigint; sortKey: bigint; collectionId: number | null }>`
     with matched as materialized (
       select collection_id from collection_stats.search_text where ${ofFilter} and ${searchTerms ?? sql`false`}
     ), counted as (
@@ -43,18 +41,32 @@ export async function readCollections(
           ? sql`select coalesce(sum(collections), 0)::bigint as total from collection_stats.collection_count where ${ofFilter}`
           : sql`select count(*) as total from matched`
       }
-    ), page_key as materialized (${pageKeys(order, slice, sql`${ofFilter} ${ofSearch}`)}), page as materialized (
-      select f.*, h.supply, h.holders, page_key.sort_key
-      from page_key join collection_stats.collection f using (collection_id)
+    ), page_key as materialized (${pageKeys(order, slice, sql`${ofFilter} ${ofSearch}`)})
+    select counted.total, k.sort_key as "sortKey", k.collection_id as "collectionId"
+    from counted left join page_key k on true
+    order by k.sort_key ${direction}, k.collection_id ${direction}`.execute(db);
+  const keys = rows.flatMap(({ sortKey, collectionId }) =>
+    collectionId === null ? [] : { sortKey, collectionId },
+  );
+  return { total: rows[0]?.total ?? 0n, keys };
+}
+
+/** Collections by their ids, unsorted. */
+export async function readCollections(
+  db: Database,
+  collectionIds: readonly number[],
+  now: Date,
+  parts: CollectionParts = listedCollectionParts,
+): Promise<CollectionRow[]> {
+  const { rows } = await sql<FlatRow>`
+    select ${columns(now, parts)}
+    from (
+      select f.*, h.supply, h.holders
+      from unnest(${collectionIds}::int[]) wanted (collection_id)
+      join collection_stats.collection f using (collection_id)
       join collection_stats.holder_stats h using (collection_id)
-    )
-    select counted.total, ${columns(now, parts)}
-    from counted left join page f on true ${collectionJoins(now, parts)}
-    order by f.sort_key ${direction}, f.collection_id ${direction}`.execute(db);
-  return {
-    total: rows[0]?.total ?? 0n,
-    rows: rows.filter(({ collectionId }) => collectionId !== null).map(nestFigures),
-  };
+    ) f ${collectionJoins(now, parts)}`.execute(db);
+  return rows.map(nestFigures);
 }
 
 export async function readCollection(
@@ -62,15 +74,7 @@ export async function readCollection(
   collectionId: number,
   now: Date,
 ): Promise<CollectionRow | null> {
-  const { rows } = await sql<FlatRow>`
-    select 0::bigint as total, ${columns(now, allCollectionParts)}
-    from (
-      select f.*, h.supply, h.holders, 0::numeric as sort_key
-      from collection_stats.collection f join collection_stats.holder_stats h using (collection_id)
-      where f.collection_id = ${collectionId}
-    ) f ${collectionJoins(now, allCollectionParts)}`.execute(db);
-  const [row] = rows;
-  return row === undefined ? null : nestFigures(row);
+  return (await readCollections(db, [collectionId], now, allCollectionParts))[0] ?? null;
 }
 
 function searchTermsLike(search: string): RawBuilder<unknown> {

@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from "kysely";
 import { stringify } from "../../../api/run/inspection/stringify.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { CollectionRow } from "../../../projections/reads/collections/collection-row.ts";
-import { readCollections } from "../../../projections/reads/collections/read-collections.ts";
+import {
+  readCollectionKeys,
+  readCollections,
+} from "../../../projections/reads/collections/read-collections.ts";
 import { chainId } from "./collections.ts";
 
 /** More than a market has. */
@@ -10,13 +13,17 @@ const limit = 100_000;
 
 /** Rows of Ponder's table of collections, with what our list tells of each, in the order of its ranking by holders. */
 export async function selectCollections(db: Database): Promise<RawBuilder<unknown>> {
-  const { rows } = await readCollections(
+  const { keys } = await readCollectionKeys(
     db,
     { chainId, search: null, verified: null },
     { sort: "holders", direction: "desc", period: "24h", excludesWash: false },
     { limit, offset: 0, after: null },
-    new Date(),
   );
+  const ids = keys.map(({ collectionId }) => collectionId);
+  const found = new Map(
+    (await readCollections(db, ids, new Date())).map((row) => [row.collectionId, row]),
+  );
+  const rows = ids.flatMap((id) => found.get(id) ?? []);
   const text = stringify(rows.map(storedRow));
   return sql`
     (address, supply, holders, sales, volume, last_sale_at, place, slug, name, symbol, description, standard, image, banner,

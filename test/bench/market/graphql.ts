@@ -1,3 +1,4 @@
+import { setInterval } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
@@ -21,6 +22,7 @@ type Group = { name: string; collections: readonly Address[] };
 const schema = "bench_graphql";
 const lists = ["sales", "tokens", "listings", "bids", "collections"] as const;
 const seconds = 2;
+const CHANGE_MS = 1_000;
 /** Most collections per size. */
 const OF_A_SIZE = 20;
 /** No measured route calls a chain. */
@@ -37,11 +39,32 @@ export async function run({ scale, directory }: Options): Promise<Figure[]> {
       const settings = await pipelineSettings({ databaseUrl, chains });
       const groups = await readGroups(db);
       const serving = { schema, rpcUrl: UNUSED_RPC_URL, settings, orphanGuard, postmaster };
-      return await whileServing(serving, (servers) => compare(servers, groups));
+      return await whileServing(serving, (servers) =>
+        whileChanging(db, () => compare(servers, groups)),
+      );
     });
   } finally {
     orphanGuard.killAll();
   }
+}
+
+/** Runs `work` while the data's version changes once a second, as with a block a second: what is kept by it is made again. */
+async function whileChanging<Result>(db: Database, work: () => Promise<Result>): Promise<Result> {
+  const ended = new AbortController();
+  const changing = (async () => {
+    for await (const _ of setInterval(CHANGE_MS, undefined, ended))
+      await sql`update log.head set position = position`.execute(db);
+  })();
+  try {
+    return await work();
+  } finally {
+    ended.abort();
+    await changing.catch(ignoreAbort);
+  }
+}
+
+function ignoreAbort(error: unknown): void {
+  if (!(error instanceof Error && error.name === "AbortError")) throw error;
 }
 
 async function compare(servers: Servers, groups: readonly Group[]): Promise<Figure[]> {

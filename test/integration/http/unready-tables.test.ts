@@ -55,7 +55,8 @@ async function meanwhile<Result>(
   }
 }
 
-const list = "/v1/collections?chainId=1";
+/** It names collections. */
+const list = "/v1/listings?chainId=1";
 const page = "/?chainId=1";
 
 async function ask(path: string) {

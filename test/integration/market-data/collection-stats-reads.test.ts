@@ -41,6 +41,11 @@ beforeAll(async () => {
     floorSnapshotted({ chainId: 1, ...dayAgo, base: null }),
     floorSnapshotted({ chainId: 1, takenAtMs, floors: dayAgo.floors, base: dayAgo }),
     priceTicked({ coin: "ethereum", minuteMs, priceE8, sources: [] }),
+    priceTicked({
+      ...({ coin: "ethereum", sources: [] } as const),
+      minuteMs: minuteMs + 3_600_000,
+      priceE8: 2n * priceE8,
+    }),
   ]);
   await book.catchUp();
 });
@@ -201,6 +206,29 @@ describe("GET /v1/collections", () => {
       }
     },
   );
+
+  it("agrees with each collection alone at any time, whatever was asked before", async () => {
+    for (const now of [openedAt, openedAt + 3_600n, earlyEnd - 1n, earlyEnd, openedAt]) {
+      book.at(now);
+      for (const period of ["24h", "7d"]) {
+        const { data } = await page(`/v1/collections?period=${period}&sort=holders`);
+        for (const row of data.map((one) => Row.parse(one))) {
+          const { stats } = await one(row.slug);
+          expect(row.stats, `${row.slug} at ${now}`).toEqual({
+            ...stats,
+            volume: { [period]: stats.volume[period] },
+            sales: { [period]: stats.sales[period] },
+            ...Object.fromEntries(
+              ["volumeWei", "volumeUsd", "washVolume", "washVolumeWei", "washSales"].map((name) => [
+                name,
+                { [period]: z.record(z.string(), z.unknown()).parse(stats[name])[period] },
+              ]),
+            ),
+          });
+        }
+      }
+    }
+  });
 
   it("leaves out listings that have ended since the last clock tick, as the next tick does", async () => {
     book.at(earlyEnd);

@@ -1,11 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
-import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
-import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
-import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
-import { cursorInteger } from "../../http/page.ts";
+import { readCollectionKeys } from "../../../../projections/reads/collections/read-collections.ts";
+import { keyOfRanked, rankingKey, viewRanked } from "../../v1/collections/ranked-page.ts";
 import { excludeWash, text } from "../../v1/routing/parameters.ts";
 import { type NftDataRoute, route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
@@ -44,16 +40,18 @@ export const listCollections = route(
     const order = { sort, direction, period, excludesWash: query.exclude_wash };
     const filter = { chainId, search: query.search || null, verified: null };
     const scope = { list: "account collections", ...order, ...filter };
-    const request = listPageOf(query, scope, collectionKey);
+    const request = listPageOf(query, scope, rankingKey);
     if (isRejection(request)) return request;
-    const at = context.now();
-    const [{ rows }, coinPriceE8] = await Promise.all([
-      readCollections(db, filter, order, request.read, at),
-      readPriceAt(db, nativeCoin[chainId], at),
-    ]);
-    const { shown, meta } = cutList(request, rows, keyOf);
-    const view = { coinPriceE8, isList: true };
-    return { data: shown.map((row) => presentNftCollection(row, context, view)), meta };
+    const { keys } = await readCollectionKeys(db, filter, order, request.read);
+    const { shown, meta } = cutList(request, keys, keyOfRanked);
+    const data = await viewRanked(db, shown, {
+      chainId,
+      now: context.now(),
+      manner: "account API",
+      present: (row, coinPriceE8) =>
+        presentNftCollection(row, context, { coinPriceE8, isList: true }),
+    });
+    return { data, meta };
   },
 );
 
@@ -63,12 +61,3 @@ export const listCollectionsAlias: NftDataRoute = {
   path: "/collections",
   operationId: "listCollectionsAlias",
 };
-
-/** A sum of wei has no bound of its own; an id is an integer column's. */
-const collectionKey = z
-  .tuple([cursorInteger(100), cursorInteger(9)])
-  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
-
-function keyOf({ sortKey, collectionId }: CollectionRow) {
-  return [sortKey, collectionId];
-}

@@ -1,22 +1,12 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
-import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
-import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
-import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
-import {
-  cursorInteger,
-  cutPage,
-  pageFields,
-  pageMeta,
-  pageOf,
-  pageRefusals,
-} from "../../http/page.ts";
+import { readCollectionKeys } from "../../../../projections/reads/collections/read-collections.ts";
+import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "../../http/page.ts";
 import { rowFields, withFields } from "../../http/row-fields.ts";
 import { Collection, collectionPartsOf, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";
+import { keyOfRanked, rankingKey, viewRanked } from "./ranked-page.ts";
 
 export const listCollections = route(
   {
@@ -62,31 +52,25 @@ export const listCollections = route(
       verified: query.verified ?? null,
     };
     const scope = { list: "collections", ...order, ...filter };
-    const request = pageOf(query, scope, collectionKey);
+    const request = pageOf(query, scope, rankingKey);
     if (isRejection(request)) return request;
-    const at = now();
-    const [{ rows, total }, coinPriceE8] = await Promise.all([
-      readCollections(db, filter, order, request.read, at, collectionPartsOf(fields)),
-      readPriceAt(db, nativeCoin[query.chainId], at),
-    ]);
+    const { keys, total } = await readCollectionKeys(db, filter, order, request.read);
+    const { shown, meta } = cutPage(request, keys, keyOfRanked);
     const links = { ...media, isList: true };
-    const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
-    const { shown, meta } = cutPage(request, rows, keyOf);
+    const parts = collectionPartsOf(fields);
+    const views = await viewRanked(db, shown, {
+      chainId: query.chainId,
+      now: now(),
+      parts,
+      manner: `v1 ${period} ${siteUrl} ${media.baseUrl} ${[...parts].sort()}`,
+      present: (row, coinPriceE8) =>
+        presentCollection(row, [period], {
+          ...{ siteUrl, prefix: market.prefix, coinPriceE8, media: links },
+        }),
+    });
     return {
-      data: withFields(
-        shown.map((row) => presentCollection(row, [period], view)),
-        fields,
-      ),
+      data: withFields(views, fields),
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },
 );
-
-/** Digits: a sum of wei is unbounded; an id is an integer column. */
-const collectionKey = z
-  .tuple([cursorInteger(100), cursorInteger(9)])
-  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
-
-function keyOf({ sortKey, collectionId }: CollectionRow) {
-  return [sortKey, collectionId];
-}

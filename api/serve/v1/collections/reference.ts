@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { reject } from "../../../../projections/domain/rejection.ts";
@@ -6,7 +5,7 @@ import {
   type CollectionRef,
   findCollection,
 } from "../../../../projections/reads/collections/find-collection.ts";
-import { snapshotFacts } from "../../http/reads/snapshot-facts.ts";
+import { sameData } from "../../http/reads/same-data.ts";
 
 type CollectionQuery = {
   chainId: ChainId;
@@ -29,10 +28,6 @@ export async function salesContracts(
   return found.contractIds;
 }
 
-/** Collections that were found, by the owner of snapshots: most requests begin with one, and data change in ticks. */
-const found = new WeakMap<object, LRUCache<string, CollectionRef>>();
-const mostFound = 2_000;
-
 /**
  * What cannot be a slug or an address is unknown without asking the database. What was found in another snapshot of the
  * same data is not looked up again.
@@ -43,13 +38,9 @@ export async function referTo(
   key: string,
 ): Promise<CollectionRef | null> {
   if (!/^[\w.-]{1,200}$/.test(key)) return null;
-  const facts = snapshotFacts(db);
-  if (facts === undefined) return findCollection(db, chainId, key);
-  const { owner, version } = facts;
-  const known = found.get(owner) ?? new LRUCache({ max: mostFound });
-  found.set(owner, known);
-  const name = `${chainId} ${key.toLowerCase()} ${version}`;
-  const collection = known.get(name) ?? (await findCollection(db, chainId, key));
+  const known = sameData(db);
+  const name = `collection ${chainId} ${key.toLowerCase()}`;
+  const collection = known.get<CollectionRef>(name) ?? (await findCollection(db, chainId, key));
   if (collection !== null) known.set(name, collection);
   return collection;
 }

@@ -1,0 +1,27 @@
+import { LRUCache } from "lru-cache";
+import type { Database } from "../../../../projections/database.ts";
+import { snapshotFacts } from "./snapshot-facts.ts";
+
+/** What answers have found, by the owner of snapshots, the data's version and a name. */
+const found = new WeakMap<object, LRUCache<string, object>>();
+const most = 5_000;
+
+/** What other answers that were made from the same data have found, by name. Elsewhere than in a snapshot nothing is kept. */
+export type SameData = {
+  get<Value extends object>(name: string): Value | undefined;
+  set(name: string, value: object): void;
+};
+
+export function sameData(db: Database): SameData {
+  const facts = snapshotFacts(db);
+  if (facts === undefined) return nothing;
+  const { owner, version } = facts;
+  const values = found.get(owner) ?? new LRUCache({ max: most });
+  found.set(owner, values);
+  return {
+    get: <Value>(name: string) => values.get(`${name} ${version}`) as Value | undefined,
+    set: (name, value) => void values.set(`${name} ${version}`, value),
+  };
+}
+
+const nothing: SameData = { get: () => undefined, set: () => {} };

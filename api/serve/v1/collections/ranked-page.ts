@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { ChainId } from "../../../../abis/deployments.ts";
+import type { Database } from "../../../../projections/database.ts";
+import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
+import type { CollectionParts } from "../../../../projections/reads/collections/collection-columns.ts";
+import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
+import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
+import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
+import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import { cursorInteger } from "../../http/page.ts";
+import { sameData } from "../../http/reads/same-data.ts";
+
+/** Digits: a sum of wei is unbounded; an id is an integer column. */
+export const rankingKey = z
+  .tuple([cursorInteger(100), cursorInteger(9)])
+  .transform(([sortKey, id]): CollectionKey => ({ sortKey, collectionId: Number(id) }));
+
+export const keyOfRanked = ({ sortKey, collectionId }: CollectionKey) => [sortKey, collectionId];
+
+type Viewing<View> = {
+  readonly chainId: ChainId;
+  readonly now: Date;
+  readonly parts?: CollectionParts;
+  /** What `present` depends on in addition to the row and the coin's price. */
+  readonly manner: string;
+  readonly present: (row: CollectionRow, coinPriceE8: bigint | null) => View;
+};
+
+/** A view holds for all requests to the same data until an order of its collection ends or begins. */
+type Kept<View> = { readonly view: View; readonly untilSecond: bigint | null };
+
+/** Views of collections in the order of the keys. Those that were made of the same data before are not made again. */
+export async function viewRanked<View extends object>(
+  db: Database,
+  keys: readonly CollectionKey[],
+  { chainId, now, parts, manner, present }: Viewing<View>,
+): Promise<View[]> {
+  const known = sameData(db);
+  const coinPriceE8 = await readPriceOnce(db, chainId, now);
+  const nameOf = (collectionId: number) =>
+    `view of collection ${collectionId} ${coinPriceE8} ${manner}`;
+  const views = new Map<number, View>();
+  for (const { collectionId } of keys) {
+    const kept = known.get<Kept<View>>(nameOf(collectionId));
+    if (kept !== undefined && isCurrent(kept, now)) views.set(collectionId, kept.view);
+  }
+  const others = keys.map(({ collectionId }) => collectionId).filter((id) => !views.has(id));
+  const rows = others.length === 0 ? [] : await readCollections(db, others, now, parts);
+  for (const row of rows) {
+    const made = { view: present(row, coinPriceE8), untilSecond: row.nextChangeAt };
+    views.set(row.collectionId, made.view);
+    if (isCurrent(made, now)) known.set(nameOf(row.collectionId), made);
+  }
+  return keys.flatMap(({ collectionId }) => views.get(collectionId) ?? []);
+}
+
+function isCurrent({ untilSecond }: Kept<unknown>, now: Date): boolean {
+  return untilSecond === null || now.getTime() < Number(untilSecond) * 1_000;
+}
+
+async function readPriceOnce(db: Database, chainId: ChainId, at: Date): Promise<bigint | null> {
+  const known = sameData(db);
+  const name = `price ${nativeCoin[chainId]} ${at.getTime()}`;
+  const found = known.get<{ priceE8: bigint | null }>(name);
+  if (found !== undefined) return found.priceE8;
+  const priceE8 = await readPriceAt(db, nativeCoin[chainId], at);
+  known.set(name, { priceE8 });
+  return priceE8;
+}
