@@ -38,10 +38,13 @@ export function run(): Promise<Figure[]> {
         await ethereum.client.setAutomine(true);
         const orders = await signOrders(ethereum, baseUrl, singleOrders + bulks * bulkSize);
         await ethereum.client.setIntervalMining({ interval: 1 });
-        const agent = new Agent({ keepAlive: true, maxSockets: connections });
-        const post = (path: string, body: unknown) => timePost(agent, baseUrl + path, body);
+        const callers = openCallers();
+        const post = (path: string, body: unknown, agent = callers[0]) =>
+          timePost(agent, baseUrl + path, body);
         const postAll = (some: readonly unknown[]) =>
-          inParallel(connections, some, (seaport) => post("/v1/orders/asks", { chainId, seaport }));
+          inParallel(callers, some, (seaport, agent) =>
+            post("/v1/orders/asks", { chainId, seaport }, agent),
+          );
         await untilDescribed(baseUrl, firstToken + BigInt(orders.length - 1));
         await postAll(orders.slice(0, warmUps));
         const first = await postAll(orders.slice(warmUps, warmUps + singles));
@@ -52,7 +55,7 @@ export function run(): Promise<Figure[]> {
           const listings = orders.slice(start, start + bulkSize).map((seaport) => ({ seaport }));
           bulk.push(await post("/v1/orders/asks/bulk", { chainId, listings }));
         }
-        agent.destroy();
+        for (const agent of callers) agent.destroy();
         const about = "listings of one maker on chain 1, which mines every second";
         return [
           ...singleFigures("order-intake, single,", warm, 45, about),
@@ -100,7 +103,7 @@ function singleFigures(
       { percent: 50, goalMs },
       { percent: 99, goalMs: null },
     ],
-    `${durationsMs.length} ${about}, ${connections} connections`,
+    `${durationsMs.length} ${about}, ${connections} callers`,
   );
 }
 
@@ -126,26 +129,33 @@ async function signOrders({ client, actors }: Market, baseUrl: string, count: nu
   return orders;
 }
 
-/** Runs `work` on `atOnce` items at a time; results in order. */
+/** A connection each, from addresses of their own: requests of one caller would wait for one another. */
+const openCallers = () =>
+  Array.from(
+    { length: connections },
+    (_, n) => new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.0.0.${n + 2}` }),
+  );
+
+/** Each caller works on one item at a time; results in order. */
 async function inParallel<Item>(
-  atOnce: number,
+  callers: readonly Agent[],
   items: readonly Item[],
-  work: (item: Item) => Promise<number>,
+  work: (item: Item, caller: Agent) => Promise<number>,
 ): Promise<number[]> {
   const results: number[] = [];
   let next = 0;
-  const runWorker = async () => {
+  const runWorker = async (caller: Agent) => {
     for (let index = next++; index < items.length; index = next++) {
       const item = items[index];
-      if (item !== undefined) results[index] = await work(item);
+      if (item !== undefined) results[index] = await work(item, caller);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, runWorker));
+  await Promise.all(callers.map(runWorker));
   return results;
 }
 
 /** Milliseconds until the answer is read. Throws unless it is 201. */
-function timePost(agent: Agent, url: string, body: unknown): Promise<number> {
+function timePost(agent: Agent | undefined, url: string, body: unknown): Promise<number> {
   const content = JSON.stringify(body);
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@
 export type BatchQueue<Item, Result> = (item: Item) => Promise<Result>;
 
 /** Callers often submit again right after a response: how long the next batch waits for them, as a share of the last batch's duration. */
-const returnWaitShare = 0.25;
+const returnWaitShare = 0.5;
 const maxReturnWaitMs = 40;
 
 /**
