@@ -15,6 +15,7 @@ export const bid = route(
     loadClass: "book",
     summary: "One bid, in any status",
     params: z.object({ bidId }),
+    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Bid,
     refuses: { not_found: 404, ...chainRefusals },

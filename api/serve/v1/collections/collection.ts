@@ -15,6 +15,7 @@ export const collection = route(
     tag: "Collections",
     summary: "One collection with its statistics",
     params: z.object({ collection: collectionKey }),
+    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Collection,
     refuses: { not_found: 404, ...chainRefusals },

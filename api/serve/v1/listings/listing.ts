@@ -15,6 +15,7 @@ export const listing = route(
     loadClass: "book",
     summary: "One listing, in any status",
     params: z.object({ askId }),
+    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Listing,
     refuses: { not_found: 404, ...chainRefusals },
