@@ -153,7 +153,7 @@ function documentHandler<Context>(
     const input = inputOf(request, response);
     const spans = route.spansChains === true && request.query.chainId === undefined;
     const { reads, isComparable } = readsFor(request, cell, spans ? cells.all() : []);
-    const wanted = { loadClass, atLeast, plansOnce: isPlannedOnce(request.query) };
+    const wanted = { loadClass, atLeast, plansOnce: isPlannedOnce(input.query) };
     const positionAt = (snapshot: PositionedSnapshot) => () => positionOf(cells, cell, snapshot);
     // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && isComparable && cache !== undefined)

@@ -90,9 +90,9 @@ type Shape<
    */
   readonly reads?: "snapshot" | "primary" | "nothing";
   /**
-   * Parameters of its query with which statements are planned once, for any values, which costs a list half of
-   * PostgreSQL's work: those whose values do not decide which index is the best. Requests with others, and routes without
-   * this, leave it to PostgreSQL.
+   * Parameters of its query whose values do not decide which index is the best: with these alone its statements are
+   * planned once, for any values. Planning is half of PostgreSQL's work for a list. Requests with others, and routes
+   * without this, leave it to PostgreSQL.
    */
   readonly plansOnceWith?: readonly string[];
   /** Without a chain in its query it is about all chains: `snapshotsOf` gives a database for each of their logs. */
@@ -128,7 +128,7 @@ export function readsOf({ method, reads }: Pick<Shape, "method" | "reads">) {
 export function planningOf({ query, plansOnceWith }: Pick<Shape, "query" | "plansOnceWith">) {
   if (plansOnceWith === undefined) return () => false;
   const others = Object.keys(query?.shape ?? {}).filter((name) => !plansOnceWith.includes(name));
-  return (asked: Readonly<Record<string, unknown>>) => others.every((name) => !(name in asked));
+  return (asked: unknown) => others.every((name) => !Object.hasOwn(Object(asked), name));
 }
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {
