@@ -36,6 +36,7 @@ export const depth = route(
     loadClass: "book",
     summary: "Order book of a collection by price: active listings, and bids on it and its tokens",
     params: z.object({ collection: collectionKey }),
+    plansOnceWith: ["chainId", "levels"],
     query: z.object({ chainId, levels }),
     data: BookDepth,
     refuses: { not_found: 404, ...chainRefusals },

@@ -16,6 +16,7 @@ export const traits = route(
     summary:
       "Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included",
     params: z.object({ collection: collectionKey }),
+    plansOnceWith: ["chainId", "cursor"],
     query: z.object({ chainId, ...traitsFields }),
     data: TraitTypes,
     meta: traitsMeta,
