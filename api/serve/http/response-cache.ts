@@ -11,7 +11,7 @@ type CacheSource = {
   readonly reads: SnapshotReads;
   readonly loadClass: LoadClass;
   readonly atLeast: bigint;
-  readonly plansOnce?: boolean;
+  readonly plansOnce?: boolean | undefined;
 };
 
 export type ResponseCache = {
@@ -86,7 +86,7 @@ export function openResponseCache(options: ResponseCacheOptions): ResponseCache 
     second: number,
     make: (now: Date, snapshot: PositionedSnapshot) => Promise<Response>,
   ): Promise<Response> => {
-    const { request, reads, loadClass, atLeast, plansOnce = false } = source;
+    const { request, reads, loadClass, atLeast, plansOnce } = source;
     const key = `${second} ${request}`;
     const onBegin = () => waiting.delete(key);
     const response = reads

@@ -41,10 +41,10 @@ function readAcross<Own extends object>(
 ): SnapshotReads {
   type Wanted = Parameters<PositionedReads["inSnapshot"]>[0];
   type Shared = Pick<Wanted, "loadClass" | "plansOnce">;
-  const sharedOf = ({ loadClass, plansOnce = false }: Wanted): Shared => ({ loadClass, plansOnce });
+  const sharedOf = ({ loadClass, plansOnce }: Wanted): Shared => ({ loadClass, plansOnce });
   const open = <Result>(
     cell: Cell<Own>,
-    { loadClass, onBegin, plansOnce = false }: Omit<Wanted, "atLeast">,
+    { loadClass, onBegin, plansOnce }: Omit<Wanted, "atLeast">,
     read: (opened: Opened<Own>) => Promise<Result>,
   ): Promise<Result> => {
     const own = { loadClass, plansOnce, atLeast: atLeast(cell), ...(onBegin && { onBegin }) };

@@ -15,7 +15,7 @@ type Wanted = {
   /** Called when the snapshot is about to be taken. */
   readonly onBegin?: () => void;
   /** Whether statements are planned once, for any values. */
-  readonly plansOnce?: boolean;
+  readonly plansOnce?: boolean | undefined;
 };
 
 export type PositionedSnapshot = Snapshot & { readonly facts: SnapshotFacts };

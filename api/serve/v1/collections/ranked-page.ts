@@ -8,7 +8,7 @@ import type { CollectionKey } from "../../../../projections/reads/collections/pa
 import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { cursorInteger } from "../../http/page.ts";
-import { sameData } from "../../http/reads/same-data.ts";
+import { versionCache } from "../../http/reads/version-cache.ts";
 
 /** Digits: a sum of wei is unbounded; an id is an integer column. */
 export const rankingKey = z
@@ -35,7 +35,7 @@ export async function viewRanked<View extends object>(
   keys: readonly CollectionKey[],
   { chainId, now, parts, manner, present }: Viewing<View>,
 ): Promise<View[]> {
-  const known = sameData(db);
+  const known = versionCache(db);
   const coinPriceE8 = await readPriceOnce(db, chainId, now);
   const nameOf = (collectionId: number) =>
     `view of collection ${collectionId} ${coinPriceE8} ${manner}`;
@@ -59,7 +59,7 @@ function isCurrent({ untilSecond }: Kept<unknown>, now: Date): boolean {
 }
 
 async function readPriceOnce(db: Database, chainId: ChainId, at: Date): Promise<bigint | null> {
-  const known = sameData(db);
+  const known = versionCache(db);
   const name = `price ${nativeCoin[chainId]} ${at.getTime()}`;
   const found = known.get<{ priceE8: bigint | null }>(name);
   if (found !== undefined) return found.priceE8;

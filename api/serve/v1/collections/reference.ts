@@ -5,7 +5,7 @@ import {
   type CollectionRef,
   findCollection,
 } from "../../../../projections/reads/collections/find-collection.ts";
-import { sameData } from "../../http/reads/same-data.ts";
+import { versionCache } from "../../http/reads/version-cache.ts";
 
 type CollectionQuery = {
   chainId: ChainId;
@@ -38,7 +38,7 @@ export async function referTo(
   key: string,
 ): Promise<CollectionRef | null> {
   if (!/^[\w.-]{1,200}$/.test(key)) return null;
-  const known = sameData(db);
+  const known = versionCache(db);
   const name = `collection ${chainId} ${key.toLowerCase()}`;
   const collection = known.get<CollectionRef>(name) ?? (await findCollection(db, chainId, key));
   if (collection !== null) known.set(name, collection);

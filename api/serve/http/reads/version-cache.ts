@@ -6,13 +6,13 @@ import { snapshotFacts } from "./snapshot-facts.ts";
 const found = new WeakMap<object, LRUCache<string, object>>();
 const most = 5_000;
 
-/** What other answers that were made from the same data have found, by name. Elsewhere than in a snapshot nothing is kept. */
-export type SameData = {
+/** What answers that were made from the same version of the data have found, by name. Elsewhere than in a snapshot nothing is kept. */
+export type VersionCache = {
   get<Value extends object>(name: string): Value | undefined;
   set(name: string, value: object): void;
 };
 
-export function sameData(db: Database): SameData {
+export function versionCache(db: Database): VersionCache {
   const facts = snapshotFacts(db);
   if (facts === undefined) return nothing;
   const { owner, version } = facts;
@@ -24,4 +24,4 @@ export function sameData(db: Database): SameData {
   };
 }
 
-const nothing: SameData = { get: () => undefined, set: () => {} };
+const nothing: VersionCache = { get: () => undefined, set: () => {} };
