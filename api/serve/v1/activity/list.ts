@@ -16,7 +16,6 @@ export const listActivity = route(
     tag: "Activity",
     loadClass: "lists",
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",
-    plansOnceWith: ["chainId", "collection", "fields", "cursor", "per_page"],
     query: z.object({
       chainId,
       type,
