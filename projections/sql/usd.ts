@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { chainIds } from "../../abis/deployments.ts";
 import { priceAt } from "./coin-price.ts";
-import { isPaidNatively, nativeCoin, nativeCoins } from "./native-coin.ts";
+import { isPaidNatively, nativeCoin, nativeCoinOf } from "./native-coin.ts";
 
 /** Wei of a chain's native currency, or of its wrapped form, at the coin's last price before a moment, in 10⁻⁸ USD. */
 export function usdE8Of(
@@ -9,8 +9,7 @@ export function usdE8Of(
   chainId: RawBuilder<unknown>,
   at: RawBuilder<unknown>,
 ): RawBuilder<bigint | null> {
-  const coin = sql`(select native.coin from ${nativeCoins} where native.chain_id = ${chainId})`;
-  return sql`div(${wei} * ${priceAt(coin, at)}, 1000000000000000000)`;
+  return sql`div(${wei} * ${priceAt(nativeCoinOf(chainId), at)}, 1000000000000000000)`;
 }
 
 /** The same at one moment for all rows: the price of each chain's coin is looked up once. */

@@ -123,7 +123,12 @@ async function walk(
   const rows: { id: string; has: unknown[] }[] = [];
   for (let after: TokenKey | null = null; ; ) {
     const slice = { limit, after };
-    const page = await readTokens(reads.db, { ...filter, traitKeys }, sort, slice, now);
+    const page = await readTokens(reads.db, {
+      filter: { ...filter, traitKeys },
+      sort,
+      slice,
+      now,
+    });
     for (const { row } of page.rows) {
       const has = (row.attributes ?? []).map(({ value }) => value);
       rows.push({ id: `${row.contract}/${row.tokenId}`, has });

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
 import { compressedBodyFor, markPrepared } from "./compressed-body.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
+import { jsonText } from "./json-text.ts";
 import { refund } from "./rate-limit-state.ts";
 import { setPosition } from "./reads/position.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -74,12 +75,12 @@ type DocumentOptions = Pick<Document, "link" | "isVolatile"> & {
 
 /** `maxAgeSeconds` becomes `Cache-Control: max-age`; without it, `no-cache`. */
 export function jsonDocument(
-  body: unknown,
+  body: object,
   { maxAgeSeconds, ...options }: DocumentOptions,
 ): Document {
   const cacheControl =
     maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
-  return { ...textDocument({ type: json, text: JSON.stringify(body), cacheControl }), ...options };
+  return { ...textDocument({ type: json, text: jsonText(body), cacheControl }), ...options };
 }
 
 /**

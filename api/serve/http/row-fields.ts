@@ -39,11 +39,12 @@ export function partsOf<Part>(fields: RowFields, known: PartFields<Part>): Reado
   return new Set(wanted.map(([part]) => part));
 }
 
-/** The rows with the wanted fields alone, in the order of whole rows. Their type stays that of the document. */
+/** The row with the wanted fields alone, in the order of a whole row. Its type stays that of the document. */
+export function pickFields<Row extends object>(row: Row, fields: RowFields): Row {
+  if (fields === undefined) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => fields.has(name))) as Row;
+}
+
 export function withFields<Row extends object>(rows: Row[], fields: RowFields): Row[] {
-  if (fields === undefined) return rows;
-  return rows.map((row) => {
-    const wanted = Object.entries(row).filter(([name]) => fields.has(name));
-    return Object.fromEntries(wanted) as Row;
-  });
+  return fields === undefined ? rows : rows.map((row) => pickFields(row, fields));
 }

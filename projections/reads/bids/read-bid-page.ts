@@ -6,6 +6,7 @@ import {
   type OrderQuery,
   type OrderSlice,
   type OrderSort,
+  readHashedOrderPage,
   readOrderPage,
 } from "../orders/order-page.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
@@ -15,15 +16,22 @@ export type BidFilter = OrderFilter & {
   kind: BidRow["kind"] | null;
 };
 
+type PageQuery = Parameters<typeof pageOfBids>;
+
 /** A page of bids, and how many match the filter. */
-export async function readBidPage(
-  db: Database,
+export const readBidPage = (db: Database, ...query: PageQuery) =>
+  readOrderPage<BidRow>(db, ...pageOfBids(...query));
+
+export const readHashedBidPage = (db: Database, ...query: PageQuery) =>
+  readHashedOrderPage(db, ...pageOfBids(...query));
+
+function pageOfBids(
   filter: BidFilter,
   sort: OrderSort,
   slice: OrderSlice,
   now: Date,
   parts: OrderParts = allOrderParts,
-): Promise<{ total: bigint; rows: BidRow[] }> {
+) {
   const ofKind = filter.kind === null ? sql`true` : sql`kind = ${filter.kind}`;
   const query: OrderQuery = {
     schema: "bids",
@@ -33,5 +41,8 @@ export async function readBidPage(
     marketplaces: null,
   };
   const columns = bidColumns(now, parts);
-  return readOrderPage(db, { total: query, page: query }, { columns, sort, slice, now });
+  return [
+    { total: query, page: query },
+    { columns, sort, slice, now },
+  ] as const;
 }

@@ -34,8 +34,14 @@ export async function readBids(
   chainId: number,
   orderHashes: readonly Hex[],
   now: Date,
+  parts: OrderParts = allOrderParts,
 ): Promise<BidRow[]> {
-  return readOrdersByHash(db, { schema: "bids", columns: bidColumns(now) }, chainId, orderHashes);
+  return readOrdersByHash(
+    db,
+    { schema: "bids", columns: bidColumns(now, parts) },
+    chainId,
+    orderHashes,
+  );
 }
 
 /** Of row `o` joined with `collectionJoins`. */

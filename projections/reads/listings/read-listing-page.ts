@@ -7,6 +7,7 @@ import {
   type OrderQuery,
   type OrderSlice,
   type OrderSort,
+  readHashedOrderPage,
   readOrderPage,
 } from "../orders/order-page.ts";
 import { type ListingRow, listingColumns } from "./read-listing.ts";
@@ -18,19 +19,29 @@ export type ListingFilter = OrderFilter & {
   maxPriceWei: bigint | null;
 };
 
+type PageQuery = Parameters<typeof pageOfListings>;
+
 /** A page of listings, and how many match the filter. */
-export async function readListingPage(
-  db: Database,
+export const readListingPage = (db: Database, ...query: PageQuery) =>
+  readOrderPage<ListingRow>(db, ...pageOfListings(...query));
+
+export const readHashedListingPage = (db: Database, ...query: PageQuery) =>
+  readHashedOrderPage(db, ...pageOfListings(...query));
+
+function pageOfListings(
   filter: ListingFilter,
   sort: OrderSort,
   slice: OrderSlice,
   now: Date,
   parts: OrderParts = allOrderParts,
-): Promise<{ total: bigint; rows: ListingRow[] }> {
+) {
   const total = listingQuery(filter);
   const page = listingQuery(withoutImpliedBound(filter, sort, slice));
   const columns = listingColumns(now, parts);
-  return readOrderPage(db, { total, page }, { columns, sort, slice, now });
+  return [
+    { total, page },
+    { columns, sort, slice, now },
+  ] as const;
 }
 
 /** Without the price bound that the cursor implies: with both, an index scan would start at the bound. */

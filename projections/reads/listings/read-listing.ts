@@ -40,8 +40,9 @@ export async function readListings(
   chainId: number,
   orderHashes: readonly Hex[],
   now: Date,
+  parts: OrderParts = allOrderParts,
 ): Promise<ListingRow[]> {
-  const columns = listingColumns(now);
+  const columns = listingColumns(now, parts);
   return readOrdersByHash(db, { schema: "listings", columns }, chainId, orderHashes);
 }
 

@@ -54,25 +54,54 @@ type PageOptions = {
   now: Date;
 };
 
+type OrderQueries = { total: OrderQuery; page: OrderQuery };
+type OrderPage<Row> = { total: bigint; rows: Row[] };
+
 /** One page of orders and how many match `total`, in one statement; `page` may leave out what the cursor implies. */
-export async function readOrderPage<Row extends OrderRow>(
+export function readOrderPage<Row extends OrderRow>(
   db: Database,
-  { total, page }: { total: OrderQuery; page: OrderQuery },
+  queries: OrderQueries,
+  options: PageOptions,
+): Promise<OrderPage<Row>> {
+  return readPage(db, queries, options, sql`detail.*`);
+}
+
+/** What an order is found by, and its place in a list. */
+export type OrderKey = Pick<
+  OrderRow,
+  "orderHash" | "unitPriceWei" | "sellerNetWei" | "createdMicros" | "position"
+>;
+/** `contentHash`: equal for one order means that all of its columns are equal. */
+export type HashedOrder = OrderKey & { contentHash: bigint };
+
+/** The same orders without their columns: `readOrdersByHash` reads those of the orders that the caller does not know. */
+export function readHashedOrderPage(
+  db: Database,
+  queries: OrderQueries,
+  options: PageOptions,
+): Promise<OrderPage<HashedOrder>> {
+  const keys = sql`
+    detail."orderHash", detail."unitPriceWei", detail."sellerNetWei", detail."createdMicros", detail.position,
+    hash_record_extended(detail, 0) as "contentHash"`;
+  return readPage(db, queries, options, keys);
+}
+
+async function readPage<Row extends OrderKey>(
+  db: Database,
+  { total, page }: OrderQueries,
   { columns, sort, slice, now }: PageOptions,
-): Promise<{ total: bigint; rows: Row[] }> {
+  shown: RawBuilder<unknown>,
+): Promise<OrderPage<Row>> {
   const { rows } = await sql<Row & { total: bigint; orderHash: string | null }>`
     with counted as materialized (select ${totalOf(total, now)} as total),
     page as (${pageOf(page, sort, slice, now)})
-    select counted.total, ${columns}
-    from counted left join page o on true ${collectionJoins}
+    select counted.total, ${shown}
+    from counted left join page o on true ${collectionJoins} cross join lateral (select ${columns}) detail
     ${orderBy(sort)}`.execute(db);
   return { total: rows[0]?.total ?? 0n, rows: rows.filter(({ orderHash }) => orderHash !== null) };
 }
 
-export function orderCursor(
-  sort: OrderSort,
-  row: Pick<OrderRow, "unitPriceWei" | "sellerNetWei" | "createdMicros" | "position">,
-): OrderCursor {
+export function orderCursor(sort: OrderSort, row: OrderKey): OrderCursor {
   const { position } = row;
   if (sort === "created_at") return { value: row.createdMicros, position };
   return { value: isByNet(sort) ? row.sellerNetWei : row.unitPriceWei, position };

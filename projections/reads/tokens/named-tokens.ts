@@ -4,17 +4,16 @@ import { anyValue } from "../../sql/any-value.ts";
 import { rangeAt } from "../../sql/token-at.ts";
 import { unfoldRanges } from "../../sql/unfold-ranges.ts";
 import { hasTraits } from "../traits/token-bitmaps.ts";
-import { contractsOf, namesTokens, type TokenKey, type TokensFilter } from "./filter.ts";
+import { contractsOf, type TokenKey, type TokensFilter } from "./filter.ts";
 
 /** Ids of an owner's ranges in a collection that one page looks at, from its cursor on, besides those listed. */
 const MOST_UNFOLDED = sql.lit(50_000);
 
 const noTokens = sql`select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard where false`;
 
-/** SQL: rows `(contract_id, token_id, standard)` of the tokens that a filter names, listed or not. */
+/** SQL: rows `(contract_id, token_id, standard)` of the tokens that a filter with ids or an owner names, listed or not. */
 export function namedTokens(filter: TokensFilter, after: TokenKey | null): RawBuilder<unknown> {
   const { tokenIds, owner, traitKeys = [] } = filter;
-  if (!namesTokens(filter)) return noTokens;
   const ids = tokenIds === null ? null : anyValue(tokenIds.map(String), "numeric[]");
   const ofIds = ids === null ? sql`` : sql`and t.token_id = any (${ids}::numeric[])`;
   const ofOwner =

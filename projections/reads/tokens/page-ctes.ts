@@ -1,15 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
 import { currentListings } from "../traits/current-listings.ts";
-import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
+import { namesTokens, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
 import { type ListPart, listParts } from "./list-parts.ts";
 import { totalsCtes } from "./totals-ctes.ts";
 
 export type TokenSlice = { limit: number; after: TokenKey | null };
 
 /**
- * CTEs: `totals`, whose `matching` is the number of matching tokens (null for a filter by traits only), and `requested`,
- * the page's tokens (part, value, contract_id, token_id, standard) with their order `ord`.
+ * CTEs: `totals`, whose `matching` is the number of matching tokens, and `requested`, the page's tokens (part, value,
+ * contract_id, token_id, standard) with their order `ord`. Only what this filter and order need: every node of a plan
+ * is prepared for every request.
  */
 export function pageCtes(
   filter: TokensFilter,
@@ -18,39 +19,61 @@ export function pageCtes(
   now: Date,
 ): RawBuilder<unknown> {
   const pageSize = anyValue<bigint>(limit, "bigint");
-  const parts = listParts(filter, sort, pageSize);
-  return sql`
-    ${currentListings(now)}, ${totalsCtes(filter, after)},
-    first_part as materialized (${rowsOf(parts, 0, { pageSize, after })}),
-    second_part as materialized (${rowsOf(parts, 1, { pageSize, after })}),
-    requested as materialized (
-      select *, row_number() over (order by part, row_in_part) as ord
-      from (
-        select 0 as part, contract_id, token_id, standard, value, row_in_part from first_part
-        union all
-        select 1, contract_id, token_id, standard, 0, row_in_part from second_part
-      ) page
-      order by part, row_in_part limit ${pageSize}
-    )`;
+  const parts = listParts(filter, sort, pageSize).filter(
+    ({ number }) => after === null || after.part <= number,
+  );
+  return sql.join([
+    ...(readsListings(filter, sort) ? [currentListings(now)] : []),
+    totalsCtes(filter, after),
+    ...parts.map((part) => partCte(part, parts, { pageSize, after })),
+    sql`requested as materialized (${requestedOf(parts, pageSize)})`,
+  ]);
+}
+
+function readsListings(filter: TokensFilter, sort: TokenSort): boolean {
+  return (
+    filter.listed !== null || namesTokens(filter) || (sort !== "token_id" && sort !== "rarity")
+  );
 }
 
 type Slice = { pageSize: RawBuilder<unknown>; after: TokenKey | null };
 
-/** A part's first rows, numbered; none where the part before fills the page or the cursor is past this part. */
-function rowsOf(
+const nameOf = ({ number }: ListPart) => sql.ref(`part_${number}`);
+
+/** A part's first rows, numbered; none where the part before fills the page. */
+function partCte(
+  part: ListPart,
   parts: readonly ListPart[],
-  number: number,
   { pageSize, after }: Slice,
 ): RawBuilder<unknown> {
-  const part = parts.find((one) => one.number === number);
-  if (part === undefined || (after !== null && after.part > number)) return noRows;
-  const from = after?.part === number ? after : null;
-  const isNeeded = number === 0 ? sql`true` : sql`(select count(*) from first_part) < ${pageSize}`;
+  const from = after?.part === part.number ? after : null;
+  const before = parts.find(({ number }) => number < part.number);
+  const isNeeded =
+    before === undefined
+      ? sql``
+      : sql`where (select count(*) from ${nameOf(before)}) < ${pageSize}`;
   return sql`
-    select page.*, row_number() over (${part.order}) as row_in_part
-    from (select * from (${part.rows(from, pageSize)}) rows where ${isNeeded} ${part.order} limit ${pageSize}) page`;
+    ${nameOf(part)} as materialized (
+      select ${sql.lit(part.number)} as part, page.*, row_number() over (${part.order}) as row_in_part
+      from (select * from (${part.rows(from, pageSize)}) rows ${isNeeded} ${part.order} limit ${pageSize}) page
+    )`;
+}
+
+/** The page's rows of all parts. */
+function requestedOf(
+  parts: readonly ListPart[],
+  pageSize: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const [first, ...others] = parts;
+  if (first === undefined) return noRows;
+  if (others.length === 0) return sql`select *, row_in_part as ord from ${nameOf(first)}`;
+  const all = parts.map((part) => sql`select * from ${nameOf(part)}`);
+  return sql`
+    select *, row_number() over (order by part, row_in_part) as ord
+    from (${sql.join(all, sql` union all `)}) page
+    order by part, row_in_part limit ${pageSize}`;
 }
 
 const noRows = sql`
-  select 0 as contract_id, 0::numeric as token_id, 0::smallint as standard, 0::numeric as value, 0::bigint as row_in_part
+  select 0 as part, 0 as contract_id, 0::numeric as token_id, 0::smallint as standard, 0::numeric as value, 0::bigint as ord
   where false`;

@@ -78,25 +78,19 @@ export const listedTokenParts: TokenParts = new Set(
 type WantedDetails = { collectionId: number | null; parts: TokenParts; now: Date };
 
 /**
- * CTEs that follow `requested` (contract_id, token_id, standard, ord): `token_detail`, a row with the details of each
- * requested token. `columns`: those taken from `requested`.
+ * CTEs that follow `requested` (contract_id, token_id, standard, ord): `token_detail`, a row for each requested token.
+ * `columns`: of `requested`, and of `detail`, its details.
  */
 export function detailsCtes(
   { collectionId, parts, now }: WantedDetails,
-  columns: RawBuilder<unknown> = sql`requested.ord`,
+  columns: RawBuilder<unknown> = sql`requested.ord, detail.*`,
 ): RawBuilder<unknown> {
   const ifWanted = (...named: TokenPart[]) =>
     named.some((part) => parts.has(part)) ? sql`true` : sql`false`;
-  const uri = parts.has("documents") ? (column: RawBuilder<unknown>) => column : documentStart;
   return sql`
     ${coinsAt(anyValue(now.toISOString(), "timestamptz"))}, ${contractsCtes(now)},
     token_detail as (
-      select ${columns}, t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard,
-             t.owner, t.supply, t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description,
-             ${uri(sql`m.image`)} as image, ${uri(sql`m.animation`)} as animation, m.content_type as "contentType",
-             ${uri(sql`m.token_uri`)} as "tokenUri",
-             case when m.status = 'ok' and ${ifWanted("attributes")} then m.attributes end as attributes, m.updated_at as "describedAt",
-             r.rank, r.score, r.ranked, ${tradeColumns}
+      select ${columns}
       from requested
       cross join lateral (
         select t.* from ${tokensAt(sql`requested.contract_id`, sql`requested.token_id`)} t
@@ -111,7 +105,21 @@ export function detailsCtes(
       left join lateral (${cheapestListing(now)}) l on ${ifWanted("listing")}
       left join lateral (${bestBid(now)}) b on ${ifWanted("bestBid")}
       left join lateral (${lastSale}) s on ${ifWanted("lastSale")}
+      cross join lateral (select ${detailColumns(parts)}) detail
     )`;
+}
+
+function detailColumns(parts: TokenParts): RawBuilder<unknown> {
+  const uri = parts.has("documents") ? (column: RawBuilder<unknown>) => column : documentStart;
+  const attributes = parts.has("attributes")
+    ? sql`case when m.status = 'ok' then m.attributes end`
+    : sql`null::jsonb`;
+  return sql`
+    t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard, t.owner, t.supply,
+    t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description,
+    ${uri(sql`m.image`)} as image, ${uri(sql`m.animation`)} as animation, m.content_type as "contentType",
+    ${uri(sql`m.token_uri`)} as "tokenUri", ${attributes} as attributes, m.updated_at as "describedAt",
+    r.rank, r.score, r.ranked, ${tradeColumns}`;
 }
 
 /** The details in a row of `token_detail`. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { bitOf, chunkOf, emptyBits } from "../../sql/token-bits.ts";
+import { bitOf, chunkOf } from "../../sql/token-bits.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/token-bitmaps.ts";
 import {
@@ -15,36 +15,58 @@ import { namedCount, namedTokens } from "./named-tokens.ts";
 const maxNearChunks = sql.lit(1024);
 
 /**
- * CTEs that follow those of `currentListings`: `named_token`, the tokens that the filter names; `trait_chunk`, bitmaps of
- * the ids with the traits, and `run`, the same as one string per contract for scans where ids are near each other
- * (`are_near`); and `totals` of the collection, with the number of ids with the traits and of matching tokens.
+ * CTEs that follow those of `currentListings`. `totals` of the collection: `tokens`, and `matching`, the number of
+ * matching tokens. For a filter that names tokens `named_token`; for one by traits `trait_chunk`, bitmaps of the ids with
+ * the traits, `run`, the same as one string per contract for scans where ids are near each other, and in `totals` what
+ * the access path is chosen by.
  */
 export function totalsCtes(filter: TokensFilter, after: TokenKey | null): RawBuilder<unknown> {
-  const ofCollection = sql`contract_id = any (${contractsOf(filter)})`;
-  const chunks = isByTraitsOnly(filter)
-    ? chunksWithTraits(filter.traitKeys ?? [])
-    : sql`select 0 as contract_id, 0::numeric as chunk, ${emptyBits} as bits where false`;
-  return sql`
-    named_token as materialized (${namedTokens(filter, after)}),
-    trait_chunk as materialized (${chunks}),
+  const isByTraits = isByTraitsOnly(filter);
+  const sums = [
+    sql`coalesce((
+      select sum(tokens) from ownership.collection where contract_id = any (${contractsOf(filter)})
+    ), 0) as tokens`,
+    ...(filter.listed === null ? [] : [listedCount(filter)]),
+    ...(isByTraits ? traitCounts(filter) : []),
+  ];
+  return sql.join([
+    ...(namesTokens(filter)
+      ? [sql`named_token as materialized (${namedTokens(filter, after)})`]
+      : []),
+    ...(isByTraits
+      ? [sql`trait_chunk as materialized (${chunksWithTraits(filter.traitKeys ?? [])})`]
+      : []),
+    sql`
     totals as materialized (
-      select *, ${matchingCount(filter)} as matching from (
-        select coalesce((select sum(tokens) from ownership.collection where ${ofCollection}), 0) as tokens,
-               coalesce((select sum(listed) from traits.contract where ${ofCollection}), 0)::bigint
-               - (select count(*) from traits.listed_token l join expired_token using (contract_id, token_id) where l.${ofCollection})
-               + (select count(*) from replacement_listing where ${ofCollection}) as listed,
-               coalesce((select sum(bit_count(bits)) from trait_chunk), 0)::bigint as ids,
-               ${rarestTraitCount(filter)} as rarest,
-               (select coalesce(max(chunks), 0) from (
-                 select max(chunk) - min(chunk) as chunks from trait_chunk group by contract_id
-               ) spans) < ${maxNearChunks} as are_near
-      ) sums
-    ), run as materialized (${bitRunsOf(sql`trait_chunk`)})`;
+      select *, ${matchingCount(filter)} as matching from (select ${sql.join(sums)}) sums
+    )`,
+    ...(isByTraits ? [sql`run as materialized (${bitRunsOf(sql`trait_chunk`)})`] : []),
+  ]);
+}
+
+/** Column `listed`: how many of the collection's tokens are listed. */
+function listedCount(filter: TokensFilter): RawBuilder<unknown> {
+  const ofCollection = sql`contract_id = any (${contractsOf(filter)})`;
+  return sql`
+    coalesce((select sum(listed) from traits.contract where ${ofCollection}), 0)::bigint
+    - (select count(*) from traits.listed_token l join expired_token using (contract_id, token_id) where l.${ofCollection})
+    + (select count(*) from replacement_listing where ${ofCollection}) as listed`;
+}
+
+/** Columns: the number of ids with the traits, of those with the rarest of them, and whether they are near each other. */
+function traitCounts(filter: TokensFilter): RawBuilder<unknown>[] {
+  return [
+    sql`coalesce((select sum(bit_count(bits)) from trait_chunk), 0)::bigint as ids`,
+    sql`${rarestTraitCount(filter)} as rarest`,
+    sql`
+    (select coalesce(max(chunks), 0) from (
+      select max(chunk) - min(chunk) as chunks from trait_chunk group by contract_id
+    ) spans) < ${maxNearChunks} as are_near`,
+  ];
 }
 
 /** Number of ids with the first trait of the filter, which is the rarest. */
 function rarestTraitCount(filter: TokensFilter): RawBuilder<unknown> {
-  if (!isByTraitsOnly(filter)) return sql`0::bigint`;
   const [keys = []] = filter.traitKeys ?? [];
   return sql`coalesce((
     select sum(v.tokens) from traits.trait v

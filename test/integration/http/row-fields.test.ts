@@ -5,6 +5,7 @@ import { readListingPage } from "../../../projections/reads/listings/read-listin
 import { readSales } from "../../../projections/reads/sales/read.ts";
 import { anyTrade } from "../../../projections/reads/sales/trade-filter.ts";
 import { readTokens } from "../../../projections/reads/tokens/read-tokens.ts";
+import type { TokenParts } from "../../../projections/reads/tokens/token-details.ts";
 import { plansOf } from "../../support/database/plans.ts";
 import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
 import { type ApiClient, documentedAt } from "../../support/http/openapi.ts";
@@ -121,8 +122,10 @@ describe("what only other fields need", () => {
     const tokens = {
       ...{ collectionId: 1, contractIds, listed: null, tokenIds: null, owner: null, traitKeys: [] },
     };
-    const planWith = (parts: Parameters<typeof readTokens>[5]) =>
-      plansOf(stage.db, (db) => readTokens(db, tokens, "token_id", slice, now, parts));
+    const planWith = (parts: TokenParts) =>
+      plansOf(stage.db, (db) =>
+        readTokens(db, { filter: tokens, sort: "token_id", slice, now, parts }),
+      );
     const details = / on (sale s|token [mr])(_\d+)?\b/;
     expect(await planWith(new Set())).not.toMatch(details);
     const ofSales = await planWith(new Set(["lastSale"]));

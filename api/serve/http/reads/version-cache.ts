@@ -3,7 +3,9 @@ import type { Database } from "../../../../projections/database.ts";
 import { snapshotFacts } from "./snapshot-facts.ts";
 
 /** What answers have found, by the owner of snapshots, the data's version and a name. */
-const found = new WeakMap<object, LRUCache<string, object>>();
+const found = new WeakMap<object, LRUCache<string, LRUCache<string, object>>>();
+/** Replicas may be at other versions than the primary. */
+const mostVersions = 4;
 const most = 5_000;
 
 /** What answers that were made from the same version of the data have found, by name. Elsewhere than in a snapshot nothing is kept. */
@@ -16,11 +18,13 @@ export function versionCache(db: Database): VersionCache {
   const facts = snapshotFacts(db);
   if (facts === undefined) return nothing;
   const { owner, version } = facts;
-  const values = found.get(owner) ?? new LRUCache({ max: most });
-  found.set(owner, values);
+  const versions = found.get(owner) ?? new LRUCache({ max: mostVersions });
+  found.set(owner, versions);
+  const values = versions.get(version) ?? new LRUCache({ max: most });
+  versions.set(version, values);
   return {
-    get: <Value>(name: string) => values.get(`${name} ${version}`) as Value | undefined,
-    set: (name, value) => void values.set(`${name} ${version}`, value),
+    get: <Value>(name: string) => values.get(name) as Value | undefined,
+    set: (name, value) => void values.set(name, value),
   };
 }
 

@@ -58,7 +58,7 @@ export const tokens = route(
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, asked);
     const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };
-    const { rows } = await readTokens(db, filter, sort, request.read, now());
+    const { rows } = await readTokens(db, { filter, sort, slice: request.read, now: now() });
     const { shown, meta } = cutList(request, rows, ({ key }) => keyOfToken(key));
     const view = { siteUrl, prefix };
     const named = { collection, chainId, view, media: { ...media, isList: true } };

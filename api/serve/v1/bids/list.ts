@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { readBidPage } from "../../../../projections/reads/bids/read-bid-page.ts";
+import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
+import {
+  readBidPage,
+  readHashedBidPage,
+} from "../../../../projections/reads/bids/read-bid-page.ts";
 import { pageFields } from "../../http/page.ts";
 import { rowFields } from "../../http/row-fields.ts";
 import { Bid, bidKind, presentBid } from "../../views/orders/bid.ts";
@@ -31,6 +35,8 @@ export const listBids = route(
       list: "bids",
       filter: { kind: query.kind ?? null },
       readPage: readBidPage,
+      readHashedPage: readHashedBidPage,
+      readOrders: readBids,
       present: presentBid,
     }),
 );

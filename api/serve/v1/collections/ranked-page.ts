@@ -7,6 +7,7 @@ import type { CollectionRow } from "../../../../projections/reads/collections/co
 import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
 import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
 import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
+import { writeOnce } from "../../http/json-text.ts";
 import { cursorInteger } from "../../http/page.ts";
 import { versionCache } from "../../http/reads/version-cache.ts";
 
@@ -49,6 +50,7 @@ export async function viewRanked<View extends object>(
   for (const row of rows) {
     const made = { view: present(row, coinPriceE8), untilSecond: row.nextChangeAt };
     views.set(row.collectionId, made.view);
+    writeOnce(made.view);
     if (isCurrent(made, now)) known.set(nameOf(row.collectionId), made);
   }
   return keys.flatMap(({ collectionId }) => views.get(collectionId) ?? []);

@@ -5,7 +5,6 @@ import type { Database } from "../../../../projections/database.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
 import { type TokenKey, tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
 import {
   cursorInteger,
@@ -15,7 +14,7 @@ import {
   pageFields,
   pageMeta,
 } from "../../http/page.ts";
-import { rowFields, withFields } from "../../http/row-fields.ts";
+import { pickFields, rowFields } from "../../http/row-fields.ts";
 import { presentToken, Token, tokenPartsOf } from "../../views/token.ts";
 import { route } from "../routing/context.ts";
 import {
@@ -28,6 +27,7 @@ import {
   wallet,
 } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
+import { readTokenPage } from "./token-rows.ts";
 
 const maxIds = 100;
 const { per_page, cursor } = pageFields;
@@ -104,16 +104,19 @@ export const tokens = route(
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, traits);
     const filter = { collectionId, contractIds, listed, tokenIds: ids, owner, traitKeys };
-    const page = await readTokens(db, filter, sort, request.read, now(), tokenPartsOf(fields));
+    const view = { siteUrl, prefix: market.prefix };
+    const { address, slug, name } = collection;
+    const context = { collection, chainId, view, media: { ...media, isList: true } };
+    const parts = tokenPartsOf(fields);
+    const asked = { filter, sort, slice: request.read, now: now(), parts };
+    const page = await readTokenPage(db, asked, {
+      manner: JSON.stringify(["v1", chainId, address, slug, name, fields && [...fields]]),
+      present: (token) => pickFields(presentToken(token, context), fields),
+    });
     const { total, rows, isRankingStale: isVolatile } = page;
     const { shown, meta } = cutPage(request, rows, ({ key }) => keyOfToken(key));
-    const view = { siteUrl, prefix: market.prefix };
-    const context = { collection, chainId, view, media: { ...media, isList: true } };
     return {
-      data: withFields(
-        shown.map((token) => presentToken(token, context)),
-        fields,
-      ),
+      data: await page.view(shown.length),
       meta: {
         chainId,
         total: Number(total),

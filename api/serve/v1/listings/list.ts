@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { readListingPage } from "../../../../projections/reads/listings/read-listing-page.ts";
+import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
+import {
+  readHashedListingPage,
+  readListingPage,
+} from "../../../../projections/reads/listings/read-listing-page.ts";
 import { pageFields } from "../../http/page.ts";
 import { rowFields } from "../../http/row-fields.ts";
 import { Listing, presentListing } from "../../views/orders/listing.ts";
@@ -38,6 +42,8 @@ export const listListings = route(
         maxPriceWei: query.max_price ?? null,
       },
       readPage: readListingPage,
+      readHashedPage: readHashedListingPage,
+      readOrders: readListings,
       present: presentListing,
     }),
 );

@@ -1,13 +1,9 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
-import type { Database } from "../../../../projections/database.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { isOpenStatus } from "../../../../projections/reads/orders/listed-status.ts";
-import type { OrderParts, OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import {
   type OrderCursor,
-  type OrderFilter,
-  type OrderSlice,
   type OrderSort,
   orderCursor,
 } from "../../../../projections/reads/orders/order-page.ts";
@@ -20,7 +16,7 @@ import {
   pageOf,
   pageRefusals,
 } from "../../http/page.ts";
-import { type RowFields, withFields } from "../../http/row-fields.ts";
+import { pickFields, type RowFields } from "../../http/row-fields.ts";
 import { type OrderViewContext, orderPartsOf } from "../../views/orders/book-order.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import type { Context } from "../routing/context.ts";
@@ -32,6 +28,7 @@ import {
   tokenId,
   wallet,
 } from "../routing/parameters.ts";
+import { type OrderReads, readOrderViews } from "./order-rows.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {
@@ -65,18 +62,10 @@ type ListQuery = z.output<
 > & { fields?: RowFields };
 
 /** What differs between the lists of listings and of bids. */
-type OrderList<Row extends OrderRow, Filter, View> = {
+type OrderList<Row extends OrderRow, Filter, View> = OrderReads<Row, Filter> & {
   list: "listings" | "bids";
   /** The filters that only this list has. */
   filter: Filter;
-  readPage(
-    db: Database,
-    filter: OrderFilter & { chainId: ChainId } & Filter,
-    sort: OrderSort,
-    slice: OrderSlice,
-    now: Date,
-    parts: OrderParts,
-  ): Promise<{ total: bigint; rows: Row[] }>;
   /** Of a row with all parts. */
   present(row: Row, view: OrderViewContext): View;
 };
@@ -88,7 +77,7 @@ export async function listOrders<
 >(
   query: ListQuery,
   { db, siteUrl, market, now }: Context,
-  { list, filter: ownFilter, readPage, present }: OrderList<Row, Filter, View>,
+  { list, filter: ownFilter, present, ...reads }: OrderList<Row, Filter, View>,
 ) {
   const unusable = endedOrdersOfAll(query);
   if (unusable !== undefined) return unusable;
@@ -102,28 +91,23 @@ export async function listOrders<
     status: query.status,
     ...ownFilter,
   };
-  const { sort } = query;
+  const { sort, fields } = query;
   const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const { rows, total } = await readPage(
-    db,
-    filter,
-    sort,
-    request.read,
-    now(),
-    orderPartsOf(query.fields),
-  );
-  const { shown, meta } = cutPage(request, rows, (row) => {
+  const asked = [filter, sort, request.read, now(), orderPartsOf(fields)] as const;
+  const view = { siteUrl, prefix: market.prefix };
+  const page = await readOrderViews(db, reads, [...asked], {
+    manner: `${list} ${fields === undefined ? "" : [...fields].join()}`,
+    present: (row: Row) => pickFields(present(row, view), fields),
+  });
+  const { shown, meta } = cutPage(request, page.rows, (row) => {
     const { value, position } = orderCursor(sort, row);
     return [value, position];
   });
   return {
-    data: withFields(
-      shown.map((row) => present(row, { siteUrl, prefix: market.prefix })),
-      query.fields,
-    ),
-    meta: { chainId: query.chainId, total: Number(total), ...meta },
+    data: await page.view(shown.length),
+    meta: { chainId: query.chainId, total: Number(page.total), ...meta },
   };
 }
 
