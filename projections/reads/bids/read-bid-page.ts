@@ -2,13 +2,12 @@ import { sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import {
-  type OrderFilter,
-  type OrderQuery,
   type OrderSlice,
   type OrderSort,
   readHashedOrderPage,
   readOrderPage,
 } from "../orders/order-page.ts";
+import type { OrderFilter, OrderQuery } from "../orders/order-query.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
 
 export type BidFilter = OrderFilter & {

@@ -3,13 +3,12 @@ import type { Database } from "../../database.ts";
 import { type ListingMarketplace, listingMarketplaces } from "../../domain/listing-marketplaces.ts";
 import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import {
-  type OrderFilter,
-  type OrderQuery,
   type OrderSlice,
   type OrderSort,
   readHashedOrderPage,
   readOrderPage,
 } from "../orders/order-page.ts";
+import type { OrderFilter, OrderQuery } from "../orders/order-query.ts";
 import { type ListingRow, listingColumns } from "./read-listing.ts";
 
 export type ListingFilter = OrderFilter & {

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { OrderRow } from "./order-columns.ts";
-import { type OrderCursor, type OrderFilter, type OrderQuery, orderCursor } from "./order-page.ts";
+import { type OrderCursor, orderCursor } from "./order-page.ts";
+import type { OrderFilter, OrderQuery } from "./order-query.ts";
 
 export type ExposedMaker = { readonly chainId: number; readonly maker: Hex };
 

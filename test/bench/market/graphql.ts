@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../../projections/database.ts";
+import { nativeCoin } from "../../../projections/sql/native-coin.ts";
 import { pipelineSettings } from "../../support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { compareServers, withLoader } from "../ponder/comparison.ts";
@@ -23,6 +24,7 @@ const schema = "bench_graphql";
 const lists = ["sales", "tokens", "listings", "bids", "collections"] as const;
 const seconds = 2;
 const CHANGE_MS = 1_000;
+const PRICE_CHANGE_S = 10;
 /** Most collections per size. */
 const OF_A_SIZE = 20;
 /** No measured route calls a chain. */
@@ -48,12 +50,18 @@ export async function run({ scale, directory }: Options): Promise<Figure[]> {
   }
 }
 
-/** Runs `work` while the data's version changes once a second, as with a block a second: what is kept by it is made again. */
+/**
+ * Runs `work` while the data's version changes once a second, as with a block a second, and the coin's price, which
+ * changes all prices in USD, every ten seconds: what is kept by them is made again. Prices come once a minute.
+ */
 async function whileChanging<Result>(db: Database, work: () => Promise<Result>): Promise<Result> {
   const ended = new AbortController();
   const changing = (async () => {
-    for await (const _ of setInterval(CHANGE_MS, undefined, ended))
+    let seconds = 0;
+    for await (const _ of setInterval(CHANGE_MS, undefined, ended)) {
+      if (seconds++ % PRICE_CHANGE_S === 0) await changePrice(db, seconds);
       await sql`update log.head set position = position`.execute(db);
+    }
   })();
   try {
     return await work();
@@ -61,6 +69,14 @@ async function whileChanging<Result>(db: Database, work: () => Promise<Result>):
     ended.abort();
     await changing.catch(ignoreAbort);
   }
+}
+
+async function changePrice(db: Database, step: number): Promise<void> {
+  const priceE8 = 100_000_000 + step * 1_000_000;
+  await sql`
+    insert into coin_prices.tick (coin, minute, price_e8)
+    values (${nativeCoin[chainId]}, date_trunc('minute', now()), ${priceE8})
+    on conflict (coin, minute) do update set price_e8 = excluded.price_e8`.execute(db);
 }
 
 function ignoreAbort(error: unknown): void {

@@ -4,11 +4,11 @@ import type { Database } from "../../../../projections/database.ts";
 import type { OrderParts, OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
 import type {
   HashedOrder,
-  OrderFilter,
   OrderKey,
   OrderSlice,
   OrderSort,
 } from "../../../../projections/reads/orders/order-page.ts";
+import type { OrderFilter } from "../../../../projections/reads/orders/order-query.ts";
 import { keptRows, viewKept } from "../../http/reads/kept-rows.ts";
 
 type PageQuery<Filter> = [
