@@ -112,6 +112,11 @@ function numberedPage(page: number, perPage: number, scope: CursorScope) {
   return { page, perPage, scope, read };
 }
 
+/** The same for requests to the same list in the same order, with pages of the same size. */
+export function nameOfList({ scope, perPage }: Pick<PageRequest<unknown>, "scope" | "perPage">) {
+  return JSON.stringify([perPage, ...Object.values(scope).map(String)]);
+}
+
 /** The rows of the page and its meta, from rows read with `request.read`. */
 export function cutPage<Row, Key>(
   request: PageRequest<Key>,

@@ -14,6 +14,8 @@ import {
 import { keptRows, viewKept } from "../../http/reads/kept-rows.ts";
 
 type Viewing<View> = {
+  /** Names the list: its filter, order and page size. */
+  readonly list: string;
   /** What `present` depends on in addition to the token. */
   readonly manner: string;
   readonly present: (token: TokenDetails) => View;
@@ -30,15 +32,16 @@ type Page<View> = {
 };
 
 /**
- * A page of tokens as they are shown. First pages are asked for again and again: there only the tokens that have changed
- * are read and made anew. Who walks through all tokens would not find them here, so other pages are read at once.
+ * A page of tokens as they are shown. First pages are asked for again and again: from the second time on only the tokens
+ * that have changed are read and made anew. Who walks through all tokens would not find them here, so other pages are
+ * read at once.
  */
 export async function readTokenPage<View extends object>(
   db: Database,
   query: Query,
-  { manner, present }: Viewing<View>,
+  { list, manner, present }: Viewing<View>,
 ): Promise<Page<View>> {
-  const known = query.slice.after === null ? keptRows(db) : undefined;
+  const known = query.slice.after === null ? keptRows(db, `${manner} ${list}`) : undefined;
   if (known === undefined) {
     const page = await readTokens(db, query);
     return { ...page, view: async (count) => page.rows.slice(0, count).map(present) };

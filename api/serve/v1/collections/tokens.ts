@@ -11,6 +11,7 @@ import {
   cursorPageOf,
   cursorRefusals,
   cutPage,
+  nameOfList,
   pageFields,
   pageMeta,
 } from "../../http/page.ts";
@@ -110,7 +111,8 @@ export const tokens = route(
     const parts = tokenPartsOf(fields);
     const asked = { filter, sort, slice: request.read, now: now(), parts };
     const page = await readTokenPage(db, asked, {
-      manner: JSON.stringify(["v1", chainId, address, slug, name, fields && [...fields]]),
+      list: nameOfList(request),
+      manner: JSON.stringify([view, media, chainId, address, slug, name, fields && [...fields]]),
       present: (token) => pickFields(presentToken(token, context), fields),
     });
     const { total, rows, isRankingStale: isVolatile } = page;

@@ -11,6 +11,7 @@ import {
   cursorInteger,
   cursorTime,
   cutPage,
+  nameOfList,
   pageFields,
   pageMeta,
   pageOf,
@@ -98,7 +99,8 @@ export async function listOrders<
   const asked = [filter, sort, request.read, now(), orderPartsOf(fields)] as const;
   const view = { siteUrl, prefix: market.prefix };
   const page = await readOrderViews(db, reads, [...asked], {
-    manner: `${list} ${fields === undefined ? "" : [...fields].join()}`,
+    list: nameOfList(request),
+    manner: JSON.stringify([list, view, fields && [...fields]]),
     present: (row: Row) => pickFields(present(row, view), fields),
   });
   const { shown, meta } = cutPage(request, page.rows, (row) => {

@@ -37,6 +37,8 @@ export type OrderReads<Row extends OrderRow, Filter> = {
 };
 
 type Viewing<Row, View> = {
+  /** Names the list: its filter, order and page size. */
+  readonly list: string;
   /** What `present` depends on in addition to the order. */
   readonly manner: string;
   readonly present: (row: Row) => View;
@@ -49,15 +51,15 @@ type Page<View> = {
   readonly view: (count: number) => Promise<View[]>;
 };
 
-/** A page of orders as they are shown; of first pages only what has changed is read and made anew. */
+/** A page of orders as they are shown; of first pages that were asked for before only what has changed is read and made anew. */
 export async function readOrderViews<Row extends OrderRow, Filter, View extends object>(
   db: Database,
   { readPage, readHashedPage, readOrders }: OrderReads<Row, Filter>,
   query: PageQuery<Filter>,
-  { manner, present }: Viewing<Row, View>,
+  { list, manner, present }: Viewing<Row, View>,
 ): Promise<Page<View>> {
   const [{ chainId }, , { offset, after }, now, parts] = query;
-  const known = after === null && offset === 0 ? keptRows(db) : undefined;
+  const known = after === null && offset === 0 ? keptRows(db, `${manner} ${list}`) : undefined;
   if (known === undefined) {
     const page = await readPage(db, ...query);
     return { ...page, view: async (count) => page.rows.slice(0, count).map(present) };
