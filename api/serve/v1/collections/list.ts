@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readCollectionKeys } from "../../../../projections/reads/collections/read-collections.ts";
 import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "../../http/page.ts";
-import { rowFields, withFields } from "../../http/row-fields.ts";
+import { pickFields, rowFields } from "../../http/row-fields.ts";
 import { Collection, collectionPartsOf, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";
@@ -62,14 +62,17 @@ export const listCollections = route(
       chainId: query.chainId,
       now: now(),
       parts,
-      manner: `v1 ${period} ${siteUrl} ${media.baseUrl} ${[...parts].sort()}`,
+      manner: JSON.stringify(["v1", period, siteUrl, media, fields && [...fields]]),
       present: (row, coinPriceE8) =>
-        presentCollection(row, [period], {
-          ...{ siteUrl, prefix: market.prefix, coinPriceE8, media: links },
-        }),
+        pickFields(
+          presentCollection(row, [period], {
+            ...{ siteUrl, prefix: market.prefix, coinPriceE8, media: links },
+          }),
+          fields,
+        ),
     });
     return {
-      data: withFields(views, fields),
+      data: views,
       meta: { chainId: query.chainId, total: Number(total), ...meta },
     };
   },

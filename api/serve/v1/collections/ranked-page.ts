@@ -50,8 +50,9 @@ export async function viewRanked<View extends object>(
   for (const row of rows) {
     const made = { view: present(row, coinPriceE8), untilSecond: row.nextChangeAt };
     views.set(row.collectionId, made.view);
+    if (!isCurrent(made, now)) continue;
     writeOnce(made.view);
-    if (isCurrent(made, now)) known.set(nameOf(row.collectionId), made);
+    known.set(nameOf(row.collectionId), made);
   }
   return keys.flatMap(({ collectionId }) => views.get(collectionId) ?? []);
 }

@@ -28,7 +28,7 @@ import {
   wallet,
 } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
-import { readTokenPage } from "./token-rows.ts";
+import { readTokenViews } from "./token-views.ts";
 
 const maxIds = 100;
 const { per_page, cursor } = pageFields;
@@ -110,7 +110,7 @@ export const tokens = route(
     const context = { collection, chainId, view, media: { ...media, isList: true } };
     const parts = tokenPartsOf(fields);
     const asked = { filter, sort, slice: request.read, now: now(), parts };
-    const page = await readTokenPage(db, asked, {
+    const page = await readTokenViews(db, asked, {
       list: nameOfList(request),
       manner: JSON.stringify([view, media, chainId, address, slug, name, fields && [...fields]]),
       present: (token) => pickFields(presentToken(token, context), fields),

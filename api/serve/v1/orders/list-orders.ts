@@ -29,7 +29,7 @@ import {
   tokenId,
   wallet,
 } from "../routing/parameters.ts";
-import { type OrderReads, readOrderViews } from "./order-rows.ts";
+import { type OrderReads, readOrderViews } from "./order-views.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {
@@ -96,9 +96,9 @@ export async function listOrders<
   const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const asked = [filter, sort, request.read, now(), orderPartsOf(fields)] as const;
   const view = { siteUrl, prefix: market.prefix };
-  const page = await readOrderViews(db, reads, [...asked], {
+  const parts = orderPartsOf(fields);
+  const page = await readOrderViews(db, reads, [filter, sort, request.read, now(), parts], {
     list: nameOfList(request),
     manner: JSON.stringify([list, view, fields && [...fields]]),
     present: (row: Row) => pickFields(present(row, view), fields),

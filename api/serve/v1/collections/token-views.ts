@@ -11,15 +11,7 @@ import {
   type TokenDetails,
   type TokenParts,
 } from "../../../../projections/reads/tokens/token-details.ts";
-import { keptRows, viewKept } from "../../http/reads/kept-rows.ts";
-
-type Viewing<View> = {
-  /** Names the list: its filter, order and page size. */
-  readonly list: string;
-  /** What `present` depends on in addition to the token. */
-  readonly manner: string;
-  readonly present: (token: TokenDetails) => View;
-};
+import { rowCache, type Viewing, viewCached } from "../../http/reads/row-cache.ts";
 
 type Query = TokensQuery & { readonly parts: TokenParts };
 type Row = { readonly key: TokenKey };
@@ -36,13 +28,14 @@ type Page<View> = {
  * that have changed are read and made anew. Who walks through all tokens would not find them here, so other pages are
  * read at once.
  */
-export async function readTokenPage<View extends object>(
+export async function readTokenViews<View extends object>(
   db: Database,
   query: Query,
-  { list, manner, present }: Viewing<View>,
+  viewing: Viewing<TokenDetails, View>,
 ): Promise<Page<View>> {
-  const known = query.slice.after === null ? keptRows(db, `${manner} ${list}`) : undefined;
-  if (known === undefined) {
+  const { manner, present } = viewing;
+  const cache = query.slice.after === null ? rowCache(db, viewing) : undefined;
+  if (cache === undefined) {
     const page = await readTokens(db, query);
     return { ...page, view: async (count) => page.rows.slice(0, count).map(present) };
   }
@@ -56,6 +49,6 @@ export async function readTokenPage<View extends object>(
   };
   return {
     ...page,
-    view: (count) => viewKept(known, page.rows.slice(0, count), nameOf, make),
+    view: (count) => viewCached(cache, page.rows.slice(0, count), nameOf, make),
   };
 }

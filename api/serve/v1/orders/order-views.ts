@@ -9,7 +9,7 @@ import type {
   OrderSort,
 } from "../../../../projections/reads/orders/order-page.ts";
 import type { OrderFilter } from "../../../../projections/reads/orders/order-query.ts";
-import { keptRows, viewKept } from "../../http/reads/kept-rows.ts";
+import { rowCache, type Viewing, viewCached } from "../../http/reads/row-cache.ts";
 
 type PageQuery<Filter> = [
   filter: OrderFilter & { chainId: ChainId } & Filter,
@@ -36,14 +36,6 @@ export type OrderReads<Row extends OrderRow, Filter> = {
   ): Promise<Row[]>;
 };
 
-type Viewing<Row, View> = {
-  /** Names the list: its filter, order and page size. */
-  readonly list: string;
-  /** What `present` depends on in addition to the order. */
-  readonly manner: string;
-  readonly present: (row: Row) => View;
-};
-
 type Page<View> = {
   readonly total: bigint;
   readonly rows: readonly OrderKey[];
@@ -56,11 +48,12 @@ export async function readOrderViews<Row extends OrderRow, Filter, View extends 
   db: Database,
   { readPage, readHashedPage, readOrders }: OrderReads<Row, Filter>,
   query: PageQuery<Filter>,
-  { list, manner, present }: Viewing<Row, View>,
+  viewing: Viewing<Row, View>,
 ): Promise<Page<View>> {
   const [{ chainId }, , { offset, after }, now, parts] = query;
-  const known = after === null && offset === 0 ? keptRows(db, `${manner} ${list}`) : undefined;
-  if (known === undefined) {
+  const { manner, present } = viewing;
+  const cache = after === null && offset === 0 ? rowCache(db, viewing) : undefined;
+  if (cache === undefined) {
     const page = await readPage(db, ...query);
     return { ...page, view: async (count) => page.rows.slice(0, count).map(present) };
   }
@@ -73,5 +66,5 @@ export async function readOrderViews<Row extends OrderRow, Filter, View extends 
     const found = new Map(rows.map((row) => [row.orderHash, row]));
     return hashes.flatMap((hash) => found.get(hash) ?? []).map(present);
   };
-  return { ...page, view: (count) => viewKept(known, page.rows.slice(0, count), nameOf, make) };
+  return { ...page, view: (count) => viewCached(cache, page.rows.slice(0, count), nameOf, make) };
 }
