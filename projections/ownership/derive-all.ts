@@ -66,19 +66,29 @@ async function deriveSupplies(session: Session, schema: string, window: FactWind
     ) moved`.execute(session);
 }
 
+/** Counted in the order of the primary key, which makes its index cheap to build. Few contracts have ranges. */
 async function countHolders(session: Session, schema: string): Promise<void> {
   await sql`
     insert into ${table(schema, "holder")} (contract_id, owner, tokens)
-    select contract_id, owner, sum(ids)
+    select contract_id, owner, coalesce(single.ids, 0) + coalesce(ranged.ids, 0)
     from (
-      select contract_id, owner, 1::numeric as ids from ${table(schema, "token")} where standard = 721 and not is_burned
-      union all
-      select contract_id, owner, last_id - first_id + 1 from ${table(schema, "token_range")} where not is_burned
-      union all
-      select contract_id, owner, 1 from ${table(schema, "balance")}
-      where units > 0 and not ${isBurnAddress(sql`owner`)}
-    ) held
-    group by contract_id, owner`.execute(session);
+      select contract_id, owner, count(*) as ids
+      from (
+        select contract_id, owner
+        from (
+          select contract_id, owner from ${table(schema, "token")} where standard = 721 and not is_burned
+          union all
+          select contract_id, owner from ${table(schema, "balance")}
+          where units > 0 and not ${isBurnAddress(sql`owner`)}
+        ) held
+        order by contract_id, owner offset 0
+      ) held
+      group by contract_id, owner
+    ) single
+    full join (
+      select contract_id, owner, sum(last_id - first_id + 1) as ids from ${table(schema, "token_range")}
+      where not is_burned group by contract_id, owner
+    ) ranged using (contract_id, owner)`.execute(session);
 }
 
 async function countContracts(session: Session, schema: string): Promise<void> {
@@ -86,14 +96,20 @@ async function countContracts(session: Session, schema: string): Promise<void> {
     insert into ${table(schema, "collection")} (contract_id, erc721_tokens, tokens, supply, units, holders)
     select contract_id, erc721_tokens, tokens, supply, units, coalesce(holders, 0)
     from (
-      select contract_id, coalesce(sum(ids) filter (where standard = 721), 0) as erc721_tokens, sum(ids) as tokens,
-             coalesce(sum(ids) filter (where units > 0), 0) as supply, sum(units) as units
+      select contract_id, sum(erc721_tokens) as erc721_tokens, sum(tokens) as tokens, sum(supply) as supply,
+             sum(units) as units
       from (
-        select contract_id, standard, 1::numeric as ids, supply as units from ${table(schema, "token")}
+        select contract_id, count(*) filter (where standard = 721) as erc721_tokens, count(*) as tokens,
+               count(*) filter (where supply > 0) as supply, sum(supply) as units
+        from ${table(schema, "token")} group by contract_id
         union all
-        select contract_id, 721, ids, case when is_burned then 0 else ids end
-        from (select *, last_id - first_id + 1 as ids from ${table(schema, "token_range")}) r
-      ) t
+        select contract_id, sum(ids), sum(ids), sum(unburned), sum(unburned)
+        from (
+          select contract_id, ids, case when is_burned then 0 else ids end as unburned
+          from (select *, last_id - first_id + 1 as ids from ${table(schema, "token_range")}) r
+        ) r
+        group by contract_id
+      ) counted
       group by contract_id
     ) t
     left join (
