@@ -19,7 +19,7 @@ export function allProjections(options: { feeRecipient: Address }): Projection[]
   return [
     sales,
     ownershipProjection,
-    activityProjection(sales),
+    activityProjection,
     metadataProjection,
     collectionsProjection,
     coinPricesProjection,

@@ -26,7 +26,7 @@ const definitions = {
     first: 3,
     tables: ["token", "last_range", "token_range", "balance", "holder", "collection"],
   },
-  activity: { version: 5, first: 4, tables: ["event"], reads: { sales: 13 } },
+  activity: { version: 6, first: 4, tables: ["cancel"] },
   metadata: {
     version: 3,
     first: 3,

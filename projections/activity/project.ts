@@ -1,41 +1,24 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
-import { saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
 import { versions } from "../versions.ts";
-import { addAllCancels, addAllSales, addNewEvents, nameCancelled, removeEvents } from "./derive.ts";
+import { addCancels, nameCancelled, removeCancels } from "./derive.ts";
 import { tables } from "./tables.ts";
 
-/**
- * Sales and cancels, one row per event, for feeds of a collection or a wallet; transfers are read from the log.
- * Its sales are copies: when `sales` gets a new version, this is rebuilt too.
- */
-export function activityProjection(sales: Projection): Projection {
-  return {
-    name: "activity",
-    version: versions.activity.version,
-    handles: [
-      ...saleFactKinds,
-      "order_cancelled",
-      "counter_incremented",
-      "order_submitted",
-      "partner_listing_seen",
-    ],
-    parameters: `sales ${sales.version} ${sales.parameters ?? ""}`,
-    reads: ["sales"],
-    sample: {
-      key: ["block_id", "transaction_index"],
-      where: sql`log_index is not null`,
-      tables: ["event"],
-    },
-    tables,
-    async apply(session, schema, window) {
-      await removeEvents(session, schema, window);
-      await addNewEvents(session, schema, window);
-      await nameCancelled(session, schema, window);
-    },
-    deriveAll: [
-      { name: "sales", derive: addAllSales },
-      { name: "cancels", derive: addAllCancels },
-    ],
-  };
-}
+/** Cancels, for feeds of a collection or a wallet; transfers and sales are read where they stand. */
+export const activityProjection: Projection = {
+  name: "activity",
+  version: versions.activity.version,
+  handles: ["order_cancelled", "counter_incremented", "order_submitted", "partner_listing_seen"],
+  sample: {
+    key: ["block_id", "transaction_index"],
+    where: sql`log_index is not null`,
+    tables: ["cancel"],
+  },
+  tables,
+  async apply(session, schema, window) {
+    await removeCancels(session, schema, window);
+    await addCancels(session, schema, window);
+    await nameCancelled(session, schema, window);
+  },
+  deriveAll: [{ name: "cancels", derive: addCancels }],
+};

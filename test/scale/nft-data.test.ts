@@ -58,9 +58,8 @@ async function seedChain(): Promise<void> {
            case when n % 100000 = 5 then ${zeroAddress} else ${walletOf("(n + 1) % 1000")} end
     from generate_series(1, ${events}::int) n`.execute(db);
   await sql`
-    insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
-                                from_address)
-    select ${blockOf}, 10 + n % 10, 0, n % 10, 1 + n % 30, 'cancel', n % 1000, ${walletOf("n % 1000")}
+    insert into activity.cancel (block_id, log_index, sub_index, transaction_index, contract_id, token_id, maker)
+    select ${blockOf}, 10 + n % 10, 0, n % 10, 1 + n % 30, n % 1000, ${walletOf("n % 1000")}
     from generate_series(1, ${events}::int, 3) n`.execute(db);
   await sql`update engine.checkpoint set position = ${events + orders}`.execute(db);
   await sql`

@@ -84,7 +84,7 @@ function tokenScans(source: EventSource, ofContract: RawBuilder<unknown>, tokenI
   const id = sql`${String(tokenId)}::numeric`;
   const ofToken = sql`${ofContract} and e.token_id = ${id}`;
   const all = { source, matches: anyRow };
-  if (source === "activity") return [{ ...all, name: "activity token", where: ofToken }];
+  if (source !== "log") return [{ ...all, name: `${source} token`, where: ofToken }];
   const holds = sql`(e.token_id = ${id} or e.token_id < ${id} and e.token_id + e.amount > ${id})`;
   return [
     { ...all, name: "log token", where: sql`${ofToken} and ${isOfOneId}` },
@@ -106,14 +106,14 @@ function walletScans(
       sent: sql`${isHashed("from_address", owner)} and ${isTransfer} and ${isNoMint}`,
       received: sql`${isHashed("to_address", owner)} and ${isTransfer} and ${isNoBurn}`,
     },
-    activity: { sent: sql`e.from_address = ${owner}`, received: sql`e.to_address = ${owner}` },
+    sales: { sent: sql`e.from_address = ${owner}`, received: sql`e.to_address = ${owner}` },
+    activity: { sent: sql`e.from_address = ${owner}`, received: null },
   }[source];
   const sent = sql`${ofCollection} and e.from_address = ${owner}`;
   const received = sql`${ofCollection} and e.to_address = ${owner} and e.from_address <> ${owner}`;
-  return [
-    { name: `${source} sent`, source, where: by.sent, matches: sent },
-    { name: `${source} received`, source, where: by.received, matches: received },
-  ];
+  const ofSent = { name: `${source} sent`, source, where: by.sent, matches: sent };
+  if (by.received === null) return [ofSent];
+  return [ofSent, { name: `${source} received`, source, where: by.received, matches: received }];
 }
 
 /** By the index on an address's hash. Together with the address itself the planner would expect no row. */

@@ -4,7 +4,11 @@ import { isBurnAddress, zeroAddress } from "../../sql/burn-address.ts";
 import { schemaOf } from "../../versions.ts";
 
 /** SQL of events where they stand; rows are `e`. */
-export const tableOf = { log: sql`log.fact`, activity: sql`activity.event` };
+export const tableOf = {
+  log: sql`log.fact`,
+  sales: sql`(select *, ordinal as sub_index, seller as from_address, buyer as to_address from sales.sale)`,
+  activity: sql`(select *, maker as from_address from activity.cancel)`,
+};
 
 export const isTransfer = sql`e.kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}`;
 /** ERC-721 and ERC-1155; ranges apart. */
@@ -19,7 +23,7 @@ const hasLastId = sql`${isOfRange} and e.amount > 1`;
 const transferType = sql`
   case when e.from_address = ${zeroAddress} then 'mint' when ${isBurnAddress(sql`e.to_address`)} then 'burn' else 'transfer' end`;
 
-export const typeIn = { log: transferType, activity: sql`e.type` };
+export const typeIn = { log: transferType, sales: sql`'sale'`, activity: sql`'cancel'` };
 
 /** An event's columns; `last_id` is that of a range. */
 export const columnsIn = {
@@ -28,14 +32,22 @@ export const columnsIn = {
     case when ${hasLastId} then e.token_id + e.amount - 1 end as last_id,
     case when e.kind = ${kindLiteral("erc721_transfer")} then 1 else e.amount end as quantity, null::numeric as price_wei,
     e.from_address, e.to_address, null::bytea as currency, null::bytea as order_hash`,
-  activity: sql`
-    e.block_id, e.log_index, e.sub_index, e.transaction_index, e.contract_id, e.type, e.token_id,
+  sales: sql`
+    e.block_id, e.log_index, e.sub_index, e.transaction_index, e.contract_id, 'sale' as type, e.token_id,
     null::numeric as last_id, e.quantity, e.price_wei, e.from_address, e.to_address, e.currency, e.order_hash`,
+  activity: sql`
+    e.block_id, e.log_index, e.sub_index, e.transaction_index, e.contract_id, 'cancel' as type, e.token_id,
+    null::numeric as last_id, null::numeric as quantity, null::numeric as price_wei, e.from_address,
+    null::bytea as to_address, null::bytea as currency, e.order_hash`,
 };
 
-const appliedUpTo = sql`(select c.position from engine.checkpoint c where c.projection = ${sql.lit(schemaOf("activity"))})`;
+/** A release that is being replaced may move its own sales alone. */
+const appliedUpTo = sql`(
+  select min(c.position) from engine.checkpoint c
+  where c.projection in (${sql.lit(schemaOf("activity"))}, ${sql.lit(schemaOf("sales"))})
+)`;
 
-/** Whether a fact is effective where the projection stands, so that all of a page is of one position. */
+/** Whether a fact is effective where the projections stand, so that all of a page is of one position. */
 const isEffective = sql`
   e.position <= ${appliedUpTo} and (
     select s.kind from log.fact s
@@ -45,7 +57,11 @@ const isEffective = sql`
   ) is distinct from ${kindLiteral("block_retracted")}`;
 
 /** Whether a row is an event. */
-export const isEventIn = { log: sql`${isTransfer} and ${isEffective}`, activity: sql`true` };
+export const isEventIn = {
+  log: sql`${isTransfer} and ${isEffective}`,
+  sales: sql`true`,
+  activity: sql`true`,
+};
 
 /**
  * SQL: the events `e` for which a condition holds. It stands in each part: PostgreSQL does not move the conditions of a
@@ -54,4 +70,6 @@ export const isEventIn = { log: sql`${isTransfer} and ${isEffective}`, activity:
 export const eventsWhere = (condition: RawBuilder<unknown>) => sql`
   select ${columnsIn.log} from log.fact e where ${condition} and e.log_index is not null and ${isEventIn.log}
   union all
-  select ${columnsIn.activity} from activity.event e where ${condition}`;
+  select ${columnsIn.sales} from ${tableOf.sales} e where ${condition}
+  union all
+  select ${columnsIn.activity} from ${tableOf.activity} e where ${condition}`;

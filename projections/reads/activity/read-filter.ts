@@ -3,10 +3,11 @@ import type { Hex } from "viem";
 
 /** Types of submitted orders. */
 const orderTypes = ["listing", "offer"] as const;
-/** Of events, by where they stand: transfers in the log, sales and cancels in the projection. */
+/** Of events, by where they stand: transfers in the log, sales and cancels in projections. */
 export const eventTypesIn = {
   log: ["transfer", "mint", "burn"],
-  activity: ["sale", "cancel"],
+  sales: ["sale"],
+  activity: ["cancel"],
 } as const;
 export type EventSource = keyof typeof eventTypesIn;
 

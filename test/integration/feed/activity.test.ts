@@ -2,12 +2,17 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { activityProjection } from "../../../projections/activity/project.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
+import { activityProjection as activity } from "../../../projections/activity/project.ts";
+import { allProjections, projectionNames } from "../../../projections/all.ts";
+import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
+import type { ActivityKey } from "../../../projections/reads/activity/merge.ts";
+import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
+import type { ActivityFilter } from "../../../projections/reads/activity/read-filter.ts";
 import { salesProjection } from "../../../projections/sales/project.ts";
+import { bytea } from "../../../projections/sql/bytea.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
@@ -26,7 +31,6 @@ import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
 import { runsOf } from "../../support/thoroughness.ts";
 
 const sales = salesProjection({ feeRecipient: addressOf(99) });
-const activity = activityProjection(sales);
 const collection = addressOf(1);
 const exchange = "0x0000000000000068f116a894984e2db1123eb395";
 const dead = "0x000000000000000000000000000000000000dead";
@@ -41,8 +45,8 @@ afterAll(() => database.drop());
 afterEach(() => startOver());
 
 async function startOver() {
-  for (const schema of ["activity", "activity_shadow", "sales"].map(schemaOf)) {
-    await dropTarget(database.db, schema);
+  for (const name of [...projectionNames, "activity_shadow"]) {
+    await dropTarget(database.db, schemaOf(name));
   }
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
@@ -51,8 +55,12 @@ async function startOver() {
 type Item = { itemType: number; token: string; identifier: string; amount: string };
 
 /** A listing of a token filled for ether: the fill and the token's transfer, in one transaction. */
-function trade(where: ChainEvent["block"], index: number, tokenId: bigint): ChainEvent[] {
-  const transactionIndex = index;
+function trade(
+  where: ChainEvent["block"],
+  index: number,
+  tokenId: bigint,
+  transactionIndex = index,
+): ChainEvent[] {
   const token: Item = {
     itemType: 2,
     token: collection,
@@ -120,16 +128,16 @@ describe("activity", () => {
     await appendObservations(database.db, sightings.slice(1));
     await project(database.db, [live]);
     const expected = [
-      { type: "cancel", contract: collection, tokenId: 1n },
-      { type: "cancel", contract: collection, tokenId: 2n },
-      { type: "cancel", contract: collection, tokenId: null },
-      { type: "cancel", contract: collection, tokenId: 3n },
+      { contract: collection, tokenId: 1n },
+      { contract: collection, tokenId: 2n },
+      { contract: collection, tokenId: null },
+      { contract: collection, tokenId: 3n },
     ];
     await project(database.db, [await createProjection(database.db, activity, "activity_shadow")]);
     for (const schema of ["activity", "activity_shadow"]) {
       const { rows } = await sql`
-        select e.type, k.address as contract, e.token_id as "tokenId"
-        from ${sql.table(`${schema}.event`)} e left join log.contract k using (contract_id)
+        select k.address as contract, e.token_id as "tokenId"
+        from ${sql.table(`${schema}.cancel`)} e left join log.contract k using (contract_id)
         order by e.log_index`.execute(database.db);
       expect(rows).toEqual(expected);
     }
@@ -168,8 +176,8 @@ describe("activity", () => {
 
         const shadow = await createProjection(database.db, activity, "activity_shadow");
         await project(database.db, [shadow]);
-        const rows = await dumpTable(database.db, "activity.event");
-        expect(await dumpTable(database.db, "activity_shadow.event")).toEqual(rows);
+        const rows = await dumpTable(database.db, "activity.cancel");
+        expect(await dumpTable(database.db, "activity_shadow.cancel")).toEqual(rows);
         expect(await countEvents()).toEqual(await countFacts());
       }),
       { numRuns: runsOf(8, 2), endOnFailure: true },
@@ -192,6 +200,45 @@ describe("activity", () => {
     await project(database.db, live);
     expect(await countEvents()).toEqual(await countFacts());
     expect(await countEvents()).not.toEqual(reached);
+  });
+
+  it("is walked in the order of the chain, whatever the order of a transaction's sales", async () => {
+    const fills = [1, 2, 3].flatMap((number) =>
+      [1, 2, 3, 4, 5, 6].map((index) => ({ number, index, tokenId: BigInt(index % 4) })),
+    );
+    await appendEvents(database.db, [
+      ...fills.flatMap(({ number, index, tokenId }) =>
+        trade(block(1, number), index, tokenId, Math.ceil(index / 3)),
+      ),
+      cancel(block(1, 2), 95),
+    ]);
+    const targets: Target[] = [];
+    for (const one of allProjections({ feeRecipient: addressOf(99) }))
+      targets.push(await createProjection(database.db, one));
+    await project(database.db, targets);
+    // As where several exchanges trade in one transaction: their sales are numbered one exchange after the other.
+    await sql`update ${sql.table(`${schemaOf("sales")}.sale`)} set ordinal = 9 - ordinal`.execute(
+      database.db,
+    );
+    const { rows: contracts } = await sql<{ contract_id: number }>`
+      select contract_id from log.contract where address = ${bytea(collection)}`.execute(
+      database.db,
+    );
+    const contractIds = contracts.map((row) => row.contract_id);
+    const all = { chainId: 1, types: null, contractIds: null, tokenId: null, wallet: null };
+    for (const [filter, expected] of [
+      [all, 18 + 18 + 1],
+      [{ ...all, types: ["sale"] }, 18],
+      [{ ...all, contractIds }, 18 + 18],
+      [{ ...all, contractIds, tokenId: 1n }, 6 + 6],
+      [{ ...all, wallet: bob }, 18 + 18],
+      [{ ...all, wallet: alice, types: ["sale", "cancel"] }, 18 + 1],
+    ] as const) {
+      const whole = await walk(filter, 100);
+      expect(whole).toHaveLength(expected);
+      expect(whole).toEqual([...whole].sort((a, b) => (a < b ? 1 : -1)));
+      for (const limit of [1, 2, 5]) expect(await walk(filter, limit)).toEqual(whole);
+    }
   });
 
   it("names mints, burns, ranges and cancels, and repeats the sale's figures", async () => {
@@ -319,6 +366,27 @@ describe("activity", () => {
     ]);
   });
 });
+
+/** Places of the events that a filter selects, page by page, as text that sorts like them. */
+async function walk(filter: ActivityFilter, limit: number): Promise<string[]> {
+  const places: string[] = [];
+  let after: ActivityKey | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof readActivity>> = await readActivity(database.db, filter, {
+      limit,
+      after,
+      since: null,
+    });
+    for (const row of page.rows) {
+      if (!("event" in row)) throw new Error("no orders were submitted");
+      const { blockId, logIndex, subIndex, type } = row.event;
+      const place = [blockId, logIndex, subIndex].map((part) => String(part).padStart(12, "0"));
+      places.push([...place, type].join(" "));
+    }
+    after = page.next;
+  } while (after !== null);
+  return places;
+}
 
 /** What the log and the sales say there should be. */
 async function countFacts(): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { activityProjection } from "../../../projections/activity/project.ts";
+import { activityProjection as activity } from "../../../projections/activity/project.ts";
 import type { Database } from "../../../projections/database.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
@@ -28,7 +28,6 @@ let database: TestDatabase;
 let db: Database;
 let source: FeedSource;
 const sales = salesProjection({ feeRecipient });
-const activity = activityProjection(sales);
 const seeds = seedsOf([1, 2, 3, 4]);
 
 beforeAll(async () => {

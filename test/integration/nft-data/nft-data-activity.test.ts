@@ -225,10 +225,9 @@ describe.each(seedsOf([21, 22]))("the activity of market %i", (seed) => {
     const expected = all.filter(({ contract }) => kin.includes(contract)).map(known);
     const walked = await stage.walk(path, 5, async () => {
       await sql`
-        insert into activity.event (block_id, log_index, sub_index, transaction_index, contract_id, type, token_id,
-                                    quantity, from_address, to_address)
+        insert into activity.cancel (block_id, log_index, sub_index, transaction_index, contract_id, token_id, maker)
         select e.block_id, (select max(log_index) + 1 from (${eventsWhere(sql`true`)}) every), 0, e.transaction_index, e.contract_id,
-               'cancel', 1, 1, e.to_address, e.to_address
+               1, e.to_address
         from (${eventsWhere(sql`true`)}) e where contract_id = 2 order by block_id desc limit 1`.execute(
         stage.db,
       );

@@ -128,8 +128,8 @@ it("op verify --sample finds rows that differ, rows that are missing, and rows t
   await sql`update ownership.token set owner = ${"\\x01"}`.execute(db);
   await sql`delete from sales.sale`.execute(db);
   await sql`
-    insert into activity.event (block_id, log_index, sub_index, transaction_index, type)
-    select block_id, 1000 + transaction_index, 0, transaction_index, 'burn' from log.transaction`.execute(
+    insert into activity.cancel (block_id, log_index, sub_index, transaction_index, maker)
+    select block_id, 1000 + transaction_index, 0, transaction_index, ${"\\x01"}::bytea from log.transaction`.execute(
     db,
   );
 

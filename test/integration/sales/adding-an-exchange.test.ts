@@ -159,16 +159,11 @@ describe("an exchange that is added as the guide says", () => {
 
   it("makes the same rows in a rebuild", async () => {
     const { db } = database;
-    const tables = [
-      "sales.sale",
-      "sales.volume",
-      "activity.event",
-      "collection_stats.hourly_sales",
-    ];
+    const tables = ["sales.sale", "sales.volume", "collection_stats.hourly_sales"];
     const dump = () => Promise.all(tables.map((table) => dumpTable(db, table)));
     const before = await dump();
     for (const projection of projections) await rebuild(db, projection, () => {});
-    expect(before.map((rows) => rows.length)).toEqual([1, 1, 1, 1]);
+    expect(before.map((rows) => rows.length)).toEqual([1, 1, 1]);
     expect(await dump()).toEqual(before);
   });
 

@@ -240,7 +240,6 @@ describe("sales of other exchanges", () => {
           ...["hourly_sales", "wash_trade", "contract", "collection"].map(
             (table) => `collection_stats.${table}`,
           ),
-          "activity.event",
         ].map((table) => dumpTable(db, table)),
       );
     const before = await state();
