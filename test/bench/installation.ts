@@ -27,7 +27,7 @@ export type Installation = {
   /** Runs the roles over these chains, each in a process of its own, while `work` is done. */
   whileServing<Result>(
     chains: readonly PipelineChain[],
-    work: (baseUrl: string) => Promise<Result>,
+    work: (baseUrl: string, databaseUrl: string) => Promise<Result>,
     /** In addition to those of the chains. */
     settings?: Record<string, string>,
   ): Promise<Result>;
@@ -62,7 +62,9 @@ export async function withInstallation<Result>(
       ethereum,
       apechain,
       whileServing: (chains, task, settings = {}) =>
-        serve({ url: server.url, chains, orphanGuard, settings }, task),
+        serve({ url: server.url, chains, orphanGuard, settings }, (baseUrl) =>
+          task(baseUrl, server.url),
+        ),
     });
   } finally {
     for (const clean of cleanups.reverse()) await clean().catch(() => undefined);

@@ -11,6 +11,7 @@ import { runTrading } from "../../devnet/market/trading.ts";
 import type { Market } from "../support/chain/market.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { type Installation, withInstallation } from "./installation.ts";
+import { watchParts } from "./latency-parts.ts";
 
 const samples = 100;
 const warmUps = 5;
@@ -56,14 +57,23 @@ async function measure(
   );
   // A websocket announces new blocks only, so the head would not be reached without mining.
   await ethereum.client.setIntervalMining({ interval: 1 });
-  return whileServing(chains, async (baseUrl) => {
+  return whileServing(chains, async (baseUrl, databaseUrl) => {
     const agent = new Agent({ keepAlive: true });
-    const durationsMs = await timeSales(ethereum, (hash) => soldAt(baseUrl, agent, hash));
+    const parts = await watchParts(databaseUrl);
+    const durationsMs = await timeSales(ethereum, async (hash, minedAt) => {
+      const arrivedAt = await soldAt(baseUrl, agent, hash);
+      parts.add(minedAt, arrivedAt);
+      return arrivedAt;
+    });
     agent.destroy();
+    await parts.stop();
     const blocks = await ethereum.client.getBlockNumber();
     const { total } = (await readSales(baseUrl, new Agent({ keepAlive: true }))).meta;
     const size = `chain 1: ${blocks} blocks, ${total} sales; chain 33139 trades meanwhile`;
-    return percentileFigures(`latency, ${heads},`, durationsMs, percentiles[heads], size);
+    return [
+      ...percentileFigures(`latency, ${heads},`, durationsMs, percentiles[heads], size),
+      ...parts.figures(`latency, ${heads},`, size, samples),
+    ];
   });
 }
 
@@ -73,7 +83,7 @@ async function measure(
  */
 export async function timeSales(
   { client }: Market,
-  arrivedAt: (hash: Hex) => Promise<number>,
+  arrivedAt: (hash: Hex, minedAt: number) => Promise<number>,
 ): Promise<number[]> {
   await client.setIntervalMining({ interval: 0 });
   await client.setAutomine(false);
@@ -86,7 +96,7 @@ export async function timeSales(
       const hash = await client.sendTransaction({ account, chain, ...call, gas: 1_500_000n });
       const minedAt = nowMs();
       await client.mine({ blocks: 1 });
-      durationsMs.push((await arrivedAt(hash)) - minedAt);
+      durationsMs.push((await arrivedAt(hash, minedAt)) - minedAt);
       return client.getTransactionReceipt({ hash });
     },
   };
