@@ -20,9 +20,13 @@ export async function derivePending(
   const pending = sql.table(`${schema}.pending_token`);
   const token = sql.table(`${schema}.token`);
   await sql`
-    with affected as materialized (select distinct contract_id, token_id from (${affectedTokens(window, pending)}) affected),
+    with affected as materialized (
+      select k.chain_id, d.contract_id, d.token_id
+      from (select distinct contract_id, token_id from (${affectedTokens(window, pending)}) d) d
+      join log.contract k using (contract_id)
+    ),
     still_pending as materialized (
-      select d.contract_id, d.token_id from affected d
+      select d.* from affected d
       where exists (
         select from ownership.token o
         where o.contract_id = d.contract_id and o.token_id = d.token_id and ${mayHaveUri("o")}
@@ -31,14 +35,13 @@ export async function derivePending(
       )
     ), removed as (
       delete from ${pending} p using affected d
-      where p.contract_id = d.contract_id and p.token_id = d.token_id
+      where p.chain_id = d.chain_id and p.contract_id = d.contract_id and p.token_id = d.token_id
         and not exists (
           select from still_pending a where a.contract_id = d.contract_id and a.token_id = d.token_id
         )
     )
     insert into ${pending} (chain_id, contract_id, token_id)
-    select k.chain_id, a.contract_id, a.token_id from still_pending a join log.contract k using (contract_id)
-    on conflict do nothing`.execute(session);
+    select chain_id, contract_id, token_id from still_pending on conflict do nothing`.execute(session);
   await derivePendingRanges(session, schema, window);
   await deriveContracts(session, schema, window);
 }
@@ -64,18 +67,21 @@ async function deriveContracts(
   const pending = sql.table(`${schema}.pending_contract`);
   await sql`
     with affected as materialized (
-      select distinct contract_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer", "contract_metadata_fetched")}
+      select k.chain_id, d.contract_id
+      from (
+        select distinct contract_id from ${window.changes} where kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer", "contract_metadata_fetched")}
+      ) d
+      join log.contract k using (contract_id)
     ), still_pending as materialized (
-      select d.contract_id from affected d join ownership.collection o using (contract_id)
+      select d.* from affected d join ownership.collection o using (contract_id)
       where not exists (
         select from ${sql.table(`${schema}.contract`)} c where c.contract_id = d.contract_id
       )
     ), removed as (
       delete from ${pending} p using affected d
-      where p.contract_id = d.contract_id
+      where p.chain_id = d.chain_id and p.contract_id = d.contract_id
         and not exists (select from still_pending a where a.contract_id = d.contract_id)
     )
     insert into ${pending} (chain_id, contract_id)
-    select k.chain_id, a.contract_id from still_pending a join log.contract k using (contract_id)
-    on conflict do nothing`.execute(session);
+    select chain_id, contract_id from still_pending on conflict do nothing`.execute(session);
 }
