@@ -1,5 +1,8 @@
-import type { DatabaseConnection } from "kysely";
+import type { DatabaseConnection, QueryResult } from "kysely";
 import { type Database, pipelines, type Session } from "./database.ts";
+
+/** Connections of the sessions that pipeline. */
+const pipelining = new WeakMap<Session, DatabaseConnection>();
 
 /**
  * A transaction of `db` for callers at the same time: each waits for its own answers, and the server gets the statements
@@ -8,14 +11,54 @@ import { type Database, pipelines, type Session } from "./database.ts";
  */
 export async function pipelined(db: Database, session: Session): Promise<Session> {
   if (!pipelines(db)) return session;
-  const executor = session.getExecutor();
-  const connection = await executor.provideConnection(async (own: DatabaseConnection) => own);
-  const pipelining = executor.withConnectionProvider({
-    provideConnection: (use) => use(connection),
+  const connection = await session.getExecutor().provideConnection(async (own) => own);
+  const through = sendingThrough(session, connection);
+  pipelining.set(through, connection);
+  return through;
+}
+
+/**
+ * Does `work` without waiting for answers, where the session pipelines: a statement is sent after the one before, and the
+ * server carries them out in that order. For work that uses no answer; to read one is an error. Throws the first failure.
+ */
+export async function sendAhead(
+  session: Session,
+  work: (ahead: Session) => Promise<void>,
+): Promise<void> {
+  const connection = pipelining.get(session);
+  if (connection === undefined) return await work(session);
+  const answers: Promise<unknown>[] = [];
+  const ahead = sendingThrough(session, {
+    executeQuery(query) {
+      const answer = connection.executeQuery(query);
+      // Those after the first that failed fail with the transaction.
+      answer.catch(() => {});
+      answers.push(answer);
+      return Promise.resolve(unread);
+    },
+    streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
   });
+  await work(ahead);
+  await Promise.all(answers);
+}
+
+const unread = {
+  get rows(): never {
+    throw new Error("the answer was not waited for");
+  },
+  get numAffectedRows(): never {
+    throw new Error("the answer was not waited for");
+  },
+} satisfies QueryResult<never>;
+
+/** The session with another connection. */
+function sendingThrough(session: Session, connection: DatabaseConnection): Session {
+  const executor = session
+    .getExecutor()
+    .withConnectionProvider({ provideConnection: (use) => use(connection) });
   return new Proxy(session, {
     get(own, name) {
-      if (name === "getExecutor") return () => pipelining;
+      if (name === "getExecutor") return () => executor;
       const value: unknown = Reflect.get(own, name, own);
       return typeof value === "function" ? value.bind(own) : value;
     },

@@ -3,6 +3,7 @@ import type { Session } from "../database.ts";
 import { holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
 import { addTimeAffected, deriveCollections, deriveFigures } from "./collections.ts";
 import {
@@ -40,10 +41,12 @@ async function derive(session: Session, schema: string, opened: FactWindow): Pro
   const window = await withKinds(session, opened);
   const { kinds } = window;
   if (kinds.size === 0) return;
-  await openAffected(session);
-  await deriveListedTokens(session, schema, window);
-  await deriveHourlySales(session, schema, window);
-  await deriveWashTrades(session, schema, window);
+  await sendAhead(session, async (ahead) => {
+    await openAffected(ahead);
+    await deriveListedTokens(ahead, schema, window);
+    await deriveHourlySales(ahead, schema, window);
+    await deriveWashTrades(ahead, schema, window);
+  });
   if (kinds.has(factKind.floor_snapshotted)) await advanceClock(session, schema);
   await findAffectedContracts(session, schema, window);
   const isRegrouped = await updateContracts(session, schema, window, { all: false });

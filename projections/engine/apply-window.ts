@@ -15,11 +15,11 @@ export async function readOpenWindow(
   window: FactWindow,
   checkpoints: Map<string, Checkpoint>,
 ): Promise<OpenWindow> {
-  return {
-    checkpoints,
-    entries: await readQuarantine(session),
-    window: await withKinds(session, window),
-  };
+  const [entries, withTheirKinds] = await Promise.all([
+    readQuarantine(session),
+    withKinds(session, window),
+  ]);
+  return { checkpoints, entries, window: withTheirKinds };
 }
 
 /** Applies an open window to a target, without the facts that are excluded from it. */

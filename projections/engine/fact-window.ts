@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { type FactKind, factKind } from "../log/fact-kind.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { sendAhead } from "../pipelined.ts";
 import { withoutFacts } from "./fact-filter.ts";
 import type { FactWindow, Relation, Window, WindowWithKinds } from "./projection.ts";
 
@@ -28,6 +29,22 @@ export async function openWindow(
   { after, upTo }: Window,
   facts: Relation = logFacts,
 ): Promise<FactWindow> {
+  await sendAhead(session, (ahead) => collectChanges(ahead, { after, upTo }, facts));
+  return {
+    after,
+    upTo,
+    changes,
+    retractedBlocks,
+    facts,
+    changedKeys: new Map(),
+  };
+}
+
+async function collectChanges(
+  session: Session,
+  { after, upTo }: Window,
+  facts: Relation,
+): Promise<void> {
   await openRetractedBlocks(session, upTo);
   await sql`
     create temporary table if not exists ${changes} (
@@ -66,14 +83,6 @@ export async function openWindow(
       analyze ${changes} (weight, block_id, transaction_index, contract_id, kind, token_id)`.execute(
       session,
     );
-  return {
-    after,
-    upTo,
-    changes,
-    retractedBlocks,
-    facts,
-    changedKeys: new Map(),
-  };
 }
 
 /** Empties an open window, for another one in the same transaction. */

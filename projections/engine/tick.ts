@@ -47,10 +47,13 @@ export async function tick(
     return await db
       .transaction()
       .setIsolationLevel("repeatable read")
-      .execute(async (session): Promise<Tick> => {
-        const head = await readLogHead(session);
+      .execute(async (transaction): Promise<Tick> => {
+        const session = await pipelined(db, transaction);
+        const [head, checkpoints] = await Promise.all([
+          readLogHead(session),
+          readCheckpoints(session),
+        ]);
         const end = limit !== undefined && limit < head ? limit : head;
-        const checkpoints = await readCheckpoints(session);
         const reached = targets.map((target) => ({
           target,
           position: requirePosition(checkpoints.get(target.schema), target),
@@ -64,15 +67,12 @@ export async function tick(
             : windowUpTo(positions, ahead);
         if (window === null) return { outcome: "idle", head };
 
-        await configureSession(session, window);
         const isDue = (position: bigint) =>
           ahead === null ? position === window.after : position < ahead;
         const due = reached.filter(({ position }) => isDue(position));
-        await lockCheckpoints(
-          session,
-          due.map(({ target }) => target.schema),
-        );
-        await applyAll(await pipelined(db, session), due, {
+        const schemas = due.map(({ target }) => target.schema);
+        await Promise.all([configureSession(session, window), lockCheckpoints(session, schemas)]);
+        await applyAll(session, due, {
           upTo: window.upTo,
           checkpoints,
           facts,

@@ -3,8 +3,9 @@ import type { Session } from "../database.ts";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
-import { openChangedTokens } from "./changed-tokens.ts";
+import { changedTokensOf, openChangedTokens } from "./changed-tokens.ts";
 import { listingsToRecompute, selectAffectedListings, selectAllListings } from "./recompute-set.ts";
 import { insertStates, storeStates } from "./store.ts";
 import { listingTables } from "./table.ts";
@@ -23,8 +24,11 @@ export const listingsProjection: Projection = {
   },
   tables: listingTables,
   async apply(session, schema, window) {
-    window.changedKeys.set(schema, await openChangedTokens(session, schema));
-    await listingsToRecompute.open(session);
+    window.changedKeys.set(schema, changedTokensOf(schema));
+    await sendAhead(session, async (ahead) => {
+      await openChangedTokens(ahead);
+      await listingsToRecompute.open(ahead);
+    });
     const rows = await selectAffectedListings(session, schema, await withKinds(session, window));
     if (rows > 0) await storeStates(session, schema, { ...window, orders });
   },

@@ -1,9 +1,15 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 
-/** Where facts wait, in the appender's transaction, for their positions. Emptied when it ends. */
-export async function openStage(session: Session): Promise<void> {
-  await sql`select log.open_stage()`.execute(session);
+/**
+ * Where facts wait, in the appender's transaction, for their positions. Emptied when it ends. `plansOnce`: the rest of the
+ * transaction uses plans made for any values, as planning takes longer than staging few facts.
+ */
+export async function openStage(session: Session, { plansOnce = false } = {}): Promise<void> {
+  await (plansOnce
+    ? sql`select log.open_stage(), set_config('plan_cache_mode', 'force_generic_plan', true)`
+    : sql`select log.open_stage()`
+  ).execute(session);
 }
 
 export type Appended = {

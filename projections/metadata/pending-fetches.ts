@@ -3,7 +3,6 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
-import { derivePendingRanges } from "./pending-ranges.ts";
 
 /** SQL: whether the contract still knows the token: it is not burned, or lies at 0x…dead. */
 export function mayHaveUri(token: "o" | "same"): RawBuilder<boolean> {
@@ -41,8 +40,9 @@ export async function derivePending(
         )
     )
     insert into ${pending} (chain_id, contract_id, token_id)
-    select chain_id, contract_id, token_id from still_pending on conflict do nothing`.execute(session);
-  await derivePendingRanges(session, schema, window);
+    select chain_id, contract_id, token_id from still_pending on conflict do nothing`.execute(
+    session,
+  );
   await deriveContracts(session, schema, window);
 }
 

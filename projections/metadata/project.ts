@@ -2,10 +2,12 @@ import { sql } from "kysely";
 import { withKinds } from "../engine/fact-window.ts";
 import type { Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
 import { metadataSteps } from "./derive-all.ts";
 import { applyFetched } from "./fetched-metadata.ts";
 import { derivePending } from "./pending-fetches.ts";
+import { derivePendingRanges } from "./pending-ranges.ts";
 import { tables } from "./tables.ts";
 
 /** Metadata of tokens and contracts as last fetched, and what is to be fetched. */
@@ -28,8 +30,12 @@ export const metadataProjection: Projection = {
   },
   tables,
   async apply(session, schema, window) {
-    await applyFetched(session, schema, await withKinds(session, window));
-    await derivePending(session, schema, window);
+    const withTheirKinds = await withKinds(session, window);
+    await sendAhead(session, async (ahead) => {
+      await applyFetched(ahead, schema, withTheirKinds);
+      await derivePending(ahead, schema, window);
+    });
+    await derivePendingRanges(session, schema, window);
   },
   deriveAll: metadataSteps,
 };

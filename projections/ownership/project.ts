@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
 import { applyErc721 } from "./apply-erc721.ts";
 import { applyErc1155 } from "./apply-erc1155.ts";
@@ -31,12 +32,16 @@ export const ownershipProjection: Projection = {
 };
 
 async function applyTransfers(session: Session, schema: string, window: FactWindow): Promise<void> {
-  await openCounterDeltas(session);
   const ranges = await applyRanges(session, schema, window);
-  await applyErc721(session, schema, window);
-  await applyRangesToTokens(session, schema, window, ranges);
+  await sendAhead(session, async (ahead) => {
+    await openCounterDeltas(ahead);
+    await applyErc721(ahead, schema, window);
+    await applyRangesToTokens(ahead, schema, window, ranges);
+    await applyErc1155(ahead, schema, window);
+  });
   await applyTokenRanges(session, schema, ranges);
-  await applyErc1155(session, schema, window);
-  await storeHolders(session, schema);
-  await storeCollections(session, schema);
+  await sendAhead(session, async (ahead) => {
+    await storeHolders(ahead, schema);
+    await storeCollections(ahead, schema);
+  });
 }

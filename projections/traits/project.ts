@@ -1,5 +1,6 @@
 import { handlesAny } from "../engine/apply-window.ts";
 import type { Projection } from "../engine/projection.ts";
+import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
 import { listAffectedTokens } from "./affected-tokens.ts";
 import { deriveAllTraits } from "./derive-all.ts";
@@ -29,7 +30,7 @@ export function traitsProjection({ metadata, ownership, listings }: Sources): Pr
       const traitsMayChange =
         kinds === undefined || handlesAny(metadata, kinds) || handlesAny(ownership, kinds);
       if ((await deriveAffectedTokens(session, schema, { traitsMayChange })) === 0) return;
-      await updateTables(session, schema, { traitsMayChange });
+      await sendAhead(session, (ahead) => updateTables(ahead, schema, { traitsMayChange }));
     },
     deriveAll: [{ name: "traits", derive: deriveAllTraits }],
   };

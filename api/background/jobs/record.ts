@@ -38,8 +38,6 @@ type RecorderOptions = {
   /** Whether this process still holds the role's lock. */
   holds: () => boolean | Promise<boolean>;
   onAppended: (facts: number) => void;
-  /** Called before each pass, to follow a changed Ponder schema. */
-  beforePass: () => Promise<void>;
 };
 
 /** Records one indexer of a chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
@@ -106,7 +104,6 @@ async function tryPass(
     if (await isPaused()) return { ...nothing, isPaused: true };
     if (background !== undefined && !(await background.mayRecord()))
       return { ...nothing, isWaiting: true };
-    await options.beforePass();
     return { ...nothing, ...(await recordChain(db, { ...recording, now: () => new Date() })) };
   } catch (error) {
     const { chainId, indexer } = recording;

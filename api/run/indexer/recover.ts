@@ -82,7 +82,7 @@ export async function recoverChain(context: RecoveryContext): Promise<Recovery |
 async function planMove(db: Database, chainId: number, { name: indexer, sources }: Indexer) {
   const id = { chainId, indexer };
   const generation = await readGeneration(db, id);
-  const active = await readPonderSchema(db, id);
+  const active = (await readPonderSchema(db, id))?.schema ?? null;
   return {
     indexer,
     generation: generation + 1,

@@ -57,7 +57,7 @@ async function readUsedSchemas(
     const { chainId } = chain;
     for (const { name: indexer, sources } of await readIndexers(db, chain, curated)) {
       used.add(schemaName(sources, await readGeneration(db, { chainId, indexer })));
-      used.add((await readPonderSchema(db, { chainId, indexer })) ?? "");
+      used.add((await readPonderSchema(db, { chainId, indexer }))?.schema ?? "");
     }
   }
   const configured = chains.map(({ chainId }) => chainId);

@@ -5,7 +5,6 @@ import { prepareProjections } from "../../../projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { hasCaughtUp } from "../../../projections/log/indexer-progress.ts";
-import { readPonderSchema } from "../../../projections/log/recording/recorder-reads.ts";
 import { readIndexerNames } from "../../../projections/log/sources.ts";
 import { hasProjectionsWithin } from "../../../projections/log/status.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
@@ -168,6 +167,7 @@ function runIndexerRecorder(
       transfers: openTransferReader(client, eventsWithTransfers()),
       fence: leadership.fence,
       ...(isCore ? {} : { backlogEvents: addedBacklogEvents }),
+      onSchema: (schema) => listener.listen(`${schema}_live_query`),
     },
     finalityBlocks: isCore ? finalityBlocks : null,
     ...(isCore
@@ -183,9 +183,5 @@ function runIndexerRecorder(
     signal,
     holds: leadership.isHeld,
     onAppended: () => logSignal.notify(),
-    beforePass: async () => {
-      const schema = await readPonderSchema(db, { chainId, indexer });
-      if (schema !== null) await listener.listen(`${schema}_live_query`);
-    },
   }).finally(() => chainSignals.get(chainId)?.delete(changeSignal));
 }

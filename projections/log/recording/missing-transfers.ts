@@ -39,7 +39,6 @@ export async function readMissingTransfers(
   selection: EventSelection,
   { events, fetch }: TransferReader,
 ): Promise<EventTransfers[]> {
-  if (events.length === 0 || selection.blockHashes.length === 0) return [];
   const { rows } = await selectMissing(schema, selection, events).execute(db);
   const unknown = rows.filter(({ recorded }) => recorded === null);
   const wanted = new Map(unknown.map(({ hash, blockHash }) => [hash, { hash, blockHash }]));
@@ -67,8 +66,7 @@ function selectMissing(
   return sql<MissingRow>`
     with selected as materialized (
       select event.* from ${table} event
-      where event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-        and event.block_hash = any (${blockHashes}::text[]) and event.source = any (${sources}::text[]) and ${condition}
+      where event.id > ${after} and event.id <= ${upTo} and event.block_hash = any (${blockHashes}::text[]) and event.source = any (${sources}::text[]) and ${condition}
     ), wanted as materialized (
       select event.* from selected event
       where ${isStoredWithTransfers("event")} and (

@@ -6,10 +6,10 @@ import { kindList, kindLiteral } from "../fact-kind-sql.ts";
 import { createdPools, createsPool, poolFactory } from "./pool-events.ts";
 import { punkTransfer, takenBid } from "./punk-events.ts";
 
-/** Events of some blocks, with Ponder's event ids in (after, upTo]; no end when `upTo` is null. */
+/** Events of some blocks, with Ponder's event ids in (after, upTo]. */
 export type EventSelection = {
   after: string;
-  upTo: string | null;
+  upTo: string;
   blockHashes: readonly string[];
   /** On Ponder's table `event`. */
   condition: RawBuilder<boolean>;
@@ -30,8 +30,7 @@ export async function stageEvents(
   transfers: readonly EventTransfers[],
 ): Promise<void> {
   const selected = sql`
-    event.id > ${after} ${upTo === null ? sql`` : sql`and event.id <= ${upTo}`}
-    and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
+    event.id > ${after} and event.id <= ${upTo} and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
   const table = sql.table(`${schema}.event`);
   await stageRows(session, {
     events: sql`

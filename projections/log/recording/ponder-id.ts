@@ -9,6 +9,9 @@ const NUMBER_START = 26;
 const NUMBER_DIGITS = 16;
 const TRANSACTION_END = NUMBER_START + NUMBER_DIGITS + 16;
 
+/** Text after every id: a range with both ends is expected to be small by a plan that was made for any ids. */
+export const afterAllIds = "z";
+
 export const blockNumberOf = (id: string): bigint =>
   BigInt(id.slice(NUMBER_START, NUMBER_START + NUMBER_DIGITS));
 

@@ -20,26 +20,27 @@ export type RecorderProgress = {
   hasRemoved: boolean;
 };
 
+type PonderSchema = { schema: string; hasTables: boolean };
+
 /** The Ponder schema of an indexer; null before its first start. */
 export async function readPonderSchema(
   db: Database,
   { chainId, indexer }: IndexerId,
-): Promise<string | null> {
-  const { rows } = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer
-    where chain_id = ${chainId} and name = ${indexer}`.execute(db);
-  return rows[0]?.schema ?? null;
+): Promise<PonderSchema | null> {
+  const { rows } = await sql<PonderSchema>`
+    select ponder_schema as schema,
+           to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null
+             and to_regclass(format('%I.event', ponder_schema)) is not null as "hasTables"
+    from ops.indexer where chain_id = ${chainId} and name = ${indexer}`.execute(db);
+  return rows[0] ?? null;
 }
 
-/** Null while Ponder has no tables or no checkpoint for the indexer. */
+/** Null while Ponder has no checkpoint for the indexer in the schema, which has tables. */
 export async function readRecorderProgress(
   db: Database,
-  id: IndexerId,
+  { chainId, indexer }: IndexerId,
+  schema: string,
 ): Promise<RecorderProgress | null> {
-  const { chainId, indexer } = id;
-  const schema = await readSchemaWithTables(db, id);
-  if (schema === null) return null;
-
   const standing = await sql<{
     finalized: string;
     settled: string | null;
@@ -64,18 +65,6 @@ export async function readRecorderProgress(
     settledNumber: row.number ?? -1n,
     hasRemoved: row.hasRemoved,
   };
-}
-
-async function readSchemaWithTables(
-  db: Database,
-  { chainId, indexer }: IndexerId,
-): Promise<string | null> {
-  const { rows } = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer
-    where chain_id = ${chainId} and name = ${indexer}
-      and to_regclass(format('%I._ponder_checkpoint', ponder_schema)) is not null
-      and to_regclass(format('%I.event', ponder_schema)) is not null`.execute(db);
-  return rows[0]?.schema ?? null;
 }
 
 /** Condition on `ops.source s`: an indexer's Ponder has its events, and they are not recorded from there. */
@@ -108,20 +97,20 @@ export async function readChunkEnd(
   return rows[0]?.id ?? finalizedId;
 }
 
-/** Ponder's blocks that hold recorded events with ids in (after, upTo]; no end when `upTo` is null. */
+/** Ponder's blocks that hold recorded events with ids in (after, upTo], and which of them hold events of some sources. */
 export async function readPonderBlocks(
   db: Database,
   id: IndexerId,
   progress: RecorderProgress,
-  upTo: string | null,
-): Promise<PonderBlock[]> {
-  const { rows } = await sql<{ number: bigint; hash: string; events: bigint }>`
-    select block_number as number, block_hash as hash, count(*) filter (where ${isFact}) as events
+  { upTo, sources }: { upTo: string; sources: readonly string[] },
+): Promise<(PonderBlock & { holdsSources: boolean })[]> {
+  const { rows } = await sql<PonderBlock & { events: bigint; holdsSources: boolean }>`
+    select block_number as number, block_hash as hash, count(*) filter (where ${isFact}) as events,
+           bool_or(source = any (${sources}::text[])) as "holdsSources"
     from ${sql.table(`${progress.schema}.event`)} event
-    where id > ${progress.settledId} ${upTo === null ? sql`` : sql`and id <= ${upTo}`}
-      and ${isRecorded(id, progress)}
+    where id > ${progress.settledId} and id <= ${upTo} and ${isRecorded(id, progress)}
     group by block_number, block_hash`.execute(db);
-  return rows.map(({ number, hash, events }) => ({ number, hash, events: Number(events) }));
+  return rows.map((row) => ({ ...row, events: Number(row.events) }));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { IndexerId } from "../indexer-id.ts";
 import { appendStaged, openStage } from "../stage.ts";
 import { readMissingTransfers, type TransferReader } from "./missing-transfers.ts";
 import { stageEvents } from "./ponder-events.ts";
-import { blockNumberOf } from "./ponder-id.ts";
+import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
 import {
   type CanonicalHashes,
   type Plan,
@@ -20,12 +20,16 @@ import {
   readBlocksAbove,
   readChunkEnd,
   readPonderBlocks,
+  readPonderSchema,
   readRecordedBlocks,
   readRecorderProgress,
 } from "./recorder-reads.ts";
 
 /** Finalized events that one transaction takes from Ponder's backlog. */
 const BACKLOG_EVENTS = 10_000;
+
+/** Events that are staged with plans made for any. */
+const FEW_EVENTS = 1_000;
 
 export type RecorderPass = {
   /** Facts appended, retractions and re-adoptions included. */
@@ -45,6 +49,8 @@ export type Recording = IndexerId & {
   fence: (session: Session) => Promise<void>;
   /** Events of the backlog that one transaction takes; absent: 10,000. */
   backlogEvents?: number;
+  /** Told Ponder's schema before anything is read from it: each pass, as it may be another one. */
+  onSchema?: (schema: string) => Promise<void>;
 };
 
 /**
@@ -54,12 +60,17 @@ export type Recording = IndexerId & {
  */
 export async function recordChain(db: Database, recording: Recording): Promise<RecorderPass> {
   const { backlogEvents = BACKLOG_EVENTS, canonicalHashes } = recording;
-  const standing = await readRecorderProgress(db, recording);
+  const ponder = await readPonderSchema(db, recording);
+  if (ponder !== null) await recording.onSchema?.(ponder.schema);
+  const standing =
+    ponder?.hasTables === true ? await readRecorderProgress(db, recording, ponder.schema) : null;
   if (standing === null) return { appended: 0, more: false, held: 0 };
 
   const isBacklog = standing.settledId < standing.finalizedId;
   const upTo = isBacklog ? await readChunkEnd(db, standing, backlogEvents) : null;
-  const inPonder = await readPonderBlocks(db, recording, standing, upTo);
+  const sources = [...new Set((recording.transfers?.events ?? []).map(({ source }) => source))];
+  const range = { upTo: upTo ?? afterAllIds, sources };
+  const inPonder = await readPonderBlocks(db, recording, standing, range);
   const inLog = await recorded(db, recording, standing, { inPonder, upTo });
   const plan = await reconcile(inPonder, inLog, canonicalHashes);
   await retractAboveFork(db, recording, plan, { inPonder, inLog });
@@ -108,7 +119,12 @@ async function retractAboveFork(
   plan.retract.push(...gone.map(({ blockId }) => blockId));
 }
 
-type Step = { plan: Plan; inPonder: readonly PonderBlock[]; upTo: string | null; settles: boolean };
+type Step = {
+  plan: Plan;
+  inPonder: readonly (PonderBlock & { holdsSources: boolean })[];
+  upTo: string | null;
+  settles: boolean;
+};
 
 async function executePlan(
   db: Database,
@@ -121,15 +137,25 @@ async function executePlan(
   const changes = plan.retract.length + plan.readopt.length + plan.append.length;
   if (changes === 0 && !settles) return 0;
   const condition = isRecorded(recording, progress);
-  const selection = { after: settledId, upTo, blockHashes: plan.append, condition };
+  const selection = {
+    after: settledId,
+    upTo: upTo ?? afterAllIds,
+    blockHashes: plan.append,
+    condition,
+  };
+  const appending = new Set(plan.append);
+  const blocks = inPonder.filter(({ hash }) => appending.has(hash));
+  const needsTransfers = blocks.some(({ holdsSources }) => holdsSources);
+  const plansOnce = blocks.reduce((sum, { events }) => sum + events, 0) <= FEW_EVENTS;
   // Before the transaction: a slow node holds no lock.
-  const found = transfers ? await readMissingTransfers(db, schema, selection, transfers) : [];
+  const found =
+    transfers && needsTransfers ? await readMissingTransfers(db, schema, selection, transfers) : [];
   return await db.transaction().execute(async (session) => {
     let appended = 0;
     appended += await appendBlockStates(session, "block_retracted", plan.retract, now());
     appended += await appendBlockStates(session, "block_readopted", plan.readopt, now());
     if (plan.append.length > 0) {
-      await openStage(session);
+      await openStage(session, { plansOnce });
       await stageEvents(session, schema, selection, found);
       appended += (await appendStaged(session)).appended;
     }

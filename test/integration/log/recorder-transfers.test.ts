@@ -4,6 +4,7 @@ import {
   readMissingTransfers,
   type TransactionRef,
 } from "../../../projections/log/recording/missing-transfers.ts";
+import { afterAllIds } from "../../../projections/log/recording/ponder-id.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -114,7 +115,7 @@ describe("an event that is stored with its transaction's transfers", () => {
     await record();
     const selection = {
       after: "",
-      upTo: null,
+      upTo: afterAllIds,
       blockHashes: [b1.hash],
       condition: sql<boolean>`true`,
     };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { runProjector } from "../../../api/background/jobs/project.ts";
 import { runRecorder } from "../../../api/background/jobs/record.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { activateSchema } from "../../../api/run/indexer/active-schema.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
@@ -20,6 +21,7 @@ beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
   const { db } = database;
   targets = await prepare(db);
+  await activateSchema(db, { chainId: 1, indexer: "core" }, "ponder_without_tables");
   const common = { db, logger, signal: ending.signal, holds: async () => true };
   work.push(
     runProjector({ ...common, targets, changeSignal: createSignal(), onTick: () => {} }),
@@ -31,12 +33,12 @@ beforeAll(async () => {
         indexer: "core",
         canonicalHashes: async () => new Map(),
         fence: async () => {},
+        onSchema: async () => {
+          passes += 1;
+        },
       },
       finalityBlocks: 1,
       onAppended: () => {},
-      beforePass: async () => {
-        passes += 1;
-      },
     }),
   );
 });
