@@ -3,7 +3,7 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 
-const cancelKinds = kindList("order_cancelled", "counter_incremented");
+export const cancelKinds = kindList("order_cancelled", "counter_incremented");
 const orderKinds = kindList("order_submitted", "partner_listing_seen");
 
 const cancelTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.cancel`);

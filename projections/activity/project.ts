@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
 import { versions } from "../versions.ts";
-import { addCancels, nameCancelled, removeCancels } from "./derive.ts";
+import { addCancels, cancelKinds, nameCancelled, removeCancels } from "./derive.ts";
 import { tables } from "./tables.ts";
 
 /** Cancels, for feeds of a collection or a wallet; transfers and sales are read where they stand. */
@@ -11,7 +11,7 @@ export const activityProjection: Projection = {
   handles: ["order_cancelled", "counter_incremented", "order_submitted", "partner_listing_seen"],
   sample: {
     key: ["block_id", "transaction_index"],
-    where: sql`log_index is not null`,
+    where: sql`kind in ${cancelKinds}`,
     tables: ["cancel"],
   },
   tables,

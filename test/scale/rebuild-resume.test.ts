@@ -57,7 +57,7 @@ async function beforeItsEnd(db: Database, name: string, act: () => Promise<void>
   await db.transaction().execute(async (session) => {
     await sql`select pg_advisory_xact_lock(${lock})`.execute(session);
     await vi.waitFor(
-      async () => expect(await stepsDone(db, name)).toContain("index event_to"),
+      async () => expect(await stepsDone(db, name)).toContain("index cancel_maker"),
       inStep,
     );
     await act();

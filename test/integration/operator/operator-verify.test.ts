@@ -5,6 +5,7 @@ import { readCheckpoints, type Target } from "../../../projections/engine/checkp
 import { schemaOf } from "../../../projections/versions.ts";
 import { block, setBlocks } from "../../support/database/given.ts";
 import {
+  appendCancels,
   appendOrders,
   appendTrades,
   goOn,
@@ -25,6 +26,7 @@ beforeAll(async () => {
   derived = await createDatabase({ template: "projected" });
   await appendTrades(derived.db, 1, 300);
   await appendOrders(derived.db, 200, 300);
+  await appendCancels(derived.db, 101, 120);
   await setBlocks(derived.db, "block_retracted", [block(1, 299), block(1, 300)]);
   targets = await prepare(derived.db);
   await derived.close();

@@ -130,7 +130,7 @@ it("op quarantine release derives anew with it what can take it in and what read
   const { code, out } = await operate(database.url, "quarantine", "release", "7");
 
   expect(out).toMatch(/^sales rebuilt: /m);
-  expect(out).toMatch(/^activity rebuilt: /m);
+  expect(out).toMatch(/^collection_stats rebuilt: /m);
   expect(out).toMatch(/\n7 is released in .*sales/);
   expect(code).toBe(0);
   await keepUp();

@@ -130,6 +130,24 @@ export async function appendTrades(db: Database, from: number, to: number): Prom
   );
 }
 
+/** A cancelled order in each block. */
+export async function appendCancels(db: Database, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  await appendEvents(
+    db,
+    numbers.map((number) => ({
+      kind: "order_cancelled",
+      block: block(1, number),
+      logIndex: 50,
+      transactionIndex: 5,
+      contract: seaport["1.6"],
+      from: addressOf(50),
+      orderHash: keccak256(stringToHex(`cancelled ${number}`)),
+      payload: { zone: zeroAddress },
+    })),
+  );
+}
+
 /** Blocks of chain 1 leave it, now. */
 export async function retractBlocks(db: Database, ...numbers: number[]): Promise<void> {
   const hashes = numbers.map((number) => block(1, number).hash.slice(2));
