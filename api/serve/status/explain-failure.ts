@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { projectionVersions } from "../../../projections/all.ts";
 import { isMissingRelation } from "../../../projections/database-failure.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
@@ -8,8 +9,10 @@ import type { Cells } from "../http/reads/cells.ts";
 /** The versions are looked up where something is missing alone: no other read costs more for it. */
 export function openFailureReader({ all }: Cells): ExplainFailure {
   return async (error) => {
-    if (!isMissingRelation(error) || (await areReady(all()))) return error;
-    return new TablesNotReady(error instanceof Error ? error.message : "", { cause: error });
+    if (!isMissingRelation(error)) return error;
+    const message = error instanceof Error ? error.message : "";
+    if ((await areReady(all())) && !(await isThereByNow(all(), message))) return error;
+    return new TablesNotReady(message, { cause: error });
   };
 }
 
@@ -19,6 +22,18 @@ async function areReady(cells: ReturnType<Cells["all"]>): Promise<boolean> {
     const checkpoints = await readCheckpoints(reads.primary.dbOf("data"));
     for (const [name, version] of projectionVersions)
       if (checkpoints.get(schemaOf(name))?.version !== version) return false;
+  }
+  return true;
+}
+
+/** Whether the table that a read missed was made since: the last one may be derived between the two. */
+async function isThereByNow(cells: ReturnType<Cells["all"]>, message: string): Promise<boolean> {
+  const missed = /^relation "(.+)" does not exist$/.exec(message)?.[1];
+  if (missed === undefined) return false;
+  for (const { reads } of cells) {
+    const { rows } = await sql<{ isThere: boolean }>`
+      select to_regclass(${missed}) is not null as "isThere"`.execute(reads.primary.dbOf("data"));
+    if (rows[0]?.isThere !== true) return false;
   }
   return true;
 }

@@ -2,7 +2,12 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
+import { TablesNotReady } from "../../../api/serve/http/failures/unready-tables.ts";
+import { openPositionedReads } from "../../../api/serve/http/reads/positioned-reads.ts";
+import { openTarget } from "../../../api/serve/http/reads/target.ts";
+import { openFailureReader } from "../../../api/serve/status/explain-failure.ts";
 import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
+import { projectionNames } from "../../../projections/all.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
@@ -83,6 +88,26 @@ describe("tables of another release", () => {
     );
     expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
     expect(body).toMatchObject({ code: "database_unavailable" });
+  });
+
+  it("that were derived since a read missed them are no fault of this release", async () => {
+    const { db } = database;
+    const reads = openPositionedReads({
+      primary: openTarget({ db }, projectionNames),
+      projections: projectionNames,
+    });
+    const explain = openFailureReader({ all: () => [{ chains: [1], reads, own: {} }] });
+    const missed = await sql`select from collections.derived_late`
+      .execute(db)
+      .catch((error: unknown) => error);
+    expect(missed).toBeInstanceOf(Error);
+    expect(await explain(missed)).toBe(missed);
+    await sql`create table collections.derived_late ()`.execute(db);
+    try {
+      expect(await explain(missed)).toBeInstanceOf(TablesNotReady);
+    } finally {
+      await sql`drop table collections.derived_late`.execute(db);
+    }
   });
 
   it("do not hide a fault of this release", async () => {
