@@ -2,7 +2,7 @@ import type { DatabaseConnection, QueryResult } from "kysely";
 import { type Database, pipelines, type Session } from "./database.ts";
 
 /** Connections of the sessions that pipeline. */
-const pipelining = new WeakMap<Session, DatabaseConnection>();
+const connections = new WeakMap<Session, DatabaseConnection>();
 
 /**
  * A transaction of `db` for callers at the same time: each waits for its own answers, and the server gets the statements
@@ -13,7 +13,7 @@ export async function pipelined(db: Database, session: Session): Promise<Session
   if (!pipelines(db)) return session;
   const connection = await session.getExecutor().provideConnection(async (own) => own);
   const through = sendingThrough(session, connection);
-  pipelining.set(through, connection);
+  connections.set(through, connection);
   return through;
 }
 
@@ -25,7 +25,7 @@ export async function sendAhead(
   session: Session,
   work: (ahead: Session) => Promise<void>,
 ): Promise<void> {
-  const connection = pipelining.get(session);
+  const connection = connections.get(session);
   if (connection === undefined) return await work(session);
   const answers: Promise<unknown>[] = [];
   const ahead = sendingThrough(session, {
@@ -43,13 +43,17 @@ export async function sendAhead(
 }
 
 const unread = {
-  get rows(): never {
-    throw new Error("the answer was not waited for");
+  get rows() {
+    return refuseResult();
   },
-  get numAffectedRows(): never {
-    throw new Error("the answer was not waited for");
+  get numAffectedRows() {
+    return refuseResult();
   },
 } satisfies QueryResult<never>;
+
+function refuseResult(): never {
+  throw new Error("a statement of sendAhead returns no result: its answer is not waited for");
+}
 
 /** The session with another connection. */
 function sendingThrough(session: Session, connection: DatabaseConnection): Session {

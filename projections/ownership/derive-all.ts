@@ -104,10 +104,9 @@ async function countContracts(session: Session, schema: string): Promise<void> {
         from ${table(schema, "token")} group by contract_id
         union all
         select contract_id, sum(ids), sum(ids), sum(unburned), sum(unburned)
-        from (
-          select contract_id, ids, case when is_burned then 0 else ids end as unburned
-          from (select *, last_id - first_id + 1 as ids from ${table(schema, "token_range")}) r
-        ) r
+        from ${table(schema, "token_range")}
+        cross join lateral (select last_id - first_id + 1 as ids) size
+        cross join lateral (select case when is_burned then 0 else ids end as unburned) kept
         group by contract_id
       ) counted
       group by contract_id

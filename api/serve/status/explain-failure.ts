@@ -11,7 +11,7 @@ export function openFailureReader({ all }: Cells): ExplainFailure {
   return async (error) => {
     if (!isMissingRelation(error)) return error;
     const message = error instanceof Error ? error.message : "";
-    if ((await areReady(all())) && !(await isThereByNow(all(), message))) return error;
+    if ((await areReady(all())) && !(await wasCreatedSince(all(), message))) return error;
     return new TablesNotReady(message, { cause: error });
   };
 }
@@ -26,14 +26,14 @@ async function areReady(cells: ReturnType<Cells["all"]>): Promise<boolean> {
   return true;
 }
 
-/** Whether the table that a read missed was made since: the last one may be derived between the two. */
-async function isThereByNow(cells: ReturnType<Cells["all"]>, message: string): Promise<boolean> {
-  const missed = /^relation "(.+)" does not exist$/.exec(message)?.[1];
-  if (missed === undefined) return false;
+/** Whether the missing relation that an error names exists now: it was created between the read and this check. */
+async function wasCreatedSince(cells: ReturnType<Cells["all"]>, message: string): Promise<boolean> {
+  const relation = /^relation "(.+)" does not exist$/.exec(message)?.[1];
+  if (relation === undefined) return false;
   for (const { reads } of cells) {
-    const { rows } = await sql<{ isThere: boolean }>`
-      select to_regclass(${missed}) is not null as "isThere"`.execute(reads.primary.dbOf("data"));
-    if (rows[0]?.isThere !== true) return false;
+    const { rows } = await sql<{ exists: boolean }>`
+      select to_regclass(${relation}) is not null as exists`.execute(reads.primary.dbOf("data"));
+    if (rows[0]?.exists !== true) return false;
   }
   return true;
 }

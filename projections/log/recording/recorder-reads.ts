@@ -97,14 +97,17 @@ export async function readChunkEnd(
   return rows[0]?.id ?? finalizedId;
 }
 
+/** `holdsSources`: events of the sources that were asked for. */
+export type ReadBlock = PonderBlock & { holdsSources: boolean };
+
 /** Ponder's blocks that hold recorded events with ids in (after, upTo], and which of them hold events of some sources. */
 export async function readPonderBlocks(
   db: Database,
   id: IndexerId,
   progress: RecorderProgress,
   { upTo, sources }: { upTo: string; sources: readonly string[] },
-): Promise<(PonderBlock & { holdsSources: boolean })[]> {
-  const { rows } = await sql<PonderBlock & { events: bigint; holdsSources: boolean }>`
+): Promise<ReadBlock[]> {
+  const { rows } = await sql<Omit<ReadBlock, "events"> & { events: bigint }>`
     select block_number as number, block_hash as hash, count(*) filter (where ${isFact}) as events,
            bool_or(source = any (${sources}::text[])) as "holdsSources"
     from ${sql.table(`${progress.schema}.event`)} event

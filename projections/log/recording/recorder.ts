@@ -16,6 +16,7 @@ import {
 } from "./reconcile.ts";
 import {
   isRecorded,
+  type ReadBlock,
   type RecorderProgress,
   readBlocksAbove,
   readChunkEnd,
@@ -121,7 +122,7 @@ async function retractAboveFork(
 
 type Step = {
   plan: Plan;
-  inPonder: readonly (PonderBlock & { holdsSources: boolean })[];
+  inPonder: readonly ReadBlock[];
   upTo: string | null;
   settles: boolean;
 };

@@ -89,6 +89,6 @@ it("an answer that was not waited for cannot be read", async () => {
       rows.at(0);
     });
   });
-  await expect(read).rejects.toThrow("not waited for");
+  await expect(read).rejects.toThrow("its answer is not waited for");
   await db.destroy();
 });
