@@ -13,6 +13,7 @@ import {
 import { type CheckedRpcs, checkRpcs } from "./check-rpcs.ts";
 import { countPonderCalls } from "./count-ponder-calls.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
+import { openHeadRelay } from "./head-relay.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
@@ -88,7 +89,8 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const onPort = (port: number) => void countPonderCalls(chainId, port, ending.signal);
     const onLine = logReader(options, schema, run, { onLive: onPonderLive, onPort });
     const port = await findFreePort();
-    const settings = ponderSettings({ ...options, sources }, rpcs);
+    const wsUrl = rpcs.wsUrl && (await openHeadRelay(rpcs.wsUrl, ending.signal));
+    const settings = ponderSettings({ ...options, sources }, { ...rpcs, wsUrl });
     const isBackground = await isInBackground(options);
     const ponder = startPonder({ schema, port, settings, onLine, isBackground });
     run.reached = "started";

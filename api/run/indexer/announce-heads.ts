@@ -1,0 +1,94 @@
+/** Both take a message of JSON-RPC as text. */
+type Ends = {
+  /** Sends it to the subscriber. */
+  tell(text: string): void;
+  /** Sends it to the chain. */
+  ask(text: string): void;
+};
+
+type HeadAnnouncer = {
+  /** Takes a message of the subscriber and passes it on. */
+  send(text: string): void;
+  /** Takes a message of the chain and passes it on. */
+  receive(text: string): void;
+  end(): void;
+};
+
+const repeatAfterMs = 250;
+/** Repetitions of a head: for about the first minute of a subscription, and later. */
+const repetitions = { first: 240, later: 1 };
+
+/** Of our own request; the subscriber's has another. */
+const headRequestId = 2_000_000_000;
+const headRequest = JSON.stringify({
+  ...{ jsonrpc: "2.0", id: headRequestId },
+  ...{ method: "eth_getBlockByNumber", params: ["latest", false] },
+});
+
+/**
+ * Tells a subscriber to new blocks (`eth_subscribe`, `newHeads`) of the newest block as soon as it has subscribed, and of
+ * each block again a moment later.
+ *
+ * Ponder moves only when it is told of a block: then it fetches up to 50 that it lacks, or, when they do not follow the
+ * ones it has, takes those back and waits for the next. Told once of each, it is behind by some blocks' time after each
+ * start and each reorg: 12 to 24 s on Ethereum, and for good on a chain without new blocks. A block that it has costs it
+ * nothing.
+ */
+export function announceHeads({ tell, ask }: Ends): HeadAnnouncer {
+  let subscribing: unknown;
+  let subscription: unknown;
+  let head: string | undefined;
+  let repetitionsLeft = repetitions.first;
+  const timer = setInterval(() => {
+    if (head === undefined || repetitionsLeft === 0) return;
+    repetitionsLeft -= 1;
+    tell(head);
+  }, repeatAfterMs);
+  const announce = (text: string) => {
+    head = text;
+    repetitionsLeft = Math.max(repetitionsLeft, repetitions.later);
+    tell(text);
+  };
+  const announceNewest = (block: unknown) => {
+    // Another may have been announced meanwhile, or the chain refuses the request or the subscription.
+    if (head !== undefined || typeof subscription !== "string" || !isBlock(block)) return;
+    announce(notification(subscription, block));
+  };
+  const send = (text: string) => {
+    const { id, method } = parse(text);
+    if (method === "eth_subscribe") subscribing = id;
+    ask(text);
+  };
+  const receive = (text: string) => {
+    const message = parse(text);
+    if (message.id === headRequestId) return announceNewest(message.result);
+    if (message.method === "eth_subscription") return announce(text);
+    tell(text);
+    if (message.id === undefined || message.id !== subscribing) return;
+    subscription = message.result;
+    ask(headRequest);
+  };
+  return { send, receive, end: () => clearInterval(timer) };
+}
+
+type Message = { id?: unknown; method?: unknown; result?: unknown };
+
+function parse(text: string): Message {
+  try {
+    return (JSON.parse(text) as Message | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const isBlock = (result: unknown): result is object =>
+  typeof result === "object" && result !== null && "hash" in result;
+
+/** A header, as a block without its transactions. */
+function notification(subscription: string, block: object): string {
+  const result = { ...block, transactions: undefined };
+  return JSON.stringify({
+    ...{ jsonrpc: "2.0", method: "eth_subscription" },
+    params: { subscription, result },
+  });
+}
