@@ -15,9 +15,10 @@ import { schemaOf } from "../../projections/versions.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import type { Figure } from "./figure.ts";
 
-/** Runs `work` on a migrated database of a durable PostgreSQL with production settings. */
+/** Runs `work` on a migrated database of a durable PostgreSQL with production settings, `settings` over them. */
 export async function withDatabase<Result>(
   work: (db: Database, url: string) => Promise<Result>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
   const orphanGuard = startOrphanGuard();
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
@@ -25,6 +26,7 @@ export async function withDatabase<Result>(
     const server = await startPostgres({
       dataDir: directory,
       logger: pino({ level: "silent" }),
+      settings,
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     const db = openDatabase({

@@ -28,6 +28,12 @@ const inheritedVariables = [
   "SSL_CERT_FILE",
 ];
 const stopTimeoutMs = 4_000;
+const flags = [
+  // Without it Ponder logs a deprecation warning of its database driver at every start.
+  "--no-deprecation",
+  // The heap may double between two collections: half the memory, for 3 % of Ponder's processor time.
+  "--heap-growing-percent=100",
+];
 export const preload = pathToFileURL(join(projectRoot, "api/run/indexer/ponder-preload.mjs")).href;
 
 /**
@@ -55,8 +61,7 @@ type PonderStart = {
 export function startPonder(start: PonderStart): PonderProcess {
   const { schema, port, settings, onLine, isBackground = false } = start;
   const command = [
-    // Without the flag it logs a deprecation warning of its database driver at every start.
-    ...[process.execPath, "--no-deprecation", "--import", preload],
+    ...[process.execPath, ...flags, "--import", preload],
     join(ponderDirectory, "dist/esm/bin/ponder.js"),
     ...[
       "start",
@@ -110,6 +115,8 @@ function environment(): Record<string, string | undefined> {
     PONDER_TELEMETRY_DISABLED: "1",
     // The schema's name identifies its content; Ponder's own check depends on the order of files in a directory.
     PONDER_EXPERIMENTAL_DB: "platform",
+    // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
+    PONDER_CACHE_BYTES: "0",
   };
 }
 
