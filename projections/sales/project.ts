@@ -1,15 +1,16 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Projection } from "../engine/projection.ts";
+import type { Session } from "../database.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
 import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { versions } from "../versions.ts";
 import { salesSteps } from "./derive-all.ts";
 import { addDoubts, deleteDoubts } from "./doubts.ts";
-import { readChangedTransactions } from "./read-transactions.ts";
+import { haveDerived, readChangedTransactions } from "./read-transactions.ts";
 import { transactionRows } from "./row.ts";
 import { addSales, deleteSales } from "./store.ts";
 import { tables } from "./table.ts";
-import { updateWashTrades } from "./wash-trades.ts";
+import { deleteWashTrades, type FlaggedToken, updateWashTrades } from "./wash-trades.ts";
 
 /** Sales of NFTs, translated from the exchanges' events one transaction at a time. */
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {
@@ -27,17 +28,28 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
     },
     tables,
     apply: async (session, schema, window) => {
-      const { sales, doubts } = transactionRows(
-        await readChangedTransactions(session, window),
-        feeRecipient,
-      );
-      await deleteSales(session, schema, window);
+      const [changed, areDerived] = await Promise.all([
+        readChangedTransactions(session, window),
+        haveDerived(session, schema, window),
+      ]);
+      const { sales, doubts } = transactionRows(changed, feeRecipient);
+      const flagged = areDerived ? await deleteDerived(session, schema, window) : [];
       const added = await addSales(session, schema, sales);
-      await updateWashTrades(session, schema, window, added);
-      await deleteDoubts(session, schema, window);
+      await updateWashTrades(session, schema, window, { added, flagged });
       await addDoubts(session, schema, doubts);
     },
     deriveAll: salesSteps(feeRecipient),
     readsArchives: true,
   };
+}
+
+/** Deletes what is derived from the window's transactions. Returns the tokens of flags among it. */
+async function deleteDerived(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<FlaggedToken[]> {
+  await deleteSales(session, schema, window);
+  await deleteDoubts(session, schema, window);
+  return await deleteWashTrades(session, schema, window);
 }

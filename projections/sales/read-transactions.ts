@@ -47,6 +47,26 @@ export async function readChangedTransactions(
   );
 }
 
+/** Whether sales or doubts are derived from transactions whose sale facts changed; never so where all are new. */
+export async function haveDerived(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<boolean> {
+  // By a limit each is looked up by its transaction, whatever the planner expects of a window.
+  const derivedIn = (table: string) => sql`
+    exists (select from changed cross join lateral (
+      select from ${sql.id(schema, table)} one
+      where one.block_id = changed.block_id and one.transaction_index = changed.transaction_index limit 1
+    ) one)`;
+  const { rows } = await sql<{ derived: boolean }>`
+    with changed as materialized (
+      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+    )
+    select ${derivedIn("sale")} or ${derivedIn("doubt")} as derived`.execute(session);
+  return rows[0]?.derived === true;
+}
+
 /** The transactions of facts, which must be all effective sale facts of each transaction. */
 export async function readTransactions(
   session: Session,

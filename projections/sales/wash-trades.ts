@@ -7,32 +7,44 @@ import type { SoldToken } from "./store.ts";
 /** The time in which a token is bought three times by one wallet. */
 const REPEATED_WITHIN = sql.raw("interval '1 day'");
 
+export type FlaggedToken = Omit<SoldToken, "is_erc1155">;
+
+const changedTransactions = (window: FactWindow) => sql`(
+  select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+) changed`;
+
+/** Deletes the flags of the window's transactions. Returns their tokens. */
+export async function deleteWashTrades(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<FlaggedToken[]> {
+  const { rows } = await sql<FlaggedToken>`
+    delete from ${sql.id(schema, "wash_trade")} w using ${changedTransactions(window)}
+    where w.block_id = changed.block_id and w.transaction_index = changed.transaction_index
+    returning w.contract_id, w.token_id`.execute(session);
+  return rows;
+}
+
 /**
- * Derives the wash trades again of the tokens whose sales changed. A sale without a flag gives none to others, so of
- * deleted sales only those with a flag matter.
+ * Derives the wash trades again of the tokens whose sales changed: those of added sales, and of flags that were deleted. A
+ * sale without a flag gives none to others, so of deleted sales only those with a flag matter.
  */
 export async function updateWashTrades(
   session: Session,
   schema: string,
   window: FactWindow,
-  added: readonly SoldToken[],
+  { added, flagged }: { added: readonly SoldToken[]; flagged: readonly FlaggedToken[] },
 ): Promise<void> {
-  const flag = sql.id(schema, "wash_trade");
-  const changed = sql`(
-    select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
-  ) changed`;
-  const { rows: deleted } = await sql<Omit<SoldToken, "is_erc1155">>`
-    delete from ${flag} w using ${changed}
-    where w.block_id = changed.block_id and w.transaction_index = changed.transaction_index
-    returning w.contract_id, w.token_id`.execute(session);
-  const tokens = [...deleted, ...added.filter(({ is_erc1155 }) => !is_erc1155)];
+  const tokens = [...flagged, ...added.filter(({ is_erc1155 }) => !is_erc1155)];
   if (tokens.length === 0 && added.length === 0) return;
+  const flag = sql.id(schema, "wash_trade");
   const token = sql`
     select distinct contract_id, token_id from unnest(
       ${tokens.map((one) => one.contract_id)}::int[], ${tokens.map((one) => one.token_id)}::numeric[]
     ) as t (contract_id, token_id)`;
   const changedSales = sql`
-    ${changed} cross join lateral (
+    ${changedTransactions(window)} cross join lateral (
       select * from ${sql.id(schema, "sale")} s
       where s.block_id = changed.block_id and s.transaction_index = changed.transaction_index offset 0
     ) s`;
