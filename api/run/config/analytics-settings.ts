@@ -50,7 +50,7 @@ export const analyticsSettings = {
   ANALYTICS_DUCKDB_FILE_33139: apechain.duckdbFile,
   ANALYTICS_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
     meaning: "seconds between two syncs of an analytics engine",
-    expectation: "seconds, from 1",
+    expectation: "seconds, 1 to 86400",
     example: "300",
   }),
   ANALYTICS_READ_URL: setting(urlOf("postgres:", "postgresql:").optional(), {

@@ -7,7 +7,7 @@ const postgresUrl = () => urlOf("postgres:", "postgresql:").optional();
 
 const userOf = (process: string) =>
   setting(postgresUrl(), {
-    meaning: `the same database as a user of the ${process}'s own, with the rights that \`op roles grant\` gives it; in the databases of single chains the process is the same user`,
+    meaning: `address of the same database for the \`${process}\` process, with a database user that only it uses; \`op roles grant\` gives that user its rights; where chains have databases of their own, the process uses this user in each`,
     expectation: "a postgres:// URL, together with DATABASE_URL",
     example: `postgres://${process}:password@localhost:5432/orders`,
     fallback: "DATABASE_URL; embedded: a user of its own",
@@ -39,7 +39,7 @@ const replicaList = z.string().transform((text, context): ReplicaAddress[] =>
 
 const chainDatabase = (chain: string) => ({
   url: setting(postgresUrl(), {
-    meaning: `a database of ${chain}'s own, with its log, projections and orders; a chain that another database has is served from there until \`op cells move\` has moved it`,
+    meaning: `a database of ${chain}'s own, with its log, projections and orders; if another database already holds the chain's facts, the chain is served from that one until \`op cells move\` has moved it`,
     expectation: "a postgres:// URL of the owner",
     example: "postgres://user:password@localhost:5432/orders_of_one_chain",
     fallback: "DATABASE_URL",

@@ -84,7 +84,8 @@ export const Environment = z.object({
       .regex(/^[a-z][a-z0-9]{1,11}$/)
       .default("mkt"),
     {
-      meaning: "prefix of order ids and API keys of this marketplace",
+      meaning:
+        "prefix of this marketplace's order ids; the tags in order salts and in purchase calldata are derived from it (API keys always start with `mk_`)",
       expectation: "2 to 12 lower-case letters and digits, starting with a letter",
       example: "mkt",
     },
@@ -134,14 +135,14 @@ export const Environment = z.object({
   }),
   CHECK_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
     meaning: "seconds between two checks of open orders on the chain, for changes without events",
-    expectation: "seconds, from 1",
+    expectation: "seconds, 1 to 86400",
     example: "300",
     fallback: "60",
   }),
   PARTNER_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(30), {
     meaning:
       "minimum seconds between two polls of a partner marketplace for new listings of a collection",
-    expectation: "seconds, from 1",
+    expectation: "seconds, 1 to 86400",
     example: "60",
     fallback: "30",
   }),

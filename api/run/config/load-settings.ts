@@ -3,14 +3,14 @@ import { setting, wholeNumber } from "./setting.ts";
 const rateLimit = (whose: string, standard: number) =>
   setting(wholeNumber(0, 1_000_000).default(standard), {
     meaning: `requests per minute ${whose}; 0: unlimited`,
-    expectation: "requests per minute, or 0",
+    expectation: "requests per minute, 0 to 1000000",
     example: `${standard}`,
   });
 
 const concurrencyLimit = (meaning: string, standard: number) =>
   setting(wholeNumber(1, 10_000).default(standard), {
     meaning,
-    expectation: "requests, from 1",
+    expectation: "requests, 1 to 10000",
     example: `${standard}`,
   });
 
@@ -34,13 +34,13 @@ export const loadSettings = {
   STREAM_LIMIT_ACCOUNT: setting(wholeNumber(1, 4_000).default(10), {
     meaning:
       "open streams of one account in one API process, with its tokens and keys together; further ones get 429",
-    expectation: "streams, from 1",
+    expectation: "streams, 1 to 4000",
     example: "10",
   }),
   STREAM_LIMIT_ADDRESS: setting(wholeNumber(1, 4_000).default(50), {
     meaning:
       "open streams of one network address in one API process that belong to no account: of open pages and of keys without an account",
-    expectation: "streams, from 1",
+    expectation: "streams, 1 to 4000",
     example: "50",
   }),
   REAUTHENTICATION_MINUTES: setting(wholeNumber(1, 1_440).default(15), {

@@ -7,7 +7,7 @@ import { setting, wholeNumber } from "./setting.ts";
 const orderQuota = (name: keyof OrderQuotas, meaning: string) =>
   setting(wholeNumber(1, 1_000_000_000).default(defaultQuotas[name]), {
     meaning,
-    expectation: "a whole number, from 1",
+    expectation: "a whole number, 1 to 1000000000",
     example: `${defaultQuotas[name]}`,
   });
 
@@ -31,6 +31,6 @@ export const orderSettings = {
   ),
   OFFER_EXPOSURE: orderQuota(
     "bidExposure",
-    "how many times the balance that pays them a maker's open offers may add up to",
+    "largest sum of a maker's open offers, as a multiple of the balance that pays for them",
   ),
 };

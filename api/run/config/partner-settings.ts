@@ -98,7 +98,7 @@ function streamUrlSetting(name: PartnerName, example: string) {
 function rateLimitSetting(who: string) {
   return setting(wholeNumber(6, 1_000_000).default(120), {
     meaning: `maximum requests per minute that each process makes to ${who}, plus half as many for buyers and sellers`,
-    expectation: "requests per minute, from 6",
+    expectation: "requests per minute, 6 to 1000000",
     example: "120",
   });
 }

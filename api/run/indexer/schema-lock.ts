@@ -84,7 +84,8 @@ async function waitForPonder(
   logger: Logger,
 ): Promise<void> {
   for (let waits = 0; (await countPonderConnections(client, schema, waits >= 50)) > 0; waits += 1) {
-    if (waits === 50) logger.warn({ schema }, "closing connections of a Ponder that was lost");
+    if (waits === 50)
+      logger.warn({ schema }, "closing connections left by a Ponder process that is gone");
     await delay(100, undefined, { signal });
   }
 }

@@ -10,6 +10,8 @@ export type Finding = { about: string; isFault: boolean; finding: string; advice
 
 /** Free bytes below which a disk is reported as nearly full. */
 const LEAST_BYTES = 5e9;
+/** What one process of each role takes. */
+const LEAST_CONNECTIONS = 130;
 /** Seconds after which an open transaction is reported: vacuum cannot remove rows that it may read. One that holds a lock of ours may read none. */
 const LONG_SECONDS = 60;
 
@@ -73,10 +75,10 @@ function checkSettings(server: Server): Finding[] {
     ],
     [server.autovacuum === "off", true, "autovacuum is off", "tables grow without limit"],
     [
-      server.connections < 50,
+      server.connections < LEAST_CONNECTIONS,
       false,
       `max_connections is ${server.connections}`,
-      "the service uses up to 50",
+      `one process of each role uses up to ${LEAST_CONNECTIONS}, each further api process 30`,
     ],
   ];
   return findings

@@ -8,7 +8,7 @@ const retryAfterSeconds = 60;
 
 const tooMany = reject(
   "rate_limited",
-  "As many streams are open as an account, or a network address without one, may have; close one",
+  "Too many open streams for this account, or for this network address if the caller has no account; close one",
 );
 
 /**

@@ -53,20 +53,20 @@ export function mountRoutes<Context>(
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
-  manner: ApiProfile<Context> = { envelope: metaEnvelope, prefix: "" },
+  profile: ApiProfile<Context> = { envelope: metaEnvelope, prefix: "" },
 ): void {
   const paths = new Map<string, Methods>();
   for (const route of routes) {
-    const path = manner.prefix + route.path;
+    const path = profile.prefix + route.path;
     const methods = paths.get(path) ?? {};
     const { loadClass = "data" } = route;
-    const handle = handler(route, context, baseUrl, manner);
+    const handle = handler(route, context, baseUrl, profile);
     const scope = scopeOf(route);
     // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
       ...(scope === null ? [] : [requireScope(scope)]),
-      ...bodyParsers(route, manner),
-      limited(route.method, loadClass, handle, manner),
+      ...bodyParsers(route, profile),
+      limited(route.method, loadClass, handle, profile),
     ];
     paths.set(path, methods);
   }

@@ -40,7 +40,7 @@ export function mountNftData(
   const { chainId } = context;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
-  const manner = {
+  const profile = {
     envelope: flatEnvelope,
     prefix,
     challenge,
@@ -59,7 +59,7 @@ export function mountNftData(
   if (limiter !== undefined) {
     for (const { path } of open) app.use(prefix + path, limitAddresses(limiter));
   }
-  mountRoutes(app, open, context, baseUrl, manner);
+  mountRoutes(app, open, context, baseUrl, profile);
   app.use(prefix, requireBearer({ tokens: context.tokens, limiter, perMinute, onUse }));
   if (stream !== undefined) {
     const bounded: RequestHandler = (request, response, next) => {
@@ -67,7 +67,7 @@ export function mountNftData(
     };
     servePath(app, `${prefix}/api/activity/stream`, { get: [bounded, stream] });
   }
-  mountRoutes(app, others, context, baseUrl, manner);
+  mountRoutes(app, others, context, baseUrl, profile);
 }
 
 function streamCallerOf(request: Request, response: Response): StreamCaller {

@@ -8,7 +8,7 @@ export type Viewing<Row, View> = {
   /** Names the list: its filter, order and page size. */
   readonly list: string;
   /** What `present` depends on in addition to the row. */
-  readonly manner: string;
+  readonly variant: string;
   readonly present: (row: Row) => View;
 };
 
@@ -32,12 +32,12 @@ const maxListBytes = 4 * 1024 * 1024;
  */
 export function rowCache(
   db: Database,
-  { list, manner }: Pick<Viewing<never, never>, "list" | "manner">,
+  { list, variant }: Pick<Viewing<never, never>, "list" | "variant">,
 ): RowCache | undefined {
   const facts = snapshotFacts(db);
   if (facts === undefined) return undefined;
   const { rows, lists } = caches.get(facts.owner) ?? openCaches(facts.owner);
-  const name = `${manner} ${list}`;
+  const name = `${variant} ${list}`;
   const isKnown = lists.has(name);
   lists.set(name, true);
   return isKnown ? rows : undefined;

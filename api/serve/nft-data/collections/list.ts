@@ -47,7 +47,7 @@ export const listCollections = route(
     const data = await viewRanked(db, shown, {
       chainId,
       now: context.now(),
-      manner: "account API",
+      variant: "account API",
       present: (row, coinPriceE8) =>
         presentNftCollection(row, context, { coinPriceE8, isList: true }),
     });

@@ -11,7 +11,7 @@ const keyRefusals = { ...chainRefusals, key_required: 401 } as const;
 
 const noKey = reject(
   "key_required",
-  "This is about the key of the request: send it in the header X-API-Key",
+  "This endpoint describes the API key of the request: send the key in the header X-API-Key",
 );
 
 /** The keys, and which of them the request came with; null: none. */

@@ -62,7 +62,7 @@ export const listCollections = route(
       chainId: query.chainId,
       now: now(),
       parts,
-      manner: JSON.stringify(["v1", period, siteUrl, media, fields && [...fields]]),
+      variant: JSON.stringify(["v1", period, siteUrl, media, fields && [...fields]]),
       present: (row, coinPriceE8) =>
         pickFields(
           presentCollection(row, [period], {

@@ -23,7 +23,7 @@ type Viewing<View> = {
   readonly now: Date;
   readonly parts?: CollectionParts;
   /** What `present` depends on in addition to the row and the coin's price. */
-  readonly manner: string;
+  readonly variant: string;
   readonly present: (row: CollectionRow, coinPriceE8: bigint | null) => View;
 };
 
@@ -34,12 +34,12 @@ type Kept<View> = { readonly view: View; readonly untilSecond: bigint | null };
 export async function viewRanked<View extends object>(
   db: Database,
   keys: readonly CollectionKey[],
-  { chainId, now, parts, manner, present }: Viewing<View>,
+  { chainId, now, parts, variant, present }: Viewing<View>,
 ): Promise<View[]> {
   const known = versionCache(db);
   const coinPriceE8 = await readPriceOnce(db, chainId, now);
   const nameOf = (collectionId: number) =>
-    `view of collection ${collectionId} ${coinPriceE8} ${manner}`;
+    `view of collection ${collectionId} ${coinPriceE8} ${variant}`;
   const views = new Map<number, View>();
   for (const { collectionId } of keys) {
     const kept = known.get<Kept<View>>(nameOf(collectionId));

@@ -33,7 +33,7 @@ export async function readTokenViews<View extends object>(
   query: Query,
   viewing: Viewing<TokenDetails, View>,
 ): Promise<Page<View>> {
-  const { manner, present } = viewing;
+  const { variant, present } = viewing;
   const cache = query.slice.after === null ? rowCache(db, viewing) : undefined;
   if (cache === undefined) {
     const page = await readTokens(db, query);
@@ -41,7 +41,7 @@ export async function readTokenViews<View extends object>(
   }
   const page = await readHashedTokens(db, query);
   const nameOf = ({ key, contentHash }: HashedToken) =>
-    `token ${key.contractId} ${key.tokenId} ${key.standard} ${contentHash} ${manner}`;
+    `token ${key.contractId} ${key.tokenId} ${key.standard} ${contentHash} ${variant}`;
   const { collectionId } = query.filter;
   const make = async (others: readonly Row[]) => {
     const tokens = others.map(({ key }) => key);

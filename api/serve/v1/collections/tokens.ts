@@ -112,7 +112,7 @@ export const tokens = route(
     const asked = { filter, sort, slice: request.read, now: now(), parts };
     const page = await readTokenViews(db, asked, {
       list: nameOfList(request),
-      manner: JSON.stringify([view, media, chainId, address, slug, name, fields && [...fields]]),
+      variant: JSON.stringify([view, media, chainId, address, slug, name, fields && [...fields]]),
       present: (token) => pickFields(presentToken(token, context), fields),
     });
     const { total, rows, isRankingStale: isVolatile } = page;

@@ -31,7 +31,7 @@ export const traits = route(
     if (page === null) {
       return reject(
         "not_found",
-        `No trait ${query.type} in ${params.collection} on ${query.chainId}`,
+        `No trait ${query.type} in ${params.collection} on chain ${query.chainId}`,
       );
     }
     if (isRejection(page)) return page;

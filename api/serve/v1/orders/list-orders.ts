@@ -100,7 +100,7 @@ export async function listOrders<
   const parts = orderPartsOf(fields);
   const page = await readOrderViews(db, reads, [filter, sort, request.read, now(), parts], {
     list: nameOfList(request),
-    manner: JSON.stringify([list, view, fields && [...fields]]),
+    variant: JSON.stringify([list, view, fields && [...fields]]),
     present: (row: Row) => pickFields(present(row, view), fields),
   });
   const { shown, meta } = cutPage(request, page.rows, (row) => {

@@ -51,7 +51,7 @@ export async function readOrderViews<Row extends OrderRow, Filter, View extends 
   viewing: Viewing<Row, View>,
 ): Promise<Page<View>> {
   const [{ chainId }, , { offset, after }, now, parts] = query;
-  const { manner, present } = viewing;
+  const { variant, present } = viewing;
   const cache = after === null && offset === 0 ? rowCache(db, viewing) : undefined;
   if (cache === undefined) {
     const page = await readPage(db, ...query);
@@ -59,7 +59,7 @@ export async function readOrderViews<Row extends OrderRow, Filter, View extends 
   }
   const page = await readHashedPage(db, ...query);
   const nameOf = ({ orderHash, contentHash }: HashedOrder) =>
-    `order ${orderHash} ${contentHash} ${manner}`;
+    `order ${orderHash} ${contentHash} ${variant}`;
   const make = async (others: readonly OrderKey[]) => {
     const hashes = others.map(({ orderHash }) => orderHash);
     const rows = await readOrders(db, chainId, hashes, now, parts);
