@@ -39,6 +39,9 @@ export class ServerSilent extends Error {
   }
 }
 
+/** Whether a statement failed because one before it had, in the same transaction. */
+export const isOfFailedTransaction = (error: unknown): boolean => codeOf(error) === "25P02";
+
 /** Serialization failure or deadlock: nothing was written, and another try may succeed. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);

@@ -64,4 +64,15 @@ describe("running work concurrently", () => {
 
     expect(events).toEqual(["a began", "b began", "b ended"]);
   });
+
+  it("fails with the cause, though a statement behind it in its transaction is heard of earlier", async () => {
+    const { work, end } = watched();
+    const all = runConcurrently(["a", "b"], work);
+    const failed = expect(all).rejects.toThrow("division by zero");
+
+    const after = new Error("current transaction is aborted");
+    await end("b", Object.assign(after, { code: "25P02" }));
+    await end("a", Object.assign(new Error("division by zero"), { code: "22012" }));
+    await failed;
+  });
 });

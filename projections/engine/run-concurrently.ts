@@ -1,3 +1,4 @@
+import { isOfFailedTransaction } from "../database-failure.ts";
 import type { Projection } from "./projection.ts";
 
 /** Projections that are derived at the same time, and indexes of one that are created at the same time. */
@@ -5,7 +6,8 @@ export const CONCURRENCY = 2;
 
 /**
  * Does work for each item, `atOnce` at a time, in their order as far as `waitsFor` allows. After a failure nothing
- * more is started; it is thrown when the running work has ended. Results are in the order of `all`.
+ * more is started; it is thrown when the running work has ended: the first that is not merely of a transaction that
+ * had failed by then, which may be heard of before the cause. Results are in the order of `all`.
  */
 export async function runConcurrently<One, Result>(
   all: readonly One[],
@@ -30,7 +32,8 @@ export async function runConcurrently<One, Result>(
     else if (running.size > 0) await Promise.race(running.values());
     else break;
   }
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 0)
+    throw failures.find((failure) => !isOfFailedTransaction(failure)) ?? failures[0];
   return all.map((one) => results.get(one) as Result);
 }
 

@@ -5,7 +5,7 @@ const [maxTypeLength, maxValueLength] = [sql.raw("200"), sql.raw("1000")];
 const maxTraits = sql.raw("200");
 
 /** SQL: the type without case and spacing, which all its spellings share. */
-function traitTypeKey(type: RawBuilder<unknown>): RawBuilder<string> {
+export function traitTypeKey(type: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`lower(regexp_replace(${type}, '\\s+', '', 'g'))`;
 }
 

@@ -32,8 +32,9 @@ export async function runClockTicks({
       const boundary = await readNextBoundary(db, clock);
       const now = Date.now();
       if (boundary !== null && Number(boundary) * 1000 <= now) {
-        clock = BigInt(Math.floor(now / 1000));
-        await appendObservations(db, [clockTicked(clock, new Date(now))]);
+        const tick = BigInt(Math.floor(now / 1000));
+        await appendObservations(db, [clockTicked(tick, new Date(now))]);
+        clock = tick;
       } else {
         await changeSignal.wait(msUntilBoundary(boundary, now), signal);
       }

@@ -3,8 +3,8 @@ import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import { logFailure } from "../log-signal/log-failure.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import { type DescribeState, describePending } from "./describe-pending.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";
@@ -20,16 +20,14 @@ type DescribeOptions = {
   signal: AbortSignal;
 };
 
-/** Reads name, symbol and standard of each new contract of a chain. Backs off while the chain's RPC fails. */
+/** Reads name, symbol and standard of each new contract of a chain. Backs off while the chain's RPC or the database fails. */
 export async function runContractDescriptions(options: DescribeOptions): Promise<void> {
   const { db, changeSignal, signal } = options;
   // Waits until descriptions appended before this process started are applied: no contract is read twice.
   const state: DescribeState = { head: await readLogHead(db), unanswered: unansweredContracts() };
   let failures = 0;
   while (!signal.aborted) {
-    if (await areCollectionsAtLeastAt(db, state.head)) {
-      failures = (await describeOnce(options, state)) ? 0 : failures + 1;
-    }
+    failures = (await describeOnce(options, state)) ? 0 : failures + 1;
     if (failures === 0) await changeSignal.wait(pollMs, signal);
     else await backOff(failures, signal);
   }
@@ -41,12 +39,12 @@ async function describeOnce(
 ): Promise<boolean> {
   const { chainId } = client;
   try {
+    if (!(await areCollectionsAtLeastAt(db, state.head))) return true;
     const described = await describePending(db, client, state, signal);
     if (described > 0) logger.debug({ chainId, contracts: described }, "contracts described");
     return true;
   } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error;
-    logger.warn({ chainId, reason: error.message }, "describing contracts failed, retrying");
+    logFailure(logger, { chainId }, error, "describing contracts failed, retrying");
     return false;
   }
 }

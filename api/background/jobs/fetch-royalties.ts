@@ -3,8 +3,8 @@ import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { areCollectionsAtLeastAt } from "../../../projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import { logFailure } from "../log-signal/log-failure.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";
@@ -23,7 +23,7 @@ type RoyaltyOptions = {
 
 /**
  * Fetches the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
- * Only changes are appended. Backs off while the chain's RPC fails.
+ * Only changes are appended. Backs off while the chain's RPC or the database fails.
  */
 export async function runRoyaltyFetches(options: RoyaltyOptions): Promise<void> {
   const { db, changeSignal, signal } = options;
@@ -31,23 +31,22 @@ export async function runRoyaltyFetches(options: RoyaltyOptions): Promise<void> 
   const state: RoyaltyState = { head: await readLogHead(db), unanswered: unansweredContracts() };
   let failures = 0;
   while (!signal.aborted) {
-    const isCurrent = await areCollectionsAtLeastAt(db, state.head);
-    const read = isCurrent ? await fetchOnce(options, state) : 0;
+    const read = await fetchOnce(options, state);
     failures = read === null ? failures + 1 : 0;
     if (failures > 0) await backOff(failures, signal);
     else if (read === 0) await changeSignal.wait(pollMs, signal);
   }
 }
 
-/** Null: the chain's RPC failed. */
+/** Null: the chain's RPC or the database failed. */
 async function fetchOnce(options: RoyaltyOptions, state: RoyaltyState): Promise<number | null> {
-  const { client, logger } = options;
+  const { db, client, logger } = options;
+  const { chainId } = client;
   try {
+    if (!(await areCollectionsAtLeastAt(db, state.head))) return 0;
     return await fetchDueRoyalties(options, state);
   } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error;
-    const { chainId } = client;
-    logger.warn({ chainId, reason: error.message }, "fetching royalties failed, retrying");
+    logFailure(logger, { chainId }, error, "fetching royalties failed, retrying");
     return null;
   }
 }

@@ -10,8 +10,8 @@ import {
   readPendingTokens,
 } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff } from "../log-signal/back-off.ts";
+import { logFailure } from "../log-signal/log-failure.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
@@ -76,34 +76,24 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   };
   let failures = 0;
   while (!signal.aborted) {
-    let isDone = true;
-    if (await isMetadataAtLeastAt(db, state.head)) {
-      const outcome = await refreshOnce(options, state);
-      failures = outcome === null ? failures + 1 : 0;
-      isDone = outcome?.recorded === 0;
-    }
+    const recorded = await refreshOnce(options, state);
+    failures = recorded === null ? failures + 1 : 0;
     if (failures > 0) await backOff(failures, signal);
-    else if (isDone) await changeSignal.wait(pollMs, signal);
+    else if (recorded === 0) await changeSignal.wait(pollMs, signal);
   }
 }
 
-async function refreshOnce(
-  options: RefreshOptions,
-  state: RefreshState,
-): Promise<FetchOutcome | null> {
-  const { client, logger } = options;
+/** Facts that were recorded; null: the chain's RPC or the database failed. */
+async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<number | null> {
+  const { db, client, logger } = options;
+  const { chainId } = client;
   try {
-    const outcome = await fetchPass(options, state);
-    if (outcome.recorded > 0) {
-      logger.debug({ chainId: client.chainId, facts: outcome.recorded }, "metadata recorded");
-    }
-    return outcome;
+    if (!(await isMetadataAtLeastAt(db, state.head))) return 0;
+    const { recorded } = await fetchPass(options, state);
+    if (recorded > 0) logger.debug({ chainId, facts: recorded }, "metadata recorded");
+    return recorded;
   } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error;
-    logger.warn(
-      { chainId: client.chainId, reason: error.message },
-      "fetching metadata failed, retrying",
-    );
+    logFailure(logger, { chainId }, error, "fetching metadata failed, retrying");
     return null;
   }
 }

@@ -55,16 +55,16 @@ async function runPolling(options: PartnerSyncOptions, onSkipped: OnSkipped): Pr
       "creator fees wait for an operator",
     );
   while (!signal.aborted) {
-    if (now().getTime() >= addContractsAt) {
-      addContractsAt = now().getTime() + addContractsMs;
-      await addNewContracts(options);
-    }
     registeredFirst = !registeredFirst;
     const limits = options.feeLimits && { feeLimits: options.feeLimits };
     const turn = { db, partner, chainIds, pollMs: pollNewestMs, now, onSkipped, onHeld };
-    const outcome = await tryStep(options, () =>
-      runSyncStep({ ...turn, ...limits, registeredFirst }),
-    );
+    const outcome = await tryStep(options, async () => {
+      if (now().getTime() >= addContractsAt) {
+        addContractsAt = now().getTime() + addContractsMs;
+        await addNewContracts(options);
+      }
+      return await runSyncStep({ ...turn, ...limits, registeredFirst });
+    });
     if (signal.aborted) return;
     failures = logChange(logger, partner.name, outcome, failures);
     if (outcome === "idle") await sleep(Math.min(idleMs, pollNewestMs), signal);

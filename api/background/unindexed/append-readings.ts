@@ -8,41 +8,46 @@ import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";
 import { runBatch } from "../chain/query-chain.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 
 type Reading = { db: Database; client: ChainClient };
 
-/** Fetches state at a block and appends what differs from the log. Throws `RpcFailure`. */
+/**
+ * Fetches state at a block and appends what differs from the log. Returns the queries without a result, such as of a
+ * contract that is not called for a while: to be read again. Throws `RpcFailure`.
+ */
 export async function appendChangedState(
   { db, client }: Reading,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
-): Promise<void> {
-  if (queries.length === 0) return;
-  await appendChangedReadings(db, [await fetchState(client, basis, queries)], new Date());
+): Promise<ChainQuery[]> {
+  if (queries.length === 0) return [];
+  const { state, missing } = await fetchState(client, basis, queries);
+  await appendChangedReadings(db, [state], new Date());
+  return missing;
 }
 
-/** Fetches at a block the state that a reorg undid, and appends all of it. Throws `RpcFailure`. */
+/** The same of state that a reorg undid: all of it is appended. */
 export async function appendUndoneState(
   { db, client }: Reading,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
-): Promise<void> {
-  if (queries.length === 0) return;
-  await appendReadings(db, await fetchState(client, basis, queries), new Date());
+): Promise<ChainQuery[]> {
+  if (queries.length === 0) return [];
+  const { state, missing } = await fetchState(client, basis, queries);
+  await appendReadings(db, state, new Date());
+  return missing;
 }
 
-/** A subject without a result would be passed over for good, so it is an error. */
 async function fetchState(
   client: ChainClient,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
-): Promise<ChainReadings> {
+): Promise<{ state: ChainReadings; missing: ChainQuery[] }> {
   const { chainId } = client;
   const batch = await runBatch(client, queries, Promise.resolve(basis));
   const readings = [...batch.results.values()].filter(isReading);
-  if (readings.length < new Set(queries.map(queryKey)).size) {
-    throw new RpcFailure(`Chain ${chainId} did not return all of the state that was read`);
-  }
-  return { chainId, basis: batch.basis, readings };
+  const read = new Set([...batch.results].flatMap(([key, one]) => (isReading(one) ? [key] : [])));
+  const distinct = new Map(queries.map((query) => [queryKey(query), query]));
+  const missing = [...distinct].flatMap(([key, query]) => (read.has(key) ? [] : [query]));
+  return { state: { chainId, basis: batch.basis, readings }, missing };
 }

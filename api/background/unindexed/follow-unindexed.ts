@@ -5,8 +5,8 @@ import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
 import { fetchLogsAfter } from "../chain/fetch-logs.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
+import { logFailure } from "../log-signal/log-failure.ts";
 import { appendChangedState, appendUndoneState } from "./append-readings.ts";
 import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";
 import type { FollowedSource } from "./followed-source.ts";
@@ -79,9 +79,7 @@ async function waitAfter(
 ): Promise<void> {
   if (error instanceof BasisReorged || signal.aborted) return sleep(reorgMs, signal);
   state.failures += 1;
-  const message = "following unindexed events failed, retrying";
-  if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
-  else logger.error({ err: error, chainId }, message);
+  logFailure(logger, { chainId }, error, "following unindexed events failed, retrying");
   await backOff(state.failures, signal);
 }
 
@@ -95,8 +93,7 @@ async function runPass(options: FollowOptions, state: FollowState): Promise<bool
     const isAtHead = await followBlocks(options, state, basis);
     if (!isAtHead) return false;
   }
-  await appendUndoneState(options, basis, state.undone);
-  state.undone = [];
+  state.undone = await appendUndoneState(options, basis, state.undone);
   await readNextPage(options, state, basis);
   return state.page === null;
 }
@@ -151,9 +148,8 @@ async function readTouched(
   const upTo = await readLogHead(options.db);
   const added = await options.source.readAdded({ after: state.seen, upTo });
   const touched = [...state.touched, ...added];
-  await appendChangedState(options, basis, touched);
+  state.touched = await appendChangedState(options, basis, touched);
   state.seen = upTo;
-  state.touched = [];
   return [...touched, ...state.undone];
 }
 
@@ -164,7 +160,7 @@ async function readNextPage(
 ): Promise<void> {
   if (state.page === null) return;
   const { queries, after } = await options.source.readPage(state.page.after);
-  await appendChangedState(options, basis, queries);
+  state.touched.push(...(await appendChangedState(options, basis, queries)));
   state.blocks.touch(queries);
   state.page = after === null ? null : { after };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { getWebSocketRpcClient } from "viem/utils";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
@@ -16,7 +17,8 @@ const answerTimeoutMs = 5_000;
 
 /**
  * Checks the chain id of every RPC, which Ponder does not. An RPC of another chain is not used; one that does not answer
- * is a fallback as long as another one is verified. Without a verified one no RPC is returned.
+ * is a fallback as long as another one is verified. Without a verified one no RPC is returned. A websocket that does not
+ * answer is not used: Ponder would wait for its blocks.
  */
 export async function checkRpcs(chain: ChainConfig): Promise<CheckedRpcs> {
   const [https, wsFault] = await Promise.all([
@@ -29,7 +31,7 @@ export async function checkRpcs(chain: ChainConfig): Promise<CheckedRpcs> {
     rpcUrls: https.some(({ proven: isVerified }) => isVerified)
       ? verifiedFirst.filter(({ wrong: isWrongChain }) => !isWrongChain).map(({ url }) => url)
       : [],
-    wsUrl: wsFault?.wrong ? null : chain.wsUrl,
+    wsUrl: wsFault === undefined ? chain.wsUrl : null,
     wrongUrls: checks.filter(({ wrong }) => wrong).map(({ url }) => url),
     faults: checks.flatMap(({ fault }) => fault ?? []),
   };
@@ -56,10 +58,13 @@ async function checkHttp(url: string, chainId: number): Promise<RpcCheck> {
 }
 
 async function checkWebsocket(url: string, chainId: number): Promise<RpcCheck | undefined> {
-  const socket = await getWebSocketRpcClient(url, { keepAlive: false, reconnect: false }).catch(
-    () => undefined,
-  );
+  const opening = getWebSocketRpcClient(url, { keepAlive: false, reconnect: false });
+  const socket = await Promise.race([
+    opening,
+    delay(answerTimeoutMs, undefined, { ref: false }),
+  ]).catch(() => undefined);
   if (socket === undefined) {
+    opening.then((late) => late.close()).catch(() => {});
     return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} is down` };
   }
   try {

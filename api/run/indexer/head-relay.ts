@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import { announceHeads } from "./announce-heads.ts";
 
-const handshakeMs = 10_000;
+const handshakeMs = 2_000;
 
 /**
  * A websocket in front of a chain's, which tells Ponder of a chain's newest block more often than the chain does

@@ -92,6 +92,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     const wsUrl = rpcs.wsUrl && (await openHeadRelay(rpcs.wsUrl, ending.signal));
     const settings = ponderSettings({ ...options, sources }, { ...rpcs, wsUrl });
     const isBackground = await isInBackground(options);
+    signal.throwIfAborted();
     const ponder = startPonder({ schema, port, settings, onLine, isBackground });
     run.reached = "started";
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");

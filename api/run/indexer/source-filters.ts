@@ -55,9 +55,10 @@ export function decodeArguments(
   }
 }
 
+/** Without NUL, which jsonb does not hold. */
 function serializable(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
-  if (typeof value === "string") return value.toLowerCase();
+  if (typeof value === "string") return value.toLowerCase().replaceAll("\0", "");
   if (Array.isArray(value)) return value.map(serializable);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, serializable(item)]));

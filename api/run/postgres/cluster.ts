@@ -79,6 +79,8 @@ async function runInitdb(
     join(binaries.directory, "bin", "initdb"),
     [
       ...["-D", directoryArgument(directory), "-U", "postgres", "--no-locale", "-E", "UTF8"],
+      // Sorted by code point, with the lower case of all scripts.
+      ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
       ...["-A", "scram-sha-256", "--pwfile=/dev/fd/3", ...(durable ? [] : ["--no-sync"])],
     ],
     {

@@ -43,6 +43,8 @@ export function answerFeed(feed: Feed, refuse: Refuse = sendRejection): RequestH
       refuse(response, streamRefusals[subscription.rejected], subscription);
       return;
     }
+    // Who has left meanwhile would be counted for ever: what follows waits for nothing.
+    if (response.destroyed) return;
     response.locals.isStream = true;
     response.status(200).set(streamHeaders).flushHeaders();
     if (request.method === "HEAD") {

@@ -20,6 +20,8 @@ export function countStreamOrRefuse(
   caller: StreamCaller,
   response: Response,
 ): boolean {
+  // Who has left meanwhile closes nothing any more.
+  if (response.destroyed) return false;
   if (streams === undefined) return true;
   const stream = streams.open(caller, () => response.end());
   if (stream === null) {

@@ -52,10 +52,10 @@ type Refuse = (response: Response, rejection: Refused) => void;
 
 type Own<Context> = Partial<Context> & object;
 
-/** The chain that a request is about: the one that it names, else Ethereum, as its schema reads it. */
+/** The chain that a request is about: the one that its body names, else its query, else Ethereum, as its schema reads it. */
 function chainOf({ query, body }: Request): unknown {
-  const named: unknown = query.chainId ?? (isObject(body) ? body.chainId : undefined);
-  return named ?? 1;
+  const named: unknown = isObject(body) ? body.chainId : undefined;
+  return named ?? query.chainId ?? 1;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,6 +1,7 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
+import { burnAddresses } from "../../../projections/domain/burn-address.ts";
 import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
 import type {
   DescribedToken,
@@ -130,7 +131,7 @@ export function presentToken(
     ...presentDocuments(row, chainId, media),
     attributes: row.attributes,
     rarity: presentRarity(row),
-    owner: row.owner === zeroAddress ? null : row.owner,
+    owner: row.owner !== null && burnAddresses.has(row.owner) ? null : row.owner,
     holders: Number(row.holders),
     supply: Number(supply),
     supplyExact: String(supply),

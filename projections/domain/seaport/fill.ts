@@ -4,6 +4,7 @@ import {
   itemType,
   type OfferItem,
   type OrderComponents,
+  orderType,
   type SignedOrder,
 } from "./order-components.ts";
 
@@ -67,6 +68,10 @@ export function advancedOrder(order: SignedOrder, units?: bigint): AdvancedOrder
 export function orderQuantity({ offer, consideration }: OrderComponents): bigint {
   return [...offer, ...consideration].find(isNftItem)?.startAmount ?? 0n;
 }
+
+/** Whether the exchange fills all of an order at once or nothing. Orders with a zone are not filled here. */
+export const isFilledWhole = (order: Pick<OrderComponents, "orderType">) =>
+  order.orderType === orderType.fullOpen;
 
 const isNftItem = (item: OfferItem) => item.itemType >= itemType.erc721;
 

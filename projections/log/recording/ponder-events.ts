@@ -34,12 +34,23 @@ export async function stageEvents(
   const table = sql.table(`${schema}.event`);
   await stageRows(session, {
     events: sql`
-      select event.*, event.args::jsonb as a, ${transfersOf(transfers)} as transfers
+      select event.*, ${argumentsOf(sql`event.args`)} as a, ${transfersOf(transfers)} as transfers
       from ${table} event where ${selected} offset 0`,
     creations: sql`
-      select event.address, event.args::jsonb as a
+      select event.address, ${argumentsOf(sql`event.args`)} as a
       from ${table} event where ${createsPool(sql`event.source`)} and ${selected}`,
   });
+}
+
+/**
+ * SQL: the arguments (json) as jsonb, which holds no NUL: whoever may name a vault could put one into its event. An
+ * escaped backslash before `u0000` is none.
+ */
+function argumentsOf(args: RawBuilder<unknown>): RawBuilder<unknown> {
+  const nul = sql.raw(String.raw`'(?<!\\)((?:\\\\)*)\\u0000'`);
+  return sql`
+    case when strpos(${args}::text, ${sql.raw(String.raw`'\u0000'`)}) = 0 then ${args}::jsonb
+         else regexp_replace(${args}::text, ${nul}, ${sql.raw(String.raw`'\1'`)}, 'g')::jsonb end`;
 }
 
 /** SQL: the transfers that the row of `event` is stored with, looked up by the event's place in the chain. */

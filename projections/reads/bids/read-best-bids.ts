@@ -5,12 +5,20 @@ import { bytea } from "../../sql/bytea.ts";
 import { collectionJoins, hasEnded } from "../orders/order-columns.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
 
-/** `readBestBidsOf` the contract at an address; none for an unknown contract. */
+/** `readBestBidsOf` the contract at an address, for a seller; none for an unknown contract. */
 export async function readBestBids(
   db: Database,
-  chainId: number,
-  contract: Address,
-  tokenId: bigint,
+  {
+    chainId,
+    contract,
+    tokenId,
+    seller,
+  }: {
+    chainId: number;
+    contract: Address;
+    tokenId: bigint;
+    seller: Address;
+  },
   limit: number,
   now: Date,
 ): Promise<BidRow[]> {
@@ -18,21 +26,22 @@ export async function readBestBids(
     select contract_id as "contractId" from log.contract
     where chain_id = ${chainId} and address = ${bytea(contract)}`.execute(db);
   const [known] = rows;
-  return known === undefined ? [] : readBestBidsOf(db, known.contractId, tokenId, limit, now);
+  return known === undefined ? [] : readBestBidsOf(db, { ...known, tokenId, seller }, limit, now);
 }
 
 /**
  * Active bids that a token's holder can accept, by net proceeds: at most `limit` on the token and as many on its
- * whole contract. Ties: bids on the token first, then older ones.
+ * whole contract. Ties: bids on the token first, then older ones. A seller's own bids are left out.
  */
 export async function readBestBidsOf(
   db: Database,
-  contractId: number,
-  tokenId: bigint,
+  { contractId, tokenId, seller }: { contractId: number; tokenId: bigint; seller?: Address },
   limit: number,
   now: Date,
 ): Promise<BidRow[]> {
-  const active = sql`o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)}`;
+  const ofOthers = seller === undefined ? sql`` : sql`and o.maker <> ${bytea(seller)}`;
+  const active = sql`
+    o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)} ${ofOthers}`;
   const bestFirst = sql`order by o.seller_net_wei desc, o.position limit ${limit}`;
   const { rows } = await sql<BidRow>`
     with best as (

@@ -78,6 +78,7 @@ export async function readCollection(
 }
 
 function searchTermsLike(search: string): RawBuilder<unknown> {
-  const pattern = search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
-  return sql`terms like ${`%${pattern}%`}`;
+  const pattern = search.replaceAll(/[\\%_]/g, "\\$&");
+  // In the database's lower case, as names are stored.
+  return sql`terms like lower(${`%${pattern}%`})`;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../../sql/any-value.ts";
+import { traitTypeKey } from "../../traits/trait-keys.ts";
 
 /** Most types of an answer, most entries of a type, and the entries after which no further type begins. */
 const maxTypes = 100;
@@ -81,8 +82,9 @@ function wasNotShown(contracts: RawBuilder<unknown>): RawBuilder<unknown> {
   )`;
 }
 
+/** `typeKey`: also the type in any spelling. */
 function oneType(contracts: RawBuilder<unknown>, typeKey: string): RawBuilder<unknown> {
-  const type = anyValue(typeKey, "text");
+  const type = sql`(select ${traitTypeKey(anyValue(typeKey, "text"))})`;
   return sql`
     select 1, ${type}, false, 0::bigint
     where exists (

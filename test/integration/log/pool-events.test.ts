@@ -68,4 +68,22 @@ describe("an event of a pool", () => {
       [6, factory],
     ]);
   });
+
+  it("is recorded when its text holds what jsonb does not, as a name that anyone may choose", async () => {
+    const named = (text: string) => ({ vaultId: "1", pool, assetAddress: later, name: text });
+    const event = { source: "NftxV3NamedFactory", name: "NewVault", address: factory, block: b2 };
+    const texts = ["a\0b", "\0\0", "\\u0000", "\\\0\\\\u0000", '\\\\\0"\0'];
+    const events = texts.map((_, index) => ({ ...event, logIndex: 10 + index, args: {} }));
+    await emit(database.db, "ponder_1", events);
+    for (const [index, text] of texts.entries())
+      await sql`
+        update ponder_1.event set args = ${JSON.stringify(named(text))}::json
+        where log_index = ${10 + index}`.execute(database.db);
+    await record();
+    const { rows } = await sql<{ pool: string }>`
+      select '0x' || encode(to_address, 'hex') as pool from log.fact where log_index >= 10`.execute(
+      database.db,
+    );
+    expect(rows).toEqual(texts.map(() => ({ pool })));
+  });
 });

@@ -77,8 +77,7 @@ export async function acceptBestBid(
   now: Date,
 ) {
   const { chainId, contract, tokenId } = request;
-  const limit = maxBidsPerKind;
-  const rows = await readBestBids(market.writer, chainId, contract, tokenId, limit, now);
+  const rows = await readBestBids(market.writer, request, maxBidsPerKind, now);
   const bidSales = rows.flatMap((row) => {
     const sale = saleFor(row, request);
     return isRejection(sale) ? [] : { row, sale };

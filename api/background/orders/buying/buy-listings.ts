@@ -2,6 +2,7 @@ import { type Address, type Hex, zeroAddress } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { isFilledWhole } from "../../../../projections/domain/seaport/fill.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
@@ -55,14 +56,15 @@ export async function buyListings(
   return await Promise.all(
     listings.map(async (listing) => {
       if (isRejection(listing)) return listing;
-      const { askId, row, order } = listing;
+      const { askId, row } = listing;
       const purchase = partnersFillingByApi.includes(row.marketplace)
         ? await buyFromPartner(partnerOf(market, listing), listing, choice)
         : preparePurchase(listing, await pendingResults, choice);
       if (isRejection(purchase)) return purchase;
       const rejection = checkMaxPrice(purchase, request.maxWei);
       if (rejection !== null) return rejection;
-      const endsAt = new Date(Number(order.components.endTime) * 1000);
+      // As stored: a partner's order may name a time that no date holds.
+      const endsAt = new Date(Number(row.endTime) * 1000);
       return { askId, chainId, purchase, endsAt: earlierOf(purchase.validUntil, endsAt) };
     }),
   );
@@ -143,6 +145,9 @@ function preparePurchase(
   const units = requested ?? fillable;
   if (units > fillable) {
     return reject("bad_amount", `amount: ${fillable} units can be bought now, not ${units}`);
+  }
+  if (units < fillable && isFilledWhole(order.components)) {
+    return reject("bad_amount", `amount: the order sells its ${fillable} units together`);
   }
   const { currency } = listing.row;
   const funds = fundsOf(listing, results, buyer);

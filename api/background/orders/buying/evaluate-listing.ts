@@ -1,5 +1,6 @@
 import { commonConduit } from "../../../../abis/deployments.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { isFilledWhole, orderQuantity } from "../../../../projections/domain/seaport/fill.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
@@ -27,7 +28,13 @@ export function evaluateListing(listing: CheckedOrder, results: ChainResults, no
   const held = heldUnits(listingQuerySet(listing), results);
   if (held === undefined) return chainUnavailable();
   if (held === 0n) return reject("not_owner", "The maker no longer holds the token");
-  return evaluateTransfer(listing, results) ?? (left < held ? left : held);
+  const fillable = left < held ? left : held;
+  if (fillable < orderQuantity(listing.components) && isFilledWhole(listing.components))
+    return reject(
+      "not_owner",
+      "The maker no longer holds all units, and the order is filled whole",
+    );
+  return evaluateTransfer(listing, results) ?? fillable;
 }
 
 function evaluateTransfer(listing: CheckedOrder, results: ChainResults) {

@@ -41,17 +41,23 @@ async function parsePendingOrder(
   context: Context,
 ): Promise<PendingOrder | IntakeRejection> {
   const { side, chainId, terms, now } = context;
-  const { components, signature } = body;
-  if (!context.allowsBulkSignatures && isBulkSignature(signature)) {
-    const signed = { components, signature, orderHash: orderHash(components) };
-    const { signedBy } = await verifySignature(signed, chainId, recoverSigner);
-    // A contract's signature may have the same length: it is a bulk signature only if it recovers to the maker.
-    if (signedBy === "maker") return bulkNotAllowed(side);
-  }
   const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
   if (isRejection(order)) return order;
   const signatureCheck = await verifySignature(order, chainId, recoverSigner);
   return { chainId, terms, order, signatureCheck, now };
+}
+
+/** Why an order that is submitted alone is rejected: its signature is for several. */
+export async function rejectBulkSignature(
+  side: Submission["side"],
+  chainId: ChainId,
+  { components, signature }: OrderBody,
+): Promise<IntakeRejection | null> {
+  if (!isBulkSignature(signature)) return null;
+  const signed = { components, signature, orderHash: orderHash(components) };
+  const { signedBy } = await verifySignature(signed, chainId, recoverSigner);
+  // A contract's signature may have the same length: it is a bulk signature only if it recovers to the maker.
+  return signedBy === "maker" ? bulkNotAllowed(side) : null;
 }
 
 function bulkNotAllowed(side: Submission["side"]): IntakeRejection {

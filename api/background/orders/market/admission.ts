@@ -15,8 +15,6 @@ export type Submission = {
   parsed?: ReadonlyMap<unknown, OrderBody>;
   /** The request body that contains the orders. */
   envelope: unknown;
-  /** Whether signatures of bulk orders are accepted. */
-  allowsBulkSignatures: boolean;
   now: Date;
 };
 

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import { traitTypeKey } from "../../../../projections/domain/traits.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { TraitsSlice } from "../../../../projections/reads/traits/page-values.ts";
 import { readTraits } from "../../../../projections/reads/traits/read-traits.ts";
@@ -33,16 +32,19 @@ type Traits = { chainId: ChainId; contractIds: readonly number[]; prefix: string
 type TraitsRequest = Traits & { slice: TraitsSlice };
 
 const typesAfter = z.tuple([z.string()]);
-const valuesAfter = z.tuple([cursorInteger(79), z.string(), z.uuid()]);
+/** The key is the start of a hash, in the form of a UUID but without a UUID's version. */
+const valuesAfter = z.tuple([cursorInteger(79), z.string(), z.guid()]);
 
 /** Types with their first values, or values of the type asked for; null: no token has the type. */
 export async function traitsPage(db: Database, traits: Traits, { type, cursor }: TraitsQuery) {
   const ids = traits.contractIds.join();
-  const typeKey = type === undefined ? null : traitTypeKey(type);
+  const asked = type ?? null;
+  // A cursor is good for all spellings of its type.
+  const typeKey = asked === null ? null : asked.replaceAll(/\s+/g, "").toLowerCase();
   const scope = { list: "traits", ids, typeKey };
-  const slice = sliceOf(scope, typeKey, cursor);
+  const slice = sliceOf(scope, asked, cursor);
   if (isRejection(slice)) return slice;
-  const key = JSON.stringify([ids, typeKey, cursor ?? null]);
+  const key = JSON.stringify([ids, asked, cursor ?? null]);
   const { value, maxAgeSeconds } = await cachedTraits(db, key, { ...traits, slice });
   const { types, next } = value;
   if (type !== undefined && types.length === 0) return null;
@@ -52,19 +54,19 @@ export async function traitsPage(db: Database, traits: Traits, { type, cursor }:
 
 function sliceOf(
   scope: CursorScope,
-  typeKey: string | null,
+  type: string | null,
   cursor: string | undefined,
 ): TraitsSlice | Rejection<"invalid_cursor"> {
-  if (typeKey === null) {
+  if (type === null) {
     if (cursor === undefined) return { afterTypeKey: null };
     const key = parseCursorKey(cursor, scope, typesAfter);
     return isRejection(key) ? key : { afterTypeKey: key[0] };
   }
-  if (cursor === undefined) return { typeKey, after: null };
+  if (cursor === undefined) return { typeKey: type, after: null };
   const key = parseCursorKey(cursor, scope, valuesAfter);
   if (isRejection(key)) return key;
   const [floor, prefix, matchKey] = key;
-  return { typeKey, after: { floor, prefix, matchKey } };
+  return { typeKey: type, after: { floor, prefix, matchKey } };
 }
 
 const cachedTraits = timedCache({

@@ -69,7 +69,6 @@ export async function admitMany(
     ...bulk,
     side: side.side,
     orders: wellFormed.map((one) => fieldOf(one, "seaport")),
-    allowsBulkSignatures: true,
     now: context.now(),
   });
   const admissions = admitted.values();

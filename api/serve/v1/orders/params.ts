@@ -1,7 +1,10 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "../../../../abis/deployments.ts";
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
+import {
+  type MarketTerms,
+  orderBounds,
+} from "../../../../projections/domain/orders/market-terms.ts";
 import {
   publishedBounds,
   saltPrefix,
@@ -20,10 +23,12 @@ import { type Context, route } from "../routing/context.ts";
 import { chainId, tokenId, wallet } from "../routing/parameters.ts";
 import { requirementRefusals, wei } from "./requirement-fields.ts";
 
+const { maxQuantity } = orderBounds;
 const units = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/, "must be a whole number from 1")
+  .regex(/^[1-9]\d{0,15}$/, "must be a whole number from 1")
   .transform(BigInt)
+  .refine((units) => units <= maxQuantity, `must be at most ${maxQuantity}`)
   .default(1n)
   .meta({
     description: "Units of a listing. An offer is priced for one unit.",

@@ -9,6 +9,7 @@ import {
   parseOrderBody,
   signedOrderDocument,
 } from "../../../background/order-input/parse-order-body.ts";
+import { rejectBulkSignature } from "../../../background/orders/intake/pending-order.ts";
 import type { BodyLimits } from "../../http/body/json-body.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
@@ -90,22 +91,22 @@ export function unknownField(schema: z.ZodType, value: unknown): Rejection<"bad_
   return reject("bad_structure", `${field}: ${message}`, [{ field, message }]);
 }
 
-/** Admits the order of a request. An invalid body is rejected before a pause is checked. */
+/** Admits the order of a request. An invalid body, or a signature for several orders, is rejected before a pause is checked. */
 export async function admitOne(side: Side, body: z.output<typeof singleBody>, context: Context) {
   const { chainId, seaport } = body;
   const parsed = parseOrderBody(seaport, { chainId, envelope: body });
   if (isRejection(parsed)) return parsed;
   const unknown = unknownField(closedSingleBody, body);
   if (unknown !== null) return unknown;
-  const paused = await rejectPaused(side, context);
-  if (paused !== null) return paused;
+  const rejection =
+    (await rejectBulkSignature(side.side, chainId, parsed)) ?? (await rejectPaused(side, context));
+  if (rejection !== null) return rejection;
   const [admission] = await context.market.admit({
     side: side.side,
     chainId,
     orders: [seaport],
     parsed: new Map([[seaport, parsed]]),
     envelope: body,
-    allowsBulkSignatures: false,
     now: context.now(),
   });
   if (admission === undefined) throw new Error("an order got no outcome");

@@ -188,7 +188,7 @@ const maxTraits = 5;
 /** Traits that a token must all have, in a parameter of the given name. */
 export function traitFilter(name: "traits" | "attributes", more = "") {
   return z
-    .record(text(100), text(500))
+    .record(text(200), text(500))
     .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
     .meta({
       description: `\`${name}[<type>]=<value>\`; at most ${maxTraits}, all must match. ${more}Types ignore case and spacing, values are those of the token's \`attributes\`.`,
