@@ -9,6 +9,7 @@ import {
 import {
   itemType,
   type OrderComponents,
+  orderType,
   type SignedOrder,
 } from "../../projections/domain/seaport/order-components.ts";
 import type { Price } from "../../projections/domain/seaport/price-legs.ts";
@@ -31,6 +32,8 @@ export type PartnerSale = {
   /** Per unit. */
   priceWei: bigint;
   quantity?: bigint;
+  /** The exchange fills all units at once or none. */
+  isWhole?: boolean;
   /** `wrapped`: WETH or WAPE. */
   currency?: "native" | "wrapped";
   durationSeconds?: number;
@@ -76,16 +79,19 @@ export function partnerComponents(
   sale: Omit<PartnerSale, "maker">,
 ): OrderComponents {
   const { partner, nft, priceWei, quantity = 1n, currency = "native", durationSeconds } = sale;
+  const { isWhole = false } = sale;
   const listing = listingComponents({ ...terms, nft, quantity, price: priceOf(sale, priceWei) });
   const endTime =
     durationSeconds === undefined ? terms.endTime : terms.startTime + BigInt(durationSeconds);
   const paid = inCurrency(currency === "native" ? null : wrappedNative[chainId]);
-  const shared = { ...listing, endTime, consideration: listing.consideration.map(paid) };
+  const consideration = listing.consideration.map(paid);
+  const type = isWhole ? orderType.fullOpen : listing.orderType;
+  const shared = { ...listing, endTime, consideration, orderType: type };
   if (partner === "magiceden") return shared;
   return {
     ...shared,
     zone: signedZone,
-    orderType: listing.orderType + restricted,
+    orderType: type + restricted,
     salt: openSeaSalt(terms.salt),
   };
 }

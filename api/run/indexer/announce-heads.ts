@@ -26,13 +26,13 @@ const headRequest = JSON.stringify({
 });
 
 /**
- * Tells a subscriber to new blocks (`eth_subscribe`, `newHeads`) of the newest block as soon as it has subscribed, and of
- * each block again a moment later.
+ * Sends a subscriber to new blocks (`eth_subscribe`, `newHeads`) the newest block as soon as it has subscribed, and each
+ * block again a moment later.
  *
- * Ponder moves only when it is told of a block: then it fetches up to 50 that it lacks, or, when they do not follow the
- * ones it has, takes those back and waits for the next. Told once of each, it is behind by some blocks' time after each
- * start and each reorg: 12 to 24 s on Ethereum, and for good on a chain without new blocks. A block that it has costs it
- * nothing.
+ * Ponder acts only when a block is announced: it fetches up to 50 blocks that it lacks, or, when they do not follow those
+ * that it has, takes those back and waits for the next announcement. With one announcement a block it is behind after
+ * each start and each reorg: 12 to 24 s on Ethereum, and for good on a chain without new blocks. The announcement of a
+ * block that it has costs it nothing.
  */
 export function announceHeads({ tell, ask }: Ends): HeadAnnouncer {
   let subscribing: unknown;

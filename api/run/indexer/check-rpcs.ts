@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { getWebSocketRpcClient } from "viem/utils";
+import { once } from "node:events";
+import { WebSocket } from "ws";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { maskUrl } from "../config/setting.ts";
@@ -58,24 +58,26 @@ async function checkHttp(url: string, chainId: number): Promise<RpcCheck> {
 }
 
 async function checkWebsocket(url: string, chainId: number): Promise<RpcCheck | undefined> {
-  const opening = getWebSocketRpcClient(url, { keepAlive: false, reconnect: false });
-  const socket = await Promise.race([
-    opening,
-    delay(answerTimeoutMs, undefined, { ref: false }),
-  ]).catch(() => undefined);
-  if (socket === undefined) {
-    opening.then((late) => late.close()).catch(() => {});
-    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} is down` };
-  }
+  const failed = (fault: string) => ({ url, proven: false, wrong: false, fault });
+  const socket = new WebSocket(url, { handshakeTimeout: answerTimeoutMs });
+  socket.on("error", () => {});
   try {
-    const body = { method: "eth_chainId" };
-    const { result } = await socket.requestAsync({ body, timeout: answerTimeoutMs });
-    if (Number(result) === chainId) return undefined;
-    const fault = `websocket ${maskUrl(url)} serves chain ${Number(result)}, not ${chainId}`;
+    const isOpen = await once(socket, "open").catch(() => null);
+    if (isOpen === null) return failed(`websocket ${maskUrl(url)} is down`);
+    const served = await readChainId(socket).catch(() => null);
+    if (served === null) return failed(`websocket ${maskUrl(url)} did not answer`);
+    if (served === chainId) return undefined;
+    const fault = `websocket ${maskUrl(url)} serves chain ${served}, not ${chainId}`;
     return { url, proven: false, wrong: true, fault };
-  } catch {
-    return { url, proven: false, wrong: false, fault: `websocket ${maskUrl(url)} did not answer` };
   } finally {
-    socket.close();
+    socket.terminate();
   }
+}
+
+async function readChainId(socket: WebSocket): Promise<number> {
+  socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] }));
+  const [data] = await once(socket, "message", { signal: AbortSignal.timeout(answerTimeoutMs) });
+  const { result } = JSON.parse(`${data}`) as { result?: unknown };
+  if (typeof result !== "string") throw new Error("no chain id");
+  return Number(result);
 }

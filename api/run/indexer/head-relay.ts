@@ -9,7 +9,7 @@ import { announceHeads } from "./announce-heads.ts";
 const handshakeMs = 2_000;
 
 /**
- * A websocket in front of a chain's, which tells Ponder of a chain's newest block more often than the chain does
+ * A websocket in front of a chain's, which announces the newest block to Ponder more often than the chain does
  * (`announceHeads`). A connection is accepted once the chain has accepted its own, and ends with it: Ponder counts
  * refusals, and polls when there were too many. Returns its URL, on loopback with a secret path, since the chain's may
  * contain a key; it ends with `signal`.

@@ -7,7 +7,7 @@ import { untilCanonical } from "../../support/database/canonical.ts";
 import { type Pipeline, startPipeline } from "../../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
-/** More blocks than Ponder fetches for one head it is told of, and than it takes from the finalized history. */
+/** More blocks than Ponder fetches when one is announced, and than are not final yet. */
 const quietBlocks = 120;
 
 let market: Market;

@@ -346,6 +346,23 @@ describe("POST /v1/bids/best-accept-data", () => {
     expect((await acceptedBy(best, ask)).bidId).toBe(low);
   });
 
+  it("leaves out the seller's own offers, however many there are", async () => {
+    const { alice, bob } = book.actors;
+    const whole = { standard: "erc721", contract: contracts.familyOne } as const;
+    await bob.wraps(parseEther("20"));
+    await bob.allows(parseEther("20"));
+    await book.catchUp();
+    for (let more = 0n; more < 9n; more += 1n)
+      await book.submit(
+        await bob.offersForCollection({ ...whole, priceWei: parseEther("8") + more * 10_000n }),
+      );
+    const other = await book.submit(
+      await alice.offersForCollection({ ...whole, priceWei: parseEther("0.5") }),
+    );
+    const ask = { contract: contracts.familyOne, tokenId: "4", fulfiller: fulfillerOf("bob") };
+    expect((await acceptedBy(best, ask)).bidId).toBe(other);
+  });
+
   it("responds 404 without an acceptable offer", async () => {
     const fulfiller = fulfillerOf("bob");
     for (const contract of [contracts.familyTwo, "0x00000000000000000000000000000000000000aa"]) {

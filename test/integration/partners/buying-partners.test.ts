@@ -2,7 +2,7 @@ import { type Address, erc20Abi, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { seaport, wrappedNative } from "../../../abis/deployments.ts";
-import { erc721Abi } from "../../../abis/tokens.ts";
+import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
 import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -58,6 +58,14 @@ const ownerOf = async (tokenId: bigint) => {
   const asked = { address: contracts.punks, abi: erc721Abi, functionName: "ownerOf" } as const;
   return (await book.client.readContract({ ...asked, args: [tokenId] })).toLowerCase();
 };
+
+const unitsOf = (owner: Address) =>
+  book.client.readContract({
+    address: contracts.editions,
+    abi: erc1155Abi,
+    functionName: "balanceOf",
+    args: [owner, edition.tokenId],
+  });
 
 describe("a listing of partner_a", () => {
   it("is bought by the named wallet, for its price", async () => {
@@ -124,6 +132,28 @@ describe("a listing of partner_b", () => {
     expect(bought).toMatchObject({ value: `${priceWei}`, orderData: { payment: null } });
     await book.actors.alice.transfers(punk(5n), book.actors.carol);
     expect(await refusalOf(askId)).toBe("409 inactive");
+  });
+
+  it("without an end is bought until the last time that there is", async () => {
+    const sale = { maker: accounts.dave, nft: punk(19n), priceWei, durationSeconds: 9e12 };
+    const { askId } = await book.shows(book.magiceden, sale);
+    const bought = await buyDataOf(askId);
+    expect(bought.validUntil).toBe("9999-12-31T23:59:59.000Z");
+    expect(await sends("carol", bought)).toBe("success");
+  });
+
+  it("of several units that the exchange fills together is bought as a whole, or not at all", async () => {
+    const sale = { maker: accounts.dave, nft: edition, priceWei, quantity: 3n, isWhole: true };
+    const { askId } = await book.shows(book.magiceden, sale);
+    expect(await refusalOf(askId, { amount: 2 })).toBe("422 bad_amount");
+    const bought = await buyDataOf(askId);
+    expect(bought).toMatchObject({ quantity: 3, value: `${priceWei * 3n}` });
+    const rest = (await unitsOf(accounts.dave.address)) - 2n;
+    await book.actors.dave.transfers(edition, book.actors.carol, rest);
+    expect(await refusalOf(askId)).toBe("409 inactive");
+    expect(await sends("carol", bought)).toBe("reverted");
+    await book.actors.carol.transfers(edition, book.actors.dave, rest);
+    expect(await sends("carol", await buyDataOf(askId))).toBe("success");
   });
 
   it("priced in the wrapped currency sends no value and returns the buyer's balance and allowance", async () => {
