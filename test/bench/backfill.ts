@@ -5,7 +5,7 @@ import { findFreePort } from "../../api/run/free-port.ts";
 import { checkRpcs } from "../../api/run/indexer/check-rpcs.ts";
 import { indexedSources } from "../../api/run/indexer/indexed-sources.ts";
 import { readPonderLog } from "../../api/run/indexer/ponder-log.ts";
-import { startPonder } from "../../api/run/indexer/ponder-process.ts";
+import { type PonderTuning, startPonder } from "../../api/run/indexer/ponder-process.ts";
 import { ponderSettings } from "../../api/run/indexer/ponder-settings.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
@@ -25,6 +25,7 @@ const roundsOf = (facts: number) => (facts < 500_000 ? 2 : 1);
 const transactionsInBlock = 3;
 const withinMs = 4 * 3_600_000;
 const schema = "alone";
+const asItComes: PonderTuning = { flags: [], settings: {} };
 /** As on a machine with 4 GB: PostgreSQL takes a quarter of the memory, at most 4 GB. */
 const sharedBuffers = { shared_buffers: "1GB" };
 
@@ -79,7 +80,7 @@ async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent>
     onLive = () => resolve("live");
   });
   const ponder = startPonder({
-    ...{ schema, settings, port: await findFreePort() },
+    ...{ schema, settings, port: await findFreePort(), tuning: asItComes },
     onLine: readPonderLog({
       ...{ chainId, indexer: schema, logger: pino({ level: "silent" }), secrets: [] },
       onLive,

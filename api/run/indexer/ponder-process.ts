@@ -28,12 +28,14 @@ const inheritedVariables = [
   "SSL_CERT_FILE",
 ];
 const stopTimeoutMs = 4_000;
-const flags = [
-  // Without it Ponder logs a deprecation warning of its database driver at every start.
-  "--no-deprecation",
+/** Flags of Node and settings of Ponder. */
+export type PonderTuning = { flags: readonly string[]; settings: Record<string, string> };
+const tuned: PonderTuning = {
   // The heap may double between two collections: half the memory, for 3 % of Ponder's processor time.
-  "--heap-growing-percent=100",
-];
+  flags: ["--heap-growing-percent=100"],
+  // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
+  settings: { PONDER_CACHE_BYTES: "0" },
+};
 export const preload = pathToFileURL(join(projectRoot, "api/run/indexer/ponder-preload.mjs")).href;
 
 /**
@@ -55,13 +57,15 @@ type PonderStart = {
   onLine: (line: string) => void;
   /** At the lowest priority, in a session of its own. */
   isBackground?: boolean;
+  tuning?: PonderTuning;
 };
 
 /** Starts Ponder on a schema. */
 export function startPonder(start: PonderStart): PonderProcess {
-  const { schema, port, settings, onLine, isBackground = false } = start;
+  const { schema, port, settings, onLine, isBackground = false, tuning = tuned } = start;
   const command = [
-    ...[process.execPath, ...flags, "--import", preload],
+    // Without the first flag it logs a deprecation warning of its database driver at every start.
+    ...[process.execPath, "--no-deprecation", ...tuning.flags, "--import", preload],
     join(ponderDirectory, "dist/esm/bin/ponder.js"),
     ...[
       "start",
@@ -82,7 +86,7 @@ export function startPonder(start: PonderStart): PonderProcess {
   const child = spawn("/bin/sh", shell, {
     cwd: projectRoot,
     detached: isBackground,
-    env: { ...environment(), ...settings },
+    env: { ...environment(), ...tuning.settings, ...settings },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   for (const stream of [child.stdout, child.stderr]) {
@@ -115,8 +119,6 @@ function environment(): Record<string, string | undefined> {
     PONDER_TELEMETRY_DISABLED: "1",
     // The schema's name identifies its content; Ponder's own check depends on the order of files in a directory.
     PONDER_EXPERIMENTAL_DB: "platform",
-    // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
-    PONDER_CACHE_BYTES: "0",
   };
 }
 
