@@ -20,15 +20,19 @@ export async function openHeadRelay(wsUrl: string, signal: AbortSignal): Promise
   const sockets = new WebSocketServer({ noServer: true });
   const opening = new Set<WebSocket>();
   const accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Whoever asked may be gone before the chain has answered.
+    socket.on("error", () => {});
     if (request.url !== path) return refuse(socket, 404);
     const chain = new WebSocket(wsUrl, { handshakeTimeout: handshakeMs });
     opening.add(chain);
     chain.once("close", () => opening.delete(chain));
     socket.once("close", () => chain.terminate());
-    chain.once("error", () => refuse(socket, 502));
-    chain.once("open", () =>
-      sockets.handleUpgrade(request, socket, head, (ponder) => connect(ponder, chain)),
-    );
+    const onFailed = () => refuse(socket, 502);
+    chain.once("error", onFailed);
+    chain.once("open", () => {
+      chain.on("error", () => {}).off("error", onFailed);
+      sockets.handleUpgrade(request, socket, head, (ponder) => connect(ponder, chain));
+    });
   };
   server.on("upgrade", accept);
   server.listen(0, "127.0.0.1");
@@ -44,7 +48,6 @@ export async function openHeadRelay(wsUrl: string, signal: AbortSignal): Promise
 }
 
 function refuse(socket: Duplex, status: number): void {
-  socket.on("error", () => {});
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
 }
 
@@ -53,13 +56,13 @@ function connect(ponder: WebSocket, chain: WebSocket): void {
     tell: (text) => ponder.readyState === WebSocket.OPEN && ponder.send(text),
     ask: (text) => chain.readyState === WebSocket.OPEN && chain.send(text),
   });
+  ponder.on("error", () => {});
   ponder.on("message", (data) => heads.send(`${data}`));
   chain.on("message", (data) => heads.receive(`${data}`));
   for (const [one, other] of [
     [ponder, chain],
     [chain, ponder],
   ] as const) {
-    one.on("error", () => {});
     one.once("close", () => {
       heads.end();
       other.terminate();
