@@ -92,6 +92,9 @@ async function runPass(options: FollowOptions, state: FollowState): Promise<bool
     if (basis.number - last.number > maxBehind) return restart(state);
     const isAtHead = await followBlocks(options, state, basis);
     if (!isAtHead) return false;
+  } else if (state.touched.length > 0) {
+    // What was not answered before; no further block may come.
+    state.blocks.touch(await readTouched(options, state, basis));
   }
   state.undone = await appendUndoneState(options, basis, state.undone);
   await readNextPage(options, state, basis);

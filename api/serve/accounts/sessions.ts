@@ -93,12 +93,13 @@ export async function endSession(db: Database, accountId: number, id: number): P
   return numAffectedRows === 1n;
 }
 
-/** Ends all sessions of an account, optionally except one. Returns how many. */
+/** Ends all sessions of an account, optionally except one, and sign-ins that wait for their code. Returns how many sessions. */
 export async function endSessions(
   db: DatabaseSession,
   accountId: number,
   except: number | null = null,
 ): Promise<number> {
+  await sql`delete from access.pending_sign_in where account_id = ${accountId}`.execute(db);
   const { numAffectedRows } = await sql`
     delete from access.session
     where account_id = ${accountId} and (${except}::int is null or id <> ${except})`.execute(db);

@@ -21,6 +21,7 @@ const throttleRules = {
   "login address": { maxAttempts: 30, seconds: 15 * minute },
   "tokens account": { maxAttempts: 100, seconds: day },
   "keys account": { maxAttempts: 30, seconds: day },
+  "export account": { maxAttempts: 5, seconds: hour },
   "code account": { maxAttempts: 5, seconds: 15 * minute },
   "place mails account": { maxAttempts: 5, seconds: day },
 } as const satisfies Record<string, Rule>;

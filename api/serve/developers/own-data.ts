@@ -7,9 +7,17 @@ import { layout } from "./layout.ts";
 import type { SignedInHandler } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
 
-export const submitExport: SignedInHandler = async ({ accounts }, _visit, { session }) => ({
-  download: { name: "account.json", data: await exportAccount(accounts.db, session) },
-});
+/** All of an account's rows at once: what may be asked for is bounded. */
+export const submitExport: SignedInHandler = async (developers, _visit, signedIn) => {
+  const { db, throttle } = developers.accounts;
+  const { session } = signedIn;
+  const refused = await throttle.countAttempts(["export account", `${session.accountId}`]);
+  if (refused !== null) {
+    const { message } = refused;
+    return refusalReply(refused, await showAccountWith(developers, signedIn, { message }));
+  }
+  return { download: { name: "account.json", data: await exportAccount(db, session) } };
+};
 
 const wrongEmail = reject("wrong_email", "This is not the address of this account");
 

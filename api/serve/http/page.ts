@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
+import { splitAddress } from "./split-address.ts";
 
 const maxRow = 10_000;
 
@@ -148,10 +149,8 @@ export function cursorOf(scope: CursorScope, key: readonly (bigint | number)[] |
 export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
   const cursor = cursorIn(meta);
   if (cursor === undefined) return undefined;
-  const end = requestUrl.indexOf("?");
-  const path = end < 0 ? requestUrl : requestUrl.slice(0, end);
-  // Everything after the first question mark: a value may contain others.
-  const query = new URLSearchParams(end < 0 ? "" : requestUrl.slice(end + 1));
+  const [path, parameters] = splitAddress(requestUrl);
+  const query = new URLSearchParams(parameters);
   query.delete("page");
   query.set("cursor", cursor);
   return `<${baseUrl}${path}?${query}>; rel="next"`;

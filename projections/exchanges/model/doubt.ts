@@ -6,6 +6,7 @@ export const doubtReasons = {
   price_unknown: "no log tells what was paid",
   zero_price: "nothing was paid",
   price_out_of_range: "the price is above 10^27 wei, or less than its fees",
+  units_out_of_range: "it sells no unit of a token, or more than a token has",
   transfer_missing: "the transaction moved no such token as the event says",
   transfer_mismatch: "the token moved between other parties than the event names",
   duplicate: "another event told the same trade",

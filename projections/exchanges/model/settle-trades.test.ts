@@ -24,6 +24,10 @@ function trade(seller: Address, buyer: Address, logIndex: number, more: Partial<
   return { items: [item], ...price, ...place, logIndex, ...more } satisfies Trade;
 }
 
+const itemsOf = (units: bigint) => ({
+  items: [{ contract: collection, tokenId: "7", units, seller: alice, buyer: bob }],
+});
+
 function moved(from: Address, to: Address, logIndex: number, tokenId = "7"): TokenTransfer {
   return {
     ...{ logIndex, from, to, tokenId },
@@ -84,6 +88,9 @@ describe("settleTrades", () => {
     ["zero_price", { totalWei: 0n }],
     ["price_out_of_range", { totalWei: 10n ** 27n + 1n }],
     ["price_out_of_range", { fees: [{ recipient: carol, wei: 1001n }] }],
+    ["units_out_of_range", itemsOf(0n)],
+    ["units_out_of_range", itemsOf(-1n)],
+    ["units_out_of_range", itemsOf(2n ** 256n)],
   ] as const)("doubts a trade with %s", (reason, more) => {
     expect(settle([[bazaar, trade(alice, bob, 2, more)]], [moved(alice, bob, 1)])).toEqual([
       reason,

@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import { type Address, maxUint256 } from "viem";
 import { burnAddresses } from "../../domain/burn-address.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import { type Doubt, type DoubtReason, isDoubt } from "./doubt.ts";
@@ -38,7 +38,9 @@ export function settleTrades(
   for (const { exchange, fill } of fills.toSorted((a, b) => a.fill.logIndex - b.fill.logIndex)) {
     const doubt = isDoubt(fill)
       ? null
-      : (priceDoubt(exchange, fill) ?? deliver(exchange, fill, { transfers, used, delivered }));
+      : (unitsDoubt(fill) ??
+        priceDoubt(exchange, fill) ??
+        deliver(exchange, fill, { transfers, used, delivered }));
     checked.set(fill, doubt === null ? fill : { doubt, logIndex: fill.logIndex });
   }
   return fills.map(({ fill, ...placed }) => {
@@ -49,6 +51,11 @@ export function settleTrades(
     );
     return { ...placed, fill: { ...result, items } };
   });
+}
+
+/** Whoever deploys a token decides what its transfers say; the sum of several may be more than any token has. */
+function unitsDoubt({ items }: Trade): DoubtReason | null {
+  return items.some(({ units }) => units <= 0n || units > maxUint256) ? "units_out_of_range" : null;
 }
 
 function priceDoubt(exchange: Exchange, { totalWei, fees }: Trade): DoubtReason | null {

@@ -299,6 +299,15 @@ describe("translateSales", () => {
     ]);
   });
 
+  it("sells no more of an NFT than there can be, however often an order repeats it", () => {
+    const most = nft(apes, "7", 2n ** 256n - 1n);
+    expect(salesOf(transaction([{ ...listing(), offer: [most] }]))).toMatchObject([
+      { quantity: 2n ** 256n - 1n },
+    ]);
+    const nine = { ...listing(), offer: Array.from({ length: 9 }, () => most) };
+    expect(salesOf(transaction([nine]))).toEqual([]);
+  });
+
   it("adds up the native currency and its wrapped form, and no third currency", () => {
     const usdc = account("05dc");
     const mixed = {

@@ -57,6 +57,12 @@ describe("Sudoswap v2", () => {
     ]);
   });
 
+  it("no unit of an ERC-1155 id, as its contract may say, is doubted", () => {
+    const args = { amountIn: "1000", ids: ["7"] };
+    const doubted = swap("SudoswapV2", { args }, [moved(3, first, [pool, user], "0")]);
+    expect(doubted).toEqual({ sales: [], doubts: ["units_out_of_range"] });
+  });
+
   it("an event of a contract that no factory created is doubted, as is one without its tokens", () => {
     const args = { amountIn, ids: ["7", "8"] };
     expect(swap("SudoswapV2", { args, factory: null }, out).doubts).toEqual(["unknown_pool"]);

@@ -102,6 +102,14 @@ describe("the export of an account", () => {
     }
     expect(page.text).not.toContain("$argon2id");
   });
+
+  it("is made a few times an hour", async () => {
+    const owner = await fullAccount();
+    const statuses: number[] = [];
+    for (let made = 0; made < 6; made += 1)
+      statuses.push((await owner.post("/developers/account/export")).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
 });
 
 describe("the deletion of an account", () => {

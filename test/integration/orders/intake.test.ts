@@ -440,6 +440,11 @@ describe("a pause", () => {
         retry: "later",
       });
     expect((await listAll([order])).code).toBe("listings_paused");
+    // What no resume would let pass there is told before the pause.
+    const nfts = [freshPunk(), freshPunk()];
+    const [ofTwo] = await alice.listsInBulk(nfts.map((nft) => ({ nft, priceWei: ether("1") })));
+    if (ofTwo === undefined) throw new Error("no order");
+    expect((await list(ofTwo)).code).toBe("bulk_signature_not_allowed");
     expect((await stand.post("/v1/orders/asks", { chainId, seaport: {} })).code).toBe(
       "bad_structure",
     );

@@ -311,12 +311,24 @@ describe("the royalty", () => {
   });
 });
 
+describe("GET /v1/orders/params", () => {
+  it("prices as many units as it publishes, and no more", async () => {
+    const { maxQuantity } = (await params({ contract: contracts.editions, tokenId: 1n })).bounds;
+    const most = await params({
+      ...{ contract: contracts.editions, tokenId: 1n, unitPriceWei: 10_000n },
+      quantity: BigInt(maxQuantity),
+    });
+    expect(most.offer[0]).toMatchObject({ startAmount: maxQuantity });
+  });
+});
+
 describe("GET /v1/orders/params rejects", () => {
   it.each([
     ["a maker that is no address", "maker=alice"],
     ["a price that is no integer", "unitPriceWei=1.5"],
     ["a price beyond uint256", `unitPriceWei=${2n ** 256n}`],
     ["no units", "quantity=0"],
+    ["units beyond the published bound", `quantity=${2n ** 53n}`],
     ["another kind", "kind=bundle"],
     ["a token of a collection offer", "kind=collection&tokenId=1"],
   ])("%s", async (_, query) => {

@@ -38,9 +38,13 @@ export async function signIn(
   if (refused !== null) return refused;
   const kept = await readPassword(db, { email });
   const isRight = await passwords.matches(password, kept?.password ?? null);
-  if (isRight === false || kept === null) return wrongPassword;
+  // Before it is said whether there is such an account.
+  if (isRejection(isRight)) {
+    await throttle.refund(...tries);
+    return isRight;
+  }
+  if (!isRight || kept === null) return wrongPassword;
   await throttle.refund(...tries);
-  if (isRejection(isRight)) return isRight;
   if (kept.isSuspended) return suspended;
   const begun = await db.transaction().execute(async (transaction) => {
     // The password may have been changed since it was read.

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { isStatementTimeout } from "../../../../projections/database-failure.ts";
+import { splitAddress } from "../split-address.ts";
 
 /** A read was ended for the time that it took, or is refused because it was before. */
 export class ReadTimedOut extends Error {
@@ -58,6 +59,6 @@ export function openSlowRequests(nowMs: () => number = () => performance.now()):
 
 /** Parameters in any order are the same request. */
 function keyOf(address: string): string {
-  const [path = "", query = ""] = address.split("?", 2);
+  const [path, query] = splitAddress(address);
   return `${path}?${query.split("&").sort().join("&")}`;
 }

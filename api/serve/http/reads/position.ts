@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { splitAddress } from "../split-address.ts";
 
 /** Code of every endpoint that reads projections. */
 export const positionRefusals = { invalid_position: 422 } as const;
@@ -60,7 +61,7 @@ const invalid = reject(
 /** The address of a request as far as it names what is asked: without the position. */
 export function addressOf({ originalUrl }: Request): string {
   if (!originalUrl.includes(parameter)) return originalUrl;
-  const [path = "", query = ""] = originalUrl.split("?", 2);
+  const [path, query] = splitAddress(originalUrl);
   const others = query.split("&").filter((pair) => pair.split("=", 1)[0] !== parameter);
   return others.length === 0 ? path : `${path}?${others.join("&")}`;
 }
