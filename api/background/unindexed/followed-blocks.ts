@@ -1,5 +1,5 @@
 import type { BlockHeader } from "../chain/block-header.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
+import { type ChainQuery, queryKey } from "../chain/chain-query.ts";
 import { type ChainClient, fetchCanonicalHashes } from "../chain/clients.ts";
 
 /** The last block of a followed range, and what the range touched, or was read at it for another reason. */
@@ -29,7 +29,9 @@ export function createFollowedBlocks(): FollowedBlocks {
     },
     touch(queries) {
       const last = blocks.pop();
-      if (last !== undefined) blocks.push({ ...last, touched: [...last.touched, ...queries] });
+      if (last === undefined) return;
+      const touched = new Map([...last.touched, ...queries].map((one) => [queryKey(one), one]));
+      blocks.push({ ...last, touched: [...touched.values()] });
     },
     async dropReorged(client) {
       // The newest alone first: a node that lags behind another does not have it.

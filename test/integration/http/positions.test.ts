@@ -148,6 +148,14 @@ describe("several servers behind one address", () => {
     expect(seen.late).toBeGreaterThan(0);
     expect(seen.early).toBeGreaterThan(0);
   });
+
+  it("keep an answer for its own address alone, whatever question marks it holds", async () => {
+    const [one] = alone;
+    const foreign = await one.get("/v1/collections?min_position?&search=nothing-is-called-so");
+    expect([foreign.status, foreign.body]).toMatchObject([200, { data: [] }]);
+    const { body } = await one.get("/v1/collections");
+    expect((body as { data: unknown[] }).data.length).toBeGreaterThan(0);
+  });
 });
 
 it("a read of a snapshot cannot begin a transaction, whose end would end the snapshot", async () => {
