@@ -440,7 +440,7 @@ describe("a pause", () => {
         retry: "later",
       });
     expect((await listAll([order])).code).toBe("listings_paused");
-    // What no resume would let pass there is told before the pause.
+    // A signature that this endpoint never accepts is refused before the pause is looked at.
     const nfts = [freshPunk(), freshPunk()];
     const [ofTwo] = await alice.listsInBulk(nfts.map((nft) => ({ nft, priceWei: ether("1") })));
     if (ofTwo === undefined) throw new Error("no order");
