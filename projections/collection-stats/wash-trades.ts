@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
-import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions, saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
 import { columnsOf, hoursOf, periods, salesColumn, washFigures } from "./periods.ts";
 
@@ -35,7 +35,7 @@ export async function deriveWashTrades(
     sql`${sql.ref(`${one}.contract_id`)} = t.contract_id and ${sql.ref(`${one}.token_id`)} = t.token_id`;
   await sql`
     with changed as materialized (
-      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+      ${changedSaleTransactions(window.changes)}
     ), token as materialized (
       select contract_id, token_id from changed join ${counted} w using (block_id, transaction_index)
       union

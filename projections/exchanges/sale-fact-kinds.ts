@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import { type FactKind, factKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { exchanges } from "./exchanges.ts";
@@ -13,6 +14,10 @@ export const saleFactKinds: readonly FactKind[] = [
 
 /** The same for `in`. */
 export const saleKinds = kindList(...saleFactKinds);
+
+/** SQL: the transactions with sale facts among a window's changes. */
+export const changedSaleTransactions = (changes: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select distinct block_id, transaction_index from ${changes} where kind in ${saleKinds}`;
 
 const numbers: ReadonlySet<number> = new Set(saleFactKinds.map((kind) => factKind[kind]));
 

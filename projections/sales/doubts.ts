@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
 import type { DoubtRow } from "./row.ts";
 
 /** Deletes the doubts of the window's transactions and takes them out of the totals. */
@@ -13,7 +13,7 @@ export async function deleteDoubts(
   const { numAffectedRows } = await sql`
     with counted as (
       delete from ${sql.id(schema, "doubt")} doubt using (
-        select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+        ${changedSaleTransactions(window.changes)}
       ) changed
       where doubt.block_id = changed.block_id and doubt.transaction_index = changed.transaction_index
       returning doubt.block_id, doubt.protocol, doubt.reason

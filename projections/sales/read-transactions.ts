@@ -4,7 +4,7 @@ import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
 import { exchangeTransaction } from "../exchanges/model/exchange-transaction.ts";
-import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions, saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { changedTransactions } from "../sql/changed-transactions.ts";
 
 /** A transaction's sale facts, and where in the chain it is. */
@@ -61,7 +61,7 @@ export async function haveDerived(
     ) one)`;
   const { rows } = await sql<{ derived: boolean }>`
     with changed as materialized (
-      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+      ${changedSaleTransactions(window.changes)}
     )
     select ${derivedIn("sale")} or ${derivedIn("doubt")} as derived`.execute(session);
   return rows[0]?.derived === true;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
 import { registerContracts } from "../log/contracts.ts";
 import { adjustDays, deleteEmptyDays, fillDays } from "./day-counts.ts";
 import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";
@@ -21,7 +21,7 @@ export async function deleteSales(
 ): Promise<void> {
   const { rows } = await sql<ChangedHour>`
     with changed as (
-      select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+      ${changedSaleTransactions(window.changes)}
     ), counted as (
       delete from ${sql.id(schema, "sale")} sale using changed
       where sale.block_id = changed.block_id and sale.transaction_index = changed.transaction_index

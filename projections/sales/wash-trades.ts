@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
 import type { SoldToken } from "./store.ts";
 
 /** The time in which a token is bought three times by one wallet. */
@@ -10,7 +10,7 @@ const REPEATED_WITHIN = sql.raw("interval '1 day'");
 export type FlaggedToken = Omit<SoldToken, "is_erc1155">;
 
 const changedTransactions = (window: FactWindow) => sql`(
-  select distinct block_id, transaction_index from ${window.changes} where kind in ${saleKinds}
+  ${changedSaleTransactions(window.changes)}
 ) changed`;
 
 /** Deletes the flags of the window's transactions. Returns their tokens. */

@@ -46,8 +46,10 @@ async function fetchState(
   const { chainId } = client;
   const batch = await runBatch(client, queries, Promise.resolve(basis));
   const readings = [...batch.results.values()].filter(isReading);
-  const read = new Set([...batch.results].flatMap(([key, one]) => (isReading(one) ? [key] : [])));
   const distinct = new Map(queries.map((query) => [queryKey(query), query]));
-  const missing = [...distinct].flatMap(([key, query]) => (read.has(key) ? [] : [query]));
+  const missing = [...distinct].flatMap(([key, query]) => {
+    const result = batch.results.get(key);
+    return result !== undefined && isReading(result) ? [] : [query];
+  });
   return { state: { chainId, basis: batch.basis, readings }, missing };
 }

@@ -1,16 +1,14 @@
-/** Both take a message of JSON-RPC as text. */
-type Ends = {
-  /** Sends it to the subscriber. */
-  tell(text: string): void;
-  /** Sends it to the chain. */
-  ask(text: string): void;
+/** The two sides of the relay; each takes a message of JSON-RPC as text. */
+type Peers = {
+  sendToSubscriber(text: string): void;
+  sendToChain(text: string): void;
 };
 
 type HeadAnnouncer = {
   /** Takes a message of the subscriber and passes it on. */
-  send(text: string): void;
+  receiveFromSubscriber(text: string): void;
   /** Takes a message of the chain and passes it on. */
-  receive(text: string): void;
+  receiveFromChain(text: string): void;
   end(): void;
 };
 
@@ -34,7 +32,7 @@ const headRequest = JSON.stringify({
  * each start and each reorg: 12 to 24 s on Ethereum, and for good on a chain without new blocks. The announcement of a
  * block that it has costs it nothing.
  */
-export function announceHeads({ tell, ask }: Ends): HeadAnnouncer {
+export function announceHeads({ sendToSubscriber, sendToChain }: Peers): HeadAnnouncer {
   let subscribing: unknown;
   let subscription: unknown;
   let head: string | undefined;
@@ -42,33 +40,33 @@ export function announceHeads({ tell, ask }: Ends): HeadAnnouncer {
   const timer = setInterval(() => {
     if (head === undefined || repetitionsLeft === 0) return;
     repetitionsLeft -= 1;
-    tell(head);
+    sendToSubscriber(head);
   }, repeatAfterMs);
   const announce = (text: string) => {
     head = text;
     repetitionsLeft = Math.max(repetitionsLeft, repetitions.later);
-    tell(text);
+    sendToSubscriber(text);
   };
   const announceNewest = (block: unknown) => {
     // Another may have been announced meanwhile, or the chain refuses the request or the subscription.
     if (head !== undefined || typeof subscription !== "string" || !isBlock(block)) return;
     announce(notification(subscription, block));
   };
-  const send = (text: string) => {
+  const receiveFromSubscriber = (text: string) => {
     const { id, method } = parse(text);
     if (method === "eth_subscribe") subscribing = id;
-    ask(text);
+    sendToChain(text);
   };
-  const receive = (text: string) => {
+  const receiveFromChain = (text: string) => {
     const message = parse(text);
     if (message.id === headRequestId) return announceNewest(message.result);
     if (message.method === "eth_subscription") return announce(text);
-    tell(text);
+    sendToSubscriber(text);
     if (message.id === undefined || message.id !== subscribing) return;
     subscription = message.result;
-    ask(headRequest);
+    sendToChain(headRequest);
   };
-  return { send, receive, end: () => clearInterval(timer) };
+  return { receiveFromSubscriber, receiveFromChain, end: () => clearInterval(timer) };
 }
 
 type Message = { id?: unknown; method?: unknown; result?: unknown };

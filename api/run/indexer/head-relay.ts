@@ -53,12 +53,12 @@ function refuse(socket: Duplex, status: number): void {
 
 function connect(ponder: WebSocket, chain: WebSocket): void {
   const heads = announceHeads({
-    tell: (text) => ponder.readyState === WebSocket.OPEN && ponder.send(text),
-    ask: (text) => chain.readyState === WebSocket.OPEN && chain.send(text),
+    sendToSubscriber: (text) => ponder.readyState === WebSocket.OPEN && ponder.send(text),
+    sendToChain: (text) => chain.readyState === WebSocket.OPEN && chain.send(text),
   });
   ponder.on("error", () => {});
-  ponder.on("message", (data) => heads.send(`${data}`));
-  chain.on("message", (data) => heads.receive(`${data}`));
+  ponder.on("message", (data) => heads.receiveFromSubscriber(`${data}`));
+  chain.on("message", (data) => heads.receiveFromChain(`${data}`));
   for (const [one, other] of [
     [ponder, chain],
     [chain, ponder],

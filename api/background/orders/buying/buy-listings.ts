@@ -147,7 +147,7 @@ function preparePurchase(
     return reject("bad_amount", `amount: ${fillable} units can be bought now, not ${units}`);
   }
   if (units < fillable && isFilledWhole(order.components)) {
-    return reject("bad_amount", `amount: the order sells its ${fillable} units together`);
+    return reject("bad_amount", `amount: this order can only be bought whole: ${fillable} units`);
   }
   const { currency } = listing.row;
   const funds = fundsOf(listing, results, buyer);

@@ -46,9 +46,13 @@ export async function checkPassword(
   if (refused !== null) return refused;
   const kept = await readPassword(db, { id: accountId });
   const isRight = await passwords.matches(password, kept?.password ?? null);
-  if (!isRejection(isRight) && (!isRight || kept === null)) return wrongCurrentPassword;
+  if (isRejection(isRight)) {
+    await throttle.refund(...tries);
+    return isRight;
+  }
+  if (!isRight || kept === null) return wrongCurrentPassword;
   await throttle.refund(...tries);
-  return isRejection(isRight) ? isRight : (kept ?? wrongCurrentPassword);
+  return kept;
 }
 
 export const wrongCurrentPassword: Rejection<"wrong_password"> = reject(
