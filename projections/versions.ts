@@ -14,7 +14,7 @@ type Versioned = {
 
 const definitions = {
   sales: {
-    version: 13,
+    version: 14,
     first: 12,
     tables: [
       ...["sale", "doubt", "doubt_total", "wash_trade", "total", "day", "token_total"],
@@ -49,7 +49,7 @@ const definitions = {
   bids: { version: 4, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 8,
+    version: 9,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
@@ -60,7 +60,7 @@ const definitions = {
         ownership: 3,
         collections: 6,
         coin_prices: 1,
-        sales: 13,
+        sales: 14,
         listings: 7,
         bids: 4,
         floors: 2,

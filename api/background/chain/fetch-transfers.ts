@@ -11,8 +11,8 @@ import { ResponseTooLarge, RpcFailure, requestBatch } from "./rpc-batch.ts";
 const BATCH = 50;
 /** A receipt is as large as a block may be. */
 const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
-/** Transactions whose transfers stay in memory: a pass that failed does not read them again. */
-const KEPT = 20_000;
+/** Transactions, and transfers of them, that stay in memory: a pass that failed does not read them again. */
+const KEPT = { transactions: 20_000, transfers: 250_000 };
 
 /** Reads transfers from receipts, in batches, each transaction once. */
 export function openTransferReader(
@@ -31,12 +31,19 @@ export function openTransferReader(
         for (const [index, one] of batch.entries()) known.set(keyOf(one), transfers[index] ?? []);
       }
       const found = new Map(transactions.map((one) => [one.hash, known.get(keyOf(one)) ?? []]));
-      for (const key of [...known.keys()].slice(0, Math.max(0, known.size - KEPT))) {
-        known.delete(key);
-      }
+      forgetOldest(known);
       return found;
     },
   };
+}
+
+function forgetOldest(known: Map<string, readonly TokenTransfer[]>): void {
+  let kept = [...known.values()].reduce((sum, { length }) => sum + length, 0);
+  for (const [key, { length }] of known) {
+    if (known.size <= KEPT.transactions && kept <= KEPT.transfers) return;
+    known.delete(key);
+    kept -= length;
+  }
 }
 
 /** The transfers of each transaction. Throws `RpcFailure`, also for one that is not in its block. */

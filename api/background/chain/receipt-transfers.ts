@@ -42,9 +42,18 @@ const selectors = {
   batch: toEventSelector(batchAbi as (typeof erc1155Abi)[1]),
 };
 
-/** The transfers of NFTs and coins among a receipt's logs, in their order. A log that does not decode is none. */
+/**
+ * Transfers of a transaction that are told. One that moves anything costs thousands of gas, so that no transaction with
+ * a trade has as many; an entry of a batch that moves nothing costs 512.
+ */
+export const maxTransfers = 5_000;
+
+/**
+ * The transfers of NFTs and coins among a receipt's logs, in their order; none where there are more than `maxTransfers`.
+ * A log that does not decode is none.
+ */
 export function parseTransfers(logs: readonly Log[]): TokenTransfer[] {
-  return logs.flatMap((log, index) => {
+  const found = logs.flatMap((log, index) => {
     try {
       const movements = isOfCryptopunks(log)
         ? [punkTransfer(logs, index) ?? []].flat()
@@ -57,6 +66,7 @@ export function parseTransfers(logs: readonly Log[]): TokenTransfer[] {
       return [];
     }
   });
+  return found.length > maxTransfers ? [] : found;
 }
 
 function movementsOf({ topics, data }: Log): (Movement & Pick<TokenTransfer, "standard">)[] {

@@ -71,15 +71,16 @@ export function sendFixed(document: Document): RequestHandler {
 
 type DocumentOptions = Pick<Document, "link" | "isVolatile"> & {
   maxAgeSeconds?: number | undefined;
+  isPrivate?: boolean;
 };
 
 /** `maxAgeSeconds` becomes `Cache-Control: max-age`; without it, `no-cache`. */
 export function jsonDocument(
   body: object,
-  { maxAgeSeconds, ...options }: DocumentOptions,
+  { maxAgeSeconds, isPrivate = false, ...options }: DocumentOptions,
 ): Document {
-  const cacheControl =
-    maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
+  const shared = maxAgeSeconds === undefined ? "no-cache" : `public, max-age=${maxAgeSeconds}`;
+  const cacheControl = isPrivate ? "private, no-store" : shared;
   return { ...textDocument({ type: json, text: jsonText(body), cacheControl }), ...options };
 }
 

@@ -139,7 +139,8 @@ function documentHandler<Context>(
     if (answer.media !== undefined) return { ...mediaDocument(answer.media, maxAgeSeconds), ...at };
     const link = nextLink(baseUrl, addressOf(request), answer.meta);
     const { isVolatile = false } = answer;
-    const options = { link, maxAgeSeconds, isVolatile };
+    const { isPrivate = false } = route;
+    const options = { link, maxAgeSeconds, isVolatile, isPrivate };
     return { ...jsonDocument(bodyOf(answer, envelope), options), ...at };
   };
   const { loadClass = "data" } = route;
@@ -155,6 +156,7 @@ function documentHandler<Context>(
     const { reads, isComparable } = readsFor(request, cell, spans ? cells.all() : []);
     const wanted = { loadClass, atLeast, plansOnce: isPlannedOnce(input.query) };
     const positionAt = (snapshot: PositionedSnapshot) => () => positionOf(cells, cell, snapshot);
+    await route.prepare?.(input.query, { ...context, ...cell.own });
     // Valid or not is found out once for all who ask the same.
     if (route.isCacheable === true && isComparable && cache !== undefined)
       return cache.get({ request: addressOf(request), reads, ...wanted }, (now, snapshot) => {

@@ -97,6 +97,8 @@ type Shape<
   readonly plansOnceWith?: readonly string[];
   /** Without a chain in its query it is about all chains: `snapshotsOf` gives a database for each of their logs. */
   readonly spansChains?: boolean;
+  /** The answer is about the request's key: nobody may keep it. */
+  readonly isPrivate?: boolean;
   /** A success may also be a stream of server-sent events. */
   readonly streams?: boolean;
   /** Needs no credentials. */
@@ -153,6 +155,8 @@ export type Route<Context> = Shape & {
   readonly answer: (raw: Input, context: Context) => Promise<Answer | Refused>;
   /** The first half of `answer`: it reads nothing, so what is invalid is refused before it costs a read. */
   readonly validate: (raw: Input, context: Context) => Handling<Context> | Rejection;
+  /** Asks others than the database for what the handler then finds kept, as a snapshot holds a connection. */
+  readonly prepare?: (query: unknown, context: Context) => Promise<void>;
 };
 
 /** A route with the type of its answers, for callers in this process. */

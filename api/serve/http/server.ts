@@ -12,6 +12,8 @@ export type Listening = {
 
 /** Milliseconds for responses in progress to finish when the server closes. */
 const closingMs = 4000;
+/** How often connections whose response has ended are closed meanwhile. */
+const idleCheckMs = 50;
 
 /** Limits for slow clients, in milliseconds. */
 export type ServerTimeouts = {
@@ -69,11 +71,17 @@ function optionsOf({ headersMs, requestMs, checkMs }: ServerTimeouts): ServerOpt
   };
 }
 
+/** A connection in use is told that it closes, by the next response on it, or is closed after the one in progress. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), closingMs);
+    const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+    server.prependListener("request", (_request, response) => {
+      response.setHeader("Connection", "close");
+    });
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(idle);
       resolve();
     });
     server.closeIdleConnections();

@@ -68,7 +68,7 @@ export function timedCache<
     });
   };
 
-  return async (owner: Owner, key: string, request: Request): Promise<Timed<Value>> => {
+  const get = async (owner: Owner, key: string, request: Request): Promise<Timed<Value>> => {
     const store = storeOf(owner);
     const facts = snapshotFacts(owner);
     const isThere = ({ position }: Entry<Value>) =>
@@ -85,4 +85,13 @@ export function timedCache<
     const left = seconds(request) - Math.max(0, ageOf(entry, request));
     return { value: entry.value, maxAgeSeconds: Math.max(0, Math.floor(left)) };
   };
+
+  /** A value that was read, at most as old as `seconds`; undefined: none is there. */
+  const kept = (owner: Owner, key: string, request: Request): Value | undefined => {
+    const entry = storeOf(owner).read.peek(key);
+    return entry !== undefined && ageOf(entry, request) < seconds(request)
+      ? entry.value
+      : undefined;
+  };
+  return Object.assign(get, { kept });
 }

@@ -1,3 +1,4 @@
+import { prepareSearch } from "../v1/search/search.ts";
 import { collectionPage } from "./collection/page.ts";
 import { activityPage } from "./market/activity.ts";
 import { marketPage } from "./market/page.ts";
@@ -21,5 +22,5 @@ export const pages: readonly SitePage[] = [
   ["/bids/{bidId}", bidPage],
   ["/wallets/{wallet}", walletPage],
   ["/activity", activityPage],
-  ["/search", searchPage, true],
+  ["/search", searchPage, { spansChains: true, prepare: prepareSearch }],
 ];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseEnsName } from "../../../projections/domain/ens-name.ts";
+import { maxNameLength, parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
 import { resolveEnsName } from "../../background/chain/ens/resolve-ens-name.ts";
 import { RpcFailure } from "../../background/chain/rpc-batch.ts";
@@ -10,7 +10,6 @@ import { route } from "./routing/context.ts";
 import { chainId, chainRefusals } from "./routing/parameters.ts";
 
 const ttlSeconds = 60;
-const maxNameLength = 255;
 
 export const resolveEns = route(
   {

@@ -84,6 +84,17 @@ describe("settleTrades", () => {
     expect(sold).toEqual(["duplicate", [{ seller: alice, buyer: bob, via: null }]]);
   });
 
+  it("leaves the transfers of a doubted bundle to the event that they are of", () => {
+    const item = { contract: collection, tokenId: "8", units: 1n, seller: alice, buyer: bob };
+    const bundle = [...itemsOf(1n).items, item];
+    const fills: [Exchange, Trade][] = [
+      [bazaar, trade(alice, bob, 2, { items: bundle })],
+      [souk, trade(alice, bob, 5)],
+    ];
+    const sold = settle(fills, [moved(alice, bob, 1)]);
+    expect(sold).toEqual(["transfer_missing", [{ seller: alice, buyer: bob, via: null }]]);
+  });
+
   it.each([
     ["zero_price", { totalWei: 0n }],
     ["price_out_of_range", { totalWei: 10n ** 27n + 1n }],

@@ -80,11 +80,22 @@ type Deliveries = {
 /** Assigns a transfer to each item. An exchange whose transactions are stored with transfers sells nothing without. */
 function deliver(exchange: Exchange, trade: Trade, deliveries: Deliveries): DoubtReason | null {
   const isStrict = storesTransfers(exchange);
-  for (const item of trade.items) {
+  for (const [index, item] of trade.items.entries()) {
     const doubt = deliverItem(item, trade.logIndex, deliveries);
-    if (doubt !== null && isStrict) return doubt;
+    if (doubt === null || !isStrict) continue;
+    release(trade.items.slice(0, index), deliveries);
+    return doubt;
   }
   return null;
+}
+
+/** What a doubted trade was given may be another's. */
+function release(items: readonly TradedItem[], { used, delivered }: Deliveries): void {
+  for (const item of items) {
+    const transfer = delivered.get(item);
+    if (transfer !== undefined) used.delete(transfer);
+    delivered.delete(item);
+  }
 }
 
 function deliverItem(

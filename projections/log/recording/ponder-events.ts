@@ -15,9 +15,10 @@ export type EventSelection = {
   condition: RawBuilder<boolean>;
 };
 
-/** The transfers that an event is stored with. */
+/** The transfers of its transaction that an event is stored with. */
 export type EventTransfers = {
   readonly blockHash: string;
+  readonly hash: string;
   readonly logIndex: number;
   readonly transfers: readonly unknown[];
 };
@@ -31,37 +32,44 @@ export async function stageEvents(
 ): Promise<void> {
   const selected = sql`
     event.id > ${after} and event.id <= ${upTo} and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
-  const table = sql.table(`${schema}.event`);
-  await stageRows(session, {
-    events: sql`
-      select event.*, ${argumentsOf(sql`event.args`)} as a, ${transfersOf(transfers)} as transfers
-      from ${table} event where ${selected} offset 0`,
-    creations: sql`
-      select event.address, ${argumentsOf(sql`event.args`)} as a
-      from ${table} event where ${createsPool(sql`event.source`)} and ${selected}`,
-  });
+  const decoded = sql`
+    select event.*, ${argumentsOf(sql`event.args`)} as a
+    from ${sql.table(`${schema}.event`)} event where ${selected}`;
+  await stageRows(session, { decoded, events: withTransfers(decoded, transfers) });
 }
 
 /**
  * SQL: the arguments (json) as jsonb, which holds no NUL: whoever may name a vault could put one into its event. An
  * escaped backslash before `u0000` is none.
  */
-function argumentsOf(args: RawBuilder<unknown>): RawBuilder<unknown> {
+export function argumentsOf(args: RawBuilder<unknown>): RawBuilder<unknown> {
   const nul = sql.raw(String.raw`'(?<!\\)((?:\\\\)*)\\u0000'`);
   return sql`
     case when strpos(${args}::text, ${sql.raw(String.raw`'\u0000'`)}) = 0 then ${args}::jsonb
          else regexp_replace(${args}::text, ${nul}, ${sql.raw(String.raw`'\1'`)}, 'g')::jsonb end`;
 }
 
-/** SQL: the transfers that the row of `event` is stored with, looked up by the event's place in the chain. */
-function transfersOf(found: readonly EventTransfers[]): RawBuilder<unknown> {
-  if (found.length === 0) return sql`null::jsonb`;
-  const byPlace = found.map(({ blockHash, logIndex, transfers }) => [
-    `${blockHash} ${logIndex}`,
-    transfers,
-  ]);
+/** SQL: events with `transfers`: null, or those found for the event's place in the chain. */
+function withTransfers(
+  decoded: RawBuilder<unknown>,
+  found: readonly EventTransfers[],
+): RawBuilder<unknown> {
+  if (found.length === 0)
+    return sql`select d.*, null::jsonb as transfers from (${decoded} offset 0) d`;
+  const transactions: Record<string, readonly unknown[]> = {};
+  const keys: Record<string, string> = {};
+  for (const { blockHash, hash, logIndex, transfers } of found) {
+    const key = `${blockHash} ${hash}`;
+    transactions[key] = transfers;
+    keys[`${blockHash} ${logIndex}`] = key;
+  }
+  // Materialized: else a plan that is made once reads the text for each event.
   return sql`
-    ${JSON.stringify(Object.fromEntries(byPlace))}::jsonb -> (event.block_hash || ' ' || event.log_index)`;
+    with found as materialized (
+      select ${JSON.stringify(keys)}::jsonb as keys, ${JSON.stringify(transactions)}::jsonb as transfers
+    )
+    select d.*, found.transfers -> (found.keys ->> (d.block_hash || ' ' || d.log_index)) as transfers
+    from (${decoded} offset 0) d cross join found`;
 }
 
 /** An event as a row of Ponder's table holds it, fetched from the chain without Ponder. */
@@ -103,19 +111,17 @@ export async function stageDecoded(
         "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
         args jsonb, sender text, target text, "calldataTail" text, transfers jsonb
       )`;
-  await stageRows(session, {
-    events: decoded,
-    creations: sql`select address, a from (${decoded}) d where ${createsPool(sql`d.source`)}`,
-  });
+  await stageRows(session, { decoded, events: decoded });
 }
 
 type StagedRows = {
+  readonly decoded: RawBuilder<unknown>;
+  /** The same with `transfers`. */
   readonly events: RawBuilder<unknown>;
-  /** Of them those that create pools. */
-  readonly creations: RawBuilder<unknown>;
 };
 
-async function stageRows(session: Session, { events, creations }: StagedRows): Promise<void> {
+async function stageRows(session: Session, { decoded, events }: StagedRows): Promise<void> {
+  const creations = sql`select address, a from (${decoded}) d where ${createsPool(sql`d.source`)}`;
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
                         transaction_hash, log_index, sub_index, contract, token_id, amount, from_address,
@@ -125,7 +131,7 @@ async function stageRows(session: Session, { events, creations }: StagedRows): P
            ${bytes(sql`e.transaction_hash`)}, e.log_index, element.sub_index, ${bytes(sql`e.address`)},
            element.token_id, element.amount, ${bytes(sql`coalesce(element.from_address, ${typed(from)})`)},
            ${bytes(sql`coalesce(element.to_address, ${typed(to)})`)},
-           ${bytes(typed(sql`a ->> 'orderHash'`))}, case when element.kind is null then ${payload(events)} end
+           ${bytes(typed(sql`a ->> 'orderHash'`))}, case when element.kind is null then ${payload(decoded)} end
     from (
       select event.*, ${eventKindSql(sql`event.source`, sql`event.name`)} as kind from (${events}) event offset 0
     ) e

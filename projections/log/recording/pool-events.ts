@@ -24,15 +24,22 @@ export const createsPool = (source: RawBuilder<unknown>): RawBuilder<boolean> =>
 export const createdPools = (creations: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select distinct on (a ->> 'pool') a ->> 'pool' as pool, address as factory from (${creations}) creation`;
 
+/** SQL: whether an event, by its source, is of a pool. */
+export const isOfPool = (source: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`${source} = any (${poolSources}::text[])`;
+
+/** SQL: the factory that created the pool of an event, as the log says; null if none did. */
+export const recordedFactory = (event: string): RawBuilder<string | null> => sql`(
+  select '0x' || encode(c.address, 'hex')
+  from log.fact f join log.contract c using (contract_id)
+  where f.kind = ${kindLiteral("pool_created")}
+    and f.to_address = decode(substr(${sql.ref(`${event}.address`)}, 3), 'hex')
+    and c.chain_id = ${sql.ref(`${event}.chain_id`)}
+    and f.block_id not in (select r.block_id from log.retracted_blocks(${logHead}) r)
+  order by f.block_id limit 1)`;
+
 /** SQL: `{"factory"}` of `e`, a row of events to be staged, and `created`, a row of `createdPools`; null for others. */
 export const poolFactory = sql`
-  case when e.source = any (${poolSources}::text[]) then
-    jsonb_build_object('factory', coalesce(created.factory, (
-      select '0x' || encode(c.address, 'hex')
-      from log.fact f join log.contract c using (contract_id)
-      where f.kind = ${kindLiteral("pool_created")} and f.to_address = decode(substr(e.address, 3), 'hex')
-        and c.chain_id = e.chain_id
-        and f.block_id not in (select r.block_id from log.retracted_blocks(${logHead}) r)
-      order by f.block_id limit 1
-    )))
+  case when ${isOfPool(sql`e.source`)} then
+    jsonb_build_object('factory', coalesce(created.factory, ${recordedFactory("e")}))
   end`;

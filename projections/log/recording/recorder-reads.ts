@@ -97,6 +97,19 @@ export async function readChunkEnd(
   return rows[0]?.id ?? finalizedId;
 }
 
+/** The id of the last event that is not settled and in a block below another's; there is one. */
+export async function readLastIdBelow(
+  db: Database,
+  { schema, settledId }: RecorderProgress,
+  { id, blockNumber }: { id: string; blockNumber: bigint },
+): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select id from ${sql.table(`${schema}.event`)}
+    where id > ${settledId} and id < ${id} and block_number < ${blockNumber}
+    order by id desc limit 1`.execute(db);
+  return rows[0]?.id ?? settledId;
+}
+
 /** `holdsSources`: events of the sources that were asked for. */
 export type ReadBlock = PonderBlock & { holdsSources: boolean };
 

@@ -1,11 +1,7 @@
-import { sql } from "kysely";
 import type { Database, Session } from "../../database.ts";
-import { firstBlockId } from "../block-id.ts";
-import { appendBlockStates } from "../block-states.ts";
 import type { IndexerId } from "../indexer-id.ts";
-import { appendStaged, openStage } from "../stage.ts";
-import { readMissingTransfers, type TransferReader } from "./missing-transfers.ts";
-import { stageEvents } from "./ponder-events.ts";
+import { executePlan } from "./execute-plan.ts";
+import type { TransferReader } from "./missing-transfers.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
 import {
   type CanonicalHashes,
@@ -15,8 +11,6 @@ import {
   reconcile,
 } from "./reconcile.ts";
 import {
-  isRecorded,
-  type ReadBlock,
   type RecorderProgress,
   readBlocksAbove,
   readChunkEnd,
@@ -28,9 +22,6 @@ import {
 
 /** Finalized events that one transaction takes from Ponder's backlog. */
 const BACKLOG_EVENTS = 10_000;
-
-/** Events that are staged with plans made for any. */
-const FEW_EVENTS = 1_000;
 
 export type RecorderPass = {
   /** Facts appended, retractions and re-adoptions included. */
@@ -50,6 +41,8 @@ export type Recording = IndexerId & {
   fence: (session: Session) => Promise<void>;
   /** Events of the backlog that one transaction takes; absent: 10,000. */
   backlogEvents?: number;
+  /** Transfers of receipts that one transaction stores, about; absent: 100,000. */
+  passTransfers?: number;
   /** Told Ponder's schema before anything is read from it: each pass, as it may be another one. */
   onSchema?: (schema: string) => Promise<void>;
 };
@@ -76,8 +69,9 @@ export async function recordChain(db: Database, recording: Recording): Promise<R
   const plan = await reconcile(inPonder, inLog, canonicalHashes);
   await retractAboveFork(db, recording, plan, { inPonder, inLog });
   const settles = upTo !== null && plan.held === 0;
-  const appended = await executePlan(db, recording, standing, { plan, inPonder, upTo, settles });
-  return { appended, more: settles, held: plan.held };
+  const step = { plan, inPonder, upTo, settles };
+  const { appended, isWhole } = await executePlan(db, recording, standing, step);
+  return { appended, more: settles || !isWhole, held: plan.held };
 }
 
 type Range = { inPonder: readonly PonderBlock[]; upTo: string | null };
@@ -118,89 +112,4 @@ async function retractAboveFork(
   // A height that the chain has not reached again is abandoned with the branch.
   const gone = above.filter(({ number, hash }) => canonical.get(number) !== hash);
   plan.retract.push(...gone.map(({ blockId }) => blockId));
-}
-
-type Step = {
-  plan: Plan;
-  inPonder: readonly ReadBlock[];
-  upTo: string | null;
-  settles: boolean;
-};
-
-async function executePlan(
-  db: Database,
-  recording: Recording,
-  progress: RecorderProgress,
-  { plan, inPonder, upTo, settles }: Step,
-): Promise<number> {
-  const { transfers, now, fence } = recording;
-  const { schema, settledId } = progress;
-  const changes = plan.retract.length + plan.readopt.length + plan.append.length;
-  if (changes === 0 && !settles) return 0;
-  const condition = isRecorded(recording, progress);
-  const selection = {
-    after: settledId,
-    upTo: upTo ?? afterAllIds,
-    blockHashes: plan.append,
-    condition,
-  };
-  const appending = new Set(plan.append);
-  const blocks = inPonder.filter(({ hash }) => appending.has(hash));
-  const needsTransfers = blocks.some(({ holdsSources }) => holdsSources);
-  const plansOnce = blocks.reduce((sum, { events }) => sum + events, 0) <= FEW_EVENTS;
-  // Before the transaction: a slow node holds no lock.
-  const found =
-    transfers && needsTransfers ? await readMissingTransfers(db, schema, selection, transfers) : [];
-  return await db.transaction().execute(async (session) => {
-    let appended = 0;
-    appended += await appendBlockStates(session, "block_retracted", plan.retract, now());
-    appended += await appendBlockStates(session, "block_readopted", plan.readopt, now());
-    if (plan.append.length > 0) {
-      await openStage(session, { plansOnce });
-      await stageEvents(session, schema, selection, found);
-      appended += (await appendStaged(session)).appended;
-    }
-    if (settles && upTo !== null) await settle(session, recording, schema, upTo);
-    else await storeRecordedBlocks(session, recording, plan, inPonder);
-    await fence(session);
-    return appended;
-  });
-}
-
-async function settle(
-  session: Session,
-  { chainId, indexer }: IndexerId,
-  schema: string,
-  id: string,
-): Promise<void> {
-  await sql`
-    insert into ops.recorder (chain_id, ponder_schema, settled_id, indexer)
-    values (${chainId}, ${schema}, ${id}, ${indexer})
-    on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id, updated_at = now()
-  `.execute(session);
-  await sql`
-    delete from ops.recorded_block
-    where chain_id = ${chainId} and indexer = ${indexer}
-      and block_id < ${firstBlockId(chainId, blockNumberOf(id) + 1n)}`.execute(session);
-}
-
-/** Remembers which blocks hold events of the indexer: it is suspected of a reorg when it drops one of them. */
-async function storeRecordedBlocks(
-  session: Session,
-  { chainId, indexer }: IndexerId,
-  { append }: Plan,
-  inPonder: readonly PonderBlock[],
-): Promise<void> {
-  const appended = new Set(append);
-  const blocks = inPonder.filter(({ hash, events }) => events > 0 && appended.has(hash));
-  if (blocks.length === 0) return;
-  await sql`
-    insert into ops.recorded_block (chain_id, indexer, block_id, events)
-    select ${chainId}, ${indexer}, b.block_id, recorded.events
-    from unnest(${blocks.map(({ hash }) => hash)}::text[], ${blocks.map(({ events }) => events)}::integer[])
-      recorded (hash, events)
-    join log.block b on b.chain_id = ${chainId} and b.hash = decode(substr(recorded.hash, 3), 'hex')
-    on conflict (chain_id, indexer, block_id) do update set events = excluded.events`.execute(
-    session,
-  );
 }

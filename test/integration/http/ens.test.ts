@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
@@ -5,16 +8,19 @@ import { accounts } from "../../../devnet/accounts.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { installContracts } from "../../../devnet/install.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { allProjections } from "../../../projections/all.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { feeRecipient } from "../../support/orders/order-facts.ts";
+import { openProjectedLog } from "../../support/orders/projected-log.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let anvil: Anvil;
-let database: TestDatabase;
+let database: Awaited<ReturnType<typeof openProjectedLog>>;
 let api: ApiClient;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await openProjectedLog(allProjections({ feeRecipient }));
+  await database.clear();
   anvil = await startAnvil({ chainId: 1 });
   await installContracts(connect(anvil));
   api = await serveOver(anvil.rpcUrl);
@@ -126,6 +132,40 @@ describe("GET /v1/ens/resolve", () => {
         body: { code: "rpc_unavailable" },
       });
     } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("GET /v1/search for a name", () => {
+  it("finds its wallet", async () => {
+    expect(await api.get("/v1/search?q=alice.eth")).toMatchObject({
+      status: 200,
+      body: { data: { wallets: [{ address: lower(accounts.alice.address) }] } },
+    });
+  });
+
+  it("holds no connection of the database while Ethereum does not answer", async () => {
+    const silent = createServer(() => {});
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const other = await serveOver(`http://127.0.0.1:${port}`);
+    try {
+      let waiting = 12;
+      const searches = Array.from({ length: waiting }, async (_, index) => {
+        const answer = await other.get(`/v1/search?q=silent${index}.eth`);
+        waiting -= 1;
+        return answer;
+      });
+      await once(silent, "request");
+      expect(await other.get("/v1/collections")).toMatchObject({ status: 200 });
+      expect(waiting).toBe(12);
+      for (const answer of await Promise.all(searches))
+        expect(answer).toMatchObject({ status: 200, body: { data: { wallets: [] } } });
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
       await other.close();
     }
   });

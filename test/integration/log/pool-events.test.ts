@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TransferReader } from "../../../projections/log/recording/missing-transfers.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -18,11 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function record(): Promise<void> {
+async function record(transfers?: TransferReader): Promise<void> {
   const recording = {
     ...{ chainId: 1, indexer: "core" },
     canonicalHashes: async () =>
       new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
+    ...(transfers === undefined ? {} : { transfers }),
     now: () => new Date(0),
     fence: async () => {},
   };
@@ -85,5 +87,33 @@ describe("an event of a pool", () => {
       database.db,
     );
     expect(rows).toEqual(texts.map(() => ({ pool })));
+  });
+
+  it("of a pool that no factory created is stored without transfers, and leaves them to the next of its source", async () => {
+    const at = block(1, 3);
+    const transactionIndex = 7;
+    const events = [swapped(at, 20, stranger), swapped(at, 21, pool), swapped(at, 22, pool)];
+    await emit(
+      database.db,
+      "ponder_1",
+      [...events, created(at, 23, addressOf(5)), swapped(at, 24, addressOf(5))].map((event) => ({
+        ...event,
+        transactionIndex: event.logIndex === 24 ? 8 : transactionIndex,
+      })),
+    );
+    await emit(database.db, "ponder_1", [{ ...swapped(at, 25, stranger), transactionIndex: 9 }]);
+    const requested: number[] = [];
+    await record({
+      events: [{ source: "SudoswapV1", name: "SwapNFTOutPair" }],
+      fetch: async (transactions) => {
+        requested.push(...transactions.map(({ hash }) => Number(hash.slice(-8))));
+        return new Map(transactions.map(({ hash }) => [hash, [{ of: hash }]]));
+      },
+    });
+    const { rows } = await sql<{ log: number; stored: boolean }>`
+      select log_index as log, payload ? 'transfers' as stored from log.fact
+      where kind = 35 and log_index >= 20 order by log_index`.execute(database.db);
+    expect(rows.filter(({ stored }) => stored).map(({ log }) => log)).toEqual([21, 24]);
+    expect(requested).toEqual([7, 8]);
   });
 });

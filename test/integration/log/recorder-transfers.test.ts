@@ -26,6 +26,7 @@ let isDown: boolean;
 
 const b1 = block(1, 1);
 const b2 = block(1, 2);
+const b3 = block(1, 3);
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -59,16 +60,24 @@ async function fetch(transactions: readonly TransactionRef[]) {
   return new Map(transactions.map(({ hash }) => [hash, [{ of: hash }]]));
 }
 
-async function record(): Promise<void> {
+/** Returns the number of facts of each pass. */
+async function record(passTransfers?: number): Promise<number[]> {
   const recording = {
     ...{ chainId: 1, indexer: "core" },
     canonicalHashes: async () =>
-      new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
+      new Map([b1, b2, b3].map(({ number, hash }) => [BigInt(number), hash])),
     transfers: { events, fetch },
+    ...(passTransfers === undefined ? {} : { passTransfers }),
     now: () => new Date(0),
     fence: async () => {},
   };
-  while ((await recordChain(database.db, recording)).more);
+  const passes: number[] = [];
+  for (let more = true; more; ) {
+    const pass = await recordChain(database.db, recording);
+    if (pass.appended > 0) passes.push(pass.appended);
+    more = pass.more;
+  }
+  return passes;
 }
 
 function event(logIndex: number, transactionIndex: number, more: Partial<Emitted> = {}): Emitted {
@@ -85,7 +94,8 @@ async function stored(): Promise<[number, string | null][]> {
   return rows.map(({ log, of }) => [log, of]);
 }
 
-const transaction = (index: number) => `0x${b1.hash.slice(2, 58)}${String(index).padStart(8, "0")}`;
+const transaction = (index: number, { hash } = b1) =>
+  `0x${hash.slice(2, 58)}${String(index).padStart(8, "0")}`;
 
 describe("an event that is stored with its transaction's transfers", () => {
   it("has them if it is the first of its source in the transaction; the receipt is read once", async () => {
@@ -120,7 +130,7 @@ describe("an event that is stored with its transaction's transfers", () => {
       condition: sql<boolean>`true`,
     };
     const factsRead = await database.db.transaction().execute(async (session) => {
-      await readMissingTransfers(session, schema, selection, { events, fetch });
+      await readMissingTransfers(session, schema, selection, { events, fetch }, 10);
       const { rows } = await sql<{ facts: number }>`
         select (seq_tup_read + idx_tup_fetch)::int as facts from pg_stat_xact_user_tables
         where relid = 'log.fact_0'::regclass`.execute(session);
@@ -155,4 +165,35 @@ describe("an event that is stored with its transaction's transfers", () => {
     ]);
     expect(requested).toEqual([transaction(0)]);
   });
+
+  const many = () => {
+    const other = { name: "Cancelled" };
+    return [
+      event(1, 0, other),
+      event(2, 1),
+      event(3, 2),
+      event(4, 3, other),
+      ...[event(1, 0, other), event(2, 1), event(3, 2, other)].map((one) => ({
+        ...one,
+        block: b2,
+      })),
+      ...[event(1, 0, other), event(2, 1), event(3, 2)].map((one) => ({ ...one, block: b3 })),
+    ];
+  };
+  const storedOfMany = [
+    ...[null, transaction(1), transaction(2), null],
+    ...[null, transaction(1, b2), null],
+    ...[null, transaction(1, b3), transaction(2, b3)],
+  ];
+
+  it.each(["finalized", "new"])(
+    "is one of the last of a pass when there are many transfers: %s blocks",
+    async (blocks) => {
+      await emit(database.db, schema, many());
+      if (blocks === "finalized") await finalize(database.db, schema, 1, endOf(b3));
+      expect(await record(1)).toEqual([4, 3, 3]);
+      expect((await stored()).map(([, of]) => of)).toEqual(storedOfMany);
+      expect([...new Set(requested)]).toEqual(storedOfMany.filter((of) => of !== null));
+    },
+  );
 });

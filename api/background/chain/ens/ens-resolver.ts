@@ -1,16 +1,18 @@
 import {
   type Address,
+  concat,
   decodeFunctionResult,
   encodeFunctionData,
   type Hex,
   isAddress,
+  keccak256,
   namehash,
   parseAbi,
   size,
   toHex,
   zeroAddress,
 } from "viem";
-import { packetToBytes } from "viem/ens";
+import { labelhash, packetToBytes } from "viem/ens";
 import { ensRegistry } from "../../../../abis/deployments.ts";
 import type { CallOutcome, ChainCall } from "../calls/chain-call.ts";
 import { executeCalls } from "../calls/execute-calls.ts";
@@ -41,9 +43,7 @@ export async function findResolver(
   basis: ReadBasis,
   name: string,
 ): Promise<Resolver | null> {
-  const labels = name.split(".");
-  const names = labels.map((_, index) => labels.slice(index).join("."));
-  const outcomes = await executeCalls(client, basis, names.map(resolverCall));
+  const outcomes = await executeCalls(client, basis, nodesOf(name).map(resolverCall));
   const resolvers = outcomes.map((outcome) => {
     if (outcome === undefined) throw new RpcFailure("No RPC result for the ENS registry");
     return readAddress(returnedOf(outcome));
@@ -55,9 +55,20 @@ export async function findResolver(
   return nearest === 0 ? directResolver(address) : null;
 }
 
-export const resolverCall = (name: string): ChainCall => ({
+/** The hashes (EIP-137) of a name and its parents, each made from the next. */
+function nodesOf(name: string): Hex[] {
+  const nodes: Hex[] = [];
+  let node = namehash("");
+  for (const label of name.split(".").toReversed()) {
+    node = keccak256(concat([node, labelhash(label)]));
+    nodes.unshift(node);
+  }
+  return nodes;
+}
+
+export const resolverCall = (node: Hex): ChainCall => ({
   to: ensRegistry,
-  data: encodeFunctionData({ abi: ensAbi, functionName: "resolver", args: [namehash(name)] }),
+  data: encodeFunctionData({ abi: ensAbi, functionName: "resolver", args: [node] }),
 });
 
 async function isExtended(

@@ -97,10 +97,11 @@ async function findPrimaryName(
   address: Address,
 ): Promise<string | null> {
   const reverse = `${address.slice(2)}.addr.reverse`;
-  const [resolverOutcome] = await executeCalls(client, basis, [resolverCall(reverse)]);
+  const node = namehash(reverse);
+  const [resolverOutcome] = await executeCalls(client, basis, [resolverCall(node)]);
   const resolver = readAddress(returnedOf(resolverOutcome));
   if (resolver === null) return null;
-  const data = encodeFunctionData({ abi: ensAbi, functionName: "name", args: [namehash(reverse)] });
+  const data = encodeFunctionData({ abi: ensAbi, functionName: "name", args: [node] });
   const [outcome] = await executeCalls(client, basis, [{ to: resolver, data }]);
   const returned = returnedOf(outcome);
   const text =

@@ -12,11 +12,10 @@ import { registerRefund, setRateLimitHeaders } from "../../http/rate-limit-state
 import { busyPage, limitedPage, unknownPage } from "./error-pages.ts";
 import { siteHeaders } from "./headers.ts";
 import { streamToPages } from "./live-stream.ts";
-import { type SiteContext, sendPage, servePage } from "./serve-page.ts";
+import { type PageOptions, type SiteContext, sendPage, servePage } from "./serve-page.ts";
 import type { PageHandler } from "./visit.ts";
 
-/** `spansChains`: it is about all chains, whichever is chosen. */
-export type SitePage = readonly [path: string, handler: PageHandler, spansChains?: boolean];
+export type SitePage = readonly [path: string, handler: PageHandler, options?: PageOptions];
 
 export type Site = SiteContext & {
   readonly pages: readonly SitePage[];
@@ -34,8 +33,8 @@ const readAsset = (name: string): string =>
 export function mountSite(app: Express, site: Site): void {
   const headers = siteHeaders(site.context.media);
   const before = [headers, limitPages(site)];
-  for (const [path, handler, spansChains] of site.pages) {
-    const handle = servePage(site, handler, spansChains);
+  for (const [path, handler, options] of site.pages) {
+    const handle = servePage(site, handler, options);
     servePath(app, path, { get: [...before, withSlot(site, handle)] });
   }
   if (site.feedOf !== undefined) {

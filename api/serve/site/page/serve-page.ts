@@ -14,6 +14,7 @@ import { addressOf, setPosition } from "../../http/reads/position.ts";
 import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
+import type { TypedRoute } from "../../http/route.ts";
 import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
 import { failedPage, refusedPage, unavailablePage, unknownPage } from "./error-pages.ts";
@@ -38,8 +39,18 @@ export type SiteContext = {
 
 const type = "text/html; charset=utf-8";
 
+export type PageOptions = {
+  /** It is about all chains, whichever is chosen. */
+  readonly spansChains?: boolean;
+  readonly prepare?: TypedRoute<Context, unknown, unknown>["prepare"];
+};
+
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
-export function servePage(site: SiteContext, handle: PageHandler, spansChains = false) {
+export function servePage(
+  site: SiteContext,
+  handle: PageHandler,
+  { spansChains = false, prepare }: PageOptions = {},
+) {
   const { context, cache, logger, feedOf, slowRequests, cells, explain } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
@@ -64,6 +75,7 @@ export function servePage(site: SiteContext, handle: PageHandler, spansChains = 
         ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
         : cache.get(source, make);
     try {
+      await prepare?.(request.query, { ...context, ...cell.own });
       const made = await (slowRequests?.read(address, read) ?? read());
       if ("page" in made) sendUnshown(response, made);
       else await sendDocument(request, response, made);

@@ -48,6 +48,7 @@ export const getKey = route(
     reads: "nothing",
     summary: "The key of this request: what it may be used for, until when and from where",
     scope: null,
+    isPrivate: true,
     query: z.object({ chainId: optionalChainId }),
     data: OwnKey,
     refuses: keyRefusals,
@@ -90,6 +91,7 @@ export const listKeyRequests = route(
     reads: "nothing",
     summary: `The key's newest ${maxRequests} requests of ${requestDays} days, a few seconds late, newest first`,
     scope: null,
+    isPrivate: true,
     query: z.object({
       chainId: optionalChainId,
       before: cursorInteger(18)

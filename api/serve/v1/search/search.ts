@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { RpcFailure } from "../../../background/chain/rpc-batch.ts";
+import { sleep } from "../../../background/log-signal/back-off.ts";
 import { snapshotsOf } from "../../http/reads/across.ts";
 import { presentFound } from "../../views/search-result.ts";
 import { SearchResult } from "../../views/search-schema.ts";
@@ -9,6 +10,8 @@ import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId, text } from "../routing/parameters.ts";
 import { findCollections, findHashes, findTokens, type SearchedPlace } from "./find.ts";
 import { parseSearch, type SearchTerms } from "./parse-search.ts";
+
+const maxText = 200;
 
 const limit = z
   .string()
@@ -20,7 +23,7 @@ const limit = z
     override: { type: "integer", minimum: 1, maximum: 20, default: 10, pattern: undefined },
   });
 
-export const search = route(
+const searchRoute = route(
   {
     method: "get",
     path: "/v1/search",
@@ -28,12 +31,12 @@ export const search = route(
     tag: "Search",
     summary: "Collections, tokens, wallets, transactions, orders and sales that a text may mean",
     query: z.object({
-      q: text(200)
+      q: text(maxText)
         .refine((q) => q.trim().length >= 2, "must have at least two characters")
         .meta({
           description:
             "Beginnings of a collection's words, a slug, an address or its beginning, a token's name, a collection and a token id (`punks 12`, `0x…/12`), an ENS name, a hash of a transaction or an order, an order's id, a `saleId`.",
-          override: { type: "string", minLength: 2, maxLength: 200 },
+          override: { type: "string", minLength: 2, maxLength: maxText },
         }),
       chainId: optionalChainId.meta({
         description: "Without it all chains served.",
@@ -50,19 +53,39 @@ export const search = route(
     const terms = parseSearch(q);
     const { siteUrl, media, market, now } = context;
     const places = placesOf(context, chainId);
-    const [collections, tokens, wallets, hashes] = await Promise.all([
+    const [collections, tokens, hashes] = await Promise.all([
       findCollections(places, terms.text, limit),
       findTokens(places, terms, limit),
-      findWallets(terms, context),
       terms.hash === null ? none : findHashes(places, terms.hash, now()),
     ]);
-    const found = { collections, tokens, wallets, ...hashes };
+    const found = { collections, tokens, wallets: findWallets(terms, context), ...hashes };
     return {
       data: presentFound(found, { siteUrl, media, prefix: market.prefix }),
       isVolatile: terms.ensName !== null,
     };
   },
 );
+
+export const search = { ...searchRoute, prepare: prepareSearch };
+
+/** How long a search waits for Ethereum, in milliseconds. */
+const nameMs = 2_000;
+
+/** Resolves the name that a search is for, if it is one: the search itself finds it kept. */
+export async function prepareSearch(query: unknown, context: Context): Promise<void> {
+  const { q } = Object(query) as { q?: unknown };
+  const name = typeof q === "string" && q.length <= maxText ? parseSearch(q).ensName : null;
+  if (name === null || !context.chains.includes(1)) return;
+  const resolved = readEnsRecord(context.market, name, { name, now: context.now() });
+  const late = new AbortController();
+  try {
+    await Promise.race([resolved, sleep(nameMs, late.signal)]);
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+  } finally {
+    late.abort();
+  }
+}
 
 /** One database holds the log of all chains, or each the logs of some. */
 function placesOf({ db, chains }: Context, chainId: ChainId | undefined): SearchedPlace[] {
@@ -72,16 +95,11 @@ function placesOf({ db, chains }: Context, chainId: ChainId | undefined): Search
 
 const none = { transactions: [], orders: [], sales: [] };
 
-/** An address as it is; the address of a name, as long as Ethereum answers. */
-async function findWallets({ address, ensName }: SearchTerms, { market, chains, now }: Context) {
+/** An address as it is; the address of a name, if Ethereum answered. */
+function findWallets({ address, ensName }: SearchTerms, { market, now }: Context) {
   if (address !== null) return [{ address, ensName: null }];
-  if (ensName === null || !chains.includes(1)) return [];
-  try {
-    const { value } = await readEnsRecord(market, ensName, { name: ensName, now: now() });
-    if (typeof value === "string" || value.address === null) return [];
-    return [{ address: value.address, ensName }];
-  } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error;
-    return [];
-  }
+  if (ensName === null) return [];
+  const record = readEnsRecord.kept(market, ensName, { name: ensName, now: now() });
+  if (record === undefined || typeof record === "string" || record.address === null) return [];
+  return [{ address: record.address, ensName }];
 }

@@ -1,0 +1,24 @@
+import { encodeAbiParameters, type Hex, pad, toEventSelector } from "viem";
+import { expect, it } from "vitest";
+import { maxTransfers, parseTransfers } from "./receipt-transfers.ts";
+
+const address = pad("0x01", { size: 20 });
+const selector = toEventSelector(
+  "event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)",
+);
+
+function batch(entries: number) {
+  const numbers = Array.from({ length: entries }, (_, index) => BigInt(index));
+  const data = encodeAbiParameters(
+    [{ type: "uint256[]" }, { type: "uint256[]" }],
+    [numbers, numbers],
+  );
+  const topics: Hex[] = [selector, ...[1, 2, 3].map(() => pad(address))];
+  return { address, topics, data, logIndex: 4 };
+}
+
+it("tells up to 5,000 transfers of a transaction, of more none", () => {
+  expect(maxTransfers).toBe(5_000);
+  expect(parseTransfers([batch(2_000), batch(3_000)])).toHaveLength(maxTransfers);
+  expect(parseTransfers([batch(2_000), batch(3_001)])).toEqual([]);
+});
