@@ -7,6 +7,7 @@ import { apportion } from "./model/apportion.ts";
 import { attributeMarketplace } from "./model/attribution.ts";
 import { type Doubt, isDoubt } from "./model/doubt.ts";
 import type { Exchange, ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
+import { isOfUnknownPool } from "./model/exchange-transaction.ts";
 import { classifyFees, type Fee } from "./model/fees.ts";
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
 import type { Fill, NftStandard } from "./model/trade.ts";
@@ -119,9 +120,9 @@ function fillsOf(
 
 /** It is the transaction's: equal in all facts that have it. */
 function calldataTailOf(facts: readonly ExchangeFact[]): Hex | null {
-  for (const { payload } of facts) {
-    const { calldataTail } = payload as { calldataTail?: Hex | null };
-    if (calldataTail) return calldataTail;
+  for (const fact of facts) {
+    const { calldataTail } = fact.payload as { calldataTail?: Hex | null };
+    if (calldataTail && !isOfUnknownPool(fact)) return calldataTail;
   }
   return null;
 }

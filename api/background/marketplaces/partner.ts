@@ -73,6 +73,8 @@ export type FulfillmentRequest = {
   readonly buyer: Address;
   /** Null: all remaining units. */
   readonly units: bigint | null;
+  /** As of a request. */
+  readonly caller?: string;
 };
 
 /** An order announced by a stream event. The event's data is not trusted: the order is fetched. */
@@ -120,6 +122,8 @@ export type Partner = {
   readonly fetchCollection?: (
     chainId: ChainId,
     contract: Address,
+    /** As of a request. */
+    caller?: string,
   ) => Promise<PartnerCollection | Rejection<"not_found"> | PartnerFailure>;
   /** A page of a collection's listings; a null cursor starts. `newest`: latest first. */
   fetchListings(

@@ -9,6 +9,8 @@ export type PartnerRequest = {
   body?: unknown;
   /** Rate limit that the request counts against. `read`: data for many callers; `act`: on behalf of one caller. */
   budget: "read" | "act";
+  /** Who asked for it, and may have a third of the budget; absent: ourselves. */
+  caller?: string | undefined;
 };
 
 export type PartnerResponse = { status: number; body: unknown };

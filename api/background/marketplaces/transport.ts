@@ -1,9 +1,10 @@
+import { LRUCache } from "lru-cache";
 import { Agent } from "undici";
 import { reject } from "../../../projections/domain/rejection.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { countRequest } from "./count-requests.ts";
 import type { PartnerFailure } from "./partner.ts";
-import { type Clock, createRateLimiter, systemClock } from "./rate-limiter.ts";
+import { type Clock, createRateLimiter, type RateLimiter, systemClock } from "./rate-limiter.ts";
 import {
   type PartnerRequest,
   type PartnerResponse,
@@ -51,6 +52,8 @@ const defaultCooldownMs = 5_000;
 const maxCooldownMs = 3_600_000;
 /** A bulk call of the largest size for callers, at once, where the limit per minute allows it. */
 const actBurst = 20;
+/** Callers whose shares are known: a third of a budget for a minute, which may be used at once. */
+const maxCallers = 10_000;
 /** None of a bulk call waits for another: the time that a request may take includes waiting for a connection. */
 const maxConnections = actBurst;
 
@@ -70,6 +73,15 @@ export function openTransport(options: TransportOptions): Transport {
     read: createRateLimiter(requestsPerMinute, clock),
     act: createRateLimiter(actsPerMinute, clock, Math.min(actBurst, Math.ceil(actsPerMinute / 2))),
   };
+  const thirds = { read: Math.ceil(requestsPerMinute / 3), act: Math.ceil(actsPerMinute / 3) };
+  const shares = new LRUCache<string, RateLimiter>({ max: maxCallers });
+  const shareOf = (caller: string, budget: PartnerRequest["budget"]): RateLimiter => {
+    const key = `${budget} ${caller}`;
+    const third = thirds[budget];
+    const share = shares.get(key) ?? createRateLimiter(2 * third, clock, third);
+    shares.set(key, share);
+    return share;
+  };
   const inFlight = new Map<string, Promise<PartnerResponse | PartnerFailure>>();
 
   /** Messages contain no header, query or host: any of them may hold a key. */
@@ -87,7 +99,7 @@ export function openTransport(options: TransportOptions): Transport {
   type Rationed = { fault: string; isRetryable: false; retryAfterSeconds: number };
   async function tryOnce(request: PartnerRequest): Promise<RequestOutcome | Rationed> {
     if (!breaker.tryEnter()) return { fault: "circuit breaker is open", isRetryable: false };
-    const slot = await limiters[request.budget].take(timeouts.waitMs);
+    const slot = await takeSlot(request);
     if (!slot.granted) {
       breaker.cancel();
       const seconds = Math.max(1, Math.ceil(slot.retryInMs / 1000));
@@ -104,6 +116,15 @@ export function openTransport(options: TransportOptions): Transport {
     else coolDown(outcome.retryAfterMs);
     countRequest({ marketplace, budget: request.budget, outcome, limiters });
     return outcome;
+  }
+
+  /** A caller beyond his share waits alone. */
+  async function takeSlot({ budget, caller }: PartnerRequest) {
+    if (caller !== undefined) {
+      const own = await shareOf(caller, budget).take(timeouts.waitMs);
+      if (!own.granted) return own;
+    }
+    return await limiters[budget].take(timeouts.waitMs);
   }
 
   function coolDown(retryAfterMs: number | null): void {

@@ -84,6 +84,18 @@ export function callerOf(request: Request, response: Response): string {
   return admissions.get(response)?.caller ?? callerAddress(request);
 }
 
+/** The same of a handler's input. */
+export const callerOfInput = ({
+  address,
+  key,
+}: {
+  readonly address: string;
+  readonly key: UsedKey | null;
+}): string =>
+  key === null
+    ? address
+    : `${key.accountId === null ? "key" : "account"} ${key.accountId ?? key.id}`;
+
 /** The key of an admitted request; null: none. */
 export const keyOf = (response: Response): UsedKey | null => admissions.get(response)?.key ?? null;
 

@@ -24,10 +24,10 @@ type Price = Pick<Trade, "currency" | "totalWei" | "fees">;
 export function tradesOf({ transfers, ...transaction }: ExchangeTransaction): Fill[] {
   let after = -1;
   return translateEvents({ transfers, ...transaction }, (event) => {
-    const range = { after, before: event.logIndex };
-    after = event.logIndex;
     const version = event.source === "SudoswapV1" ? "1" : "2";
     if (event.factory !== sudoswapFactories[version]) throw new DoubtfulEvent("unknown_pool");
+    const range = { after, before: event.logIndex };
+    after = event.logIndex;
     const isSale = event.event === "SwapNFTOutPair";
     const swap = { event, args: event.args as SwapArgs, isSale, range };
     const moved = movedBy(swap, transfers);

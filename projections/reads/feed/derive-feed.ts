@@ -1,3 +1,4 @@
+import { isOfUnknownPool } from "../../exchanges/model/exchange-transaction.ts";
 import { isSaleFact } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import { describeFact } from "./describe-fact.ts";
@@ -39,6 +40,8 @@ function emptyBlock(): BlockState {
 
 function deriveFact(block: BlockState, fact: FeedFact, rules: FeedRules): FeedEvent[] {
   const nextId = idsAt(fact.position);
+  // The sales of a transaction are derived anew at each fact of them.
+  if (isOfUnknownPool(fact)) return [];
   if (isSaleFact(fact.kind)) return deriveSales(block, fact, rules, nextId);
   switch (fact.kind) {
     case factKind.block_retracted:

@@ -111,6 +111,30 @@ describe("the way to a partner", () => {
     expect(answer).toMatchObject({ status: 200 });
   });
 
+  it.each(["act", "read"] as const)(
+    "gives no caller more than a third of a budget for a minute: %s",
+    async (budget) => {
+      const transport = open({ waitMs: 0 });
+      const third = budget === "act" ? 20 : 40;
+      const sendAs = (caller: string, count: number) =>
+        Promise.all(
+          Array.from({ length: count }, async (_, index) => {
+            const request = { ...read(`/${caller}/${clock.now()}/${index}`), budget, caller };
+            return isRejection(await transport.send(request)) ? "refused" : "answered";
+          }),
+        );
+      const answered = (answers: string[]) => answers.filter((one) => one === "answered").length;
+      let served = 0;
+      for (let second = 0; second < 300; second += 1) {
+        served += answered(await sendAs("greedy", 5));
+        if (second % 10 === 9) expect(await sendAs("modest", 1)).toEqual(["answered"]);
+        await clock.sleep(1_000);
+      }
+      expect(served).toBeLessThanOrEqual(6 * third);
+      expect(served).toBeGreaterThan(4 * third);
+    },
+  );
+
   it("waits as long as a 429 asks for, with all requests, and then is answered", async () => {
     reply = (count) => (count === 1 ? { status: 429, headers: { "retry-after": "30" } } : {});
     const transport = open();

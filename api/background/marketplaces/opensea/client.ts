@@ -19,7 +19,7 @@ export function openOpensea({ key, stream, ...options }: Options): Partner {
   return {
     name: "opensea",
     chainIds,
-    fetchCollection: (chainId, contract) => fetchCollection(transport, chainId, contract),
+    fetchCollection: (...collection) => fetchCollection(transport, ...collection),
     fetchListings: (chainId, collection, { order, cursor }) => {
       const fetchPage = order === "newest" ? fetchNewest : fetchAll;
       return fetchPage(transport, { ...collection, chainId }, cursor);

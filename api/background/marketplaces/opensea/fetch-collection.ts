@@ -16,8 +16,9 @@ export async function fetchCollection(
   transport: Transport,
   chainId: ChainId,
   contract: Address,
+  caller?: string,
 ): Promise<CollectionResult> {
-  const get = (path: string) => transport.send({ method: "GET", path, budget: "read" });
+  const get = (path: string) => transport.send({ method: "GET", path, budget: "read", caller });
   const missing = reject("not_found", `OpenSea does not know a collection of ${contract}`);
   const contractResponse = await get(`/api/v2/chain/${chainNames[chainId]}/contract/${contract}`);
   const known = parseResponse(contractResponse, ContractResponse, [400, 404]);

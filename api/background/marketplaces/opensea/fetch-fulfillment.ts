@@ -30,6 +30,7 @@ export async function fetchFulfillment(
       ...(units === null ? {} : { units_to_fill: Number(units) }),
     },
     budget: "act",
+    caller: request.caller,
   });
   const parsed = parseResponse(response, FulfillmentResponse, refusals);
   if (parsed === null) return reject("unavailable", refusalOf(response));

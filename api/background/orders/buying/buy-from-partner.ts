@@ -22,8 +22,9 @@ type Code =
 export async function buyFromPartner(
   partner: Partner | undefined,
   { row, order }: BuyableListing,
-  { chainId, buyer, units: requested, tag }: Omit<BuyRequest, "maxWei"> & { tag: Purchase["data"] },
+  request: Omit<BuyRequest, "maxWei"> & { tag: Purchase["data"] },
 ): Promise<Purchase | Rejection<Code>> {
+  const { chainId, buyer, caller, units: requested, tag } = request;
   if (partner?.fetchFulfillment === undefined) {
     return reject(
       "unsupported_marketplace",
@@ -40,7 +41,8 @@ export async function buyFromPartner(
   }
   const { orderHash, components } = order;
   const { counter } = components;
-  const fulfillment = await partner.fetchFulfillment(chainId, { orderHash, counter, buyer, units });
+  const asked = { orderHash, counter, buyer, units, caller };
+  const fulfillment = await partner.fetchFulfillment(chainId, asked);
   if (isRejection(fulfillment)) return fulfillment;
   const priceWei = row.unitPriceWei * units;
   if (!fillsUnits(fulfillment, units) || fulfillment.value !== priceWei) {

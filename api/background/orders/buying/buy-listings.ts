@@ -39,7 +39,7 @@ type Outcome<Value> = Value | Rejection<BuyCode>;
 
 /**
  * The call that buys each listing, or why it cannot be bought. One round of chain queries serves all of them, except
- * those whose partner has to authorize the fill: there the partner is called for each.
+ * those whose partner has to authorize the fill: there the partner is called once for each.
  */
 export async function buyListings(
   market: Market,
@@ -53,12 +53,20 @@ export async function buyListings(
   const listings = await findBuyableListings(market, request, now);
   const choice = { ...request, now, tag: serviceTag(market.prefix) };
   const pendingResults = queryListings(market, choice, listings);
+  const atPartners = new Map<Hex, ReturnType<typeof buyFromPartner>>();
+  const askPartner = (listing: BuyableListing) => {
+    const { orderHash } = listing.order;
+    const asked =
+      atPartners.get(orderHash) ?? buyFromPartner(partnerOf(market, listing), listing, choice);
+    atPartners.set(orderHash, asked);
+    return asked;
+  };
   return await Promise.all(
     listings.map(async (listing) => {
       if (isRejection(listing)) return listing;
       const { askId, row } = listing;
       const purchase = partnersFillingByApi.includes(row.marketplace)
-        ? await buyFromPartner(partnerOf(market, listing), listing, choice)
+        ? await askPartner(listing)
         : preparePurchase(listing, await pendingResults, choice);
       if (isRejection(purchase)) return purchase;
       const rejection = checkMaxPrice(purchase, request.maxWei);

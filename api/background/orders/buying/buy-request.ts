@@ -11,4 +11,6 @@ export type BuyRequest = {
   units: bigint | null;
   /** Most that all units may cost. */
   maxWei: bigint | null;
+  /** Who asks, and may use a part of what a partner gives. */
+  caller: string;
 };

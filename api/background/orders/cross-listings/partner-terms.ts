@@ -45,13 +45,14 @@ export async function fetchPartnerTerms(
   partner: Partner,
   chainId: ChainId,
   contract: Address,
+  caller?: string,
 ): Promise<PartnerTermsResult> {
   const aborter = new AbortController();
   const timeout = delay(maxWaitMs, unavailable(partner), { signal: aborter.signal }).catch(() =>
     unavailable(partner),
   );
   try {
-    return await Promise.race([cachedTerms(partner, chainId, contract), timeout]);
+    return await Promise.race([cachedTerms(partner, chainId, contract, caller), timeout]);
   } finally {
     aborter.abort();
   }
@@ -62,13 +63,14 @@ export async function fetchPartnerTermsByContract(
   partners: readonly Partner[],
   chainId: ChainId,
   contracts: readonly Address[],
+  caller: string,
 ): Promise<Map<Address, PartnerTerms>> {
   const partner = findPostingPartner(partners, chainId);
   if (partner === null) return new Map();
   const found = await Promise.all(
     [...new Set(contracts)].map(async (contract) => ({
       contract,
-      terms: await fetchPartnerTerms(partner, chainId, contract),
+      terms: await fetchPartnerTerms(partner, chainId, contract, caller),
     })),
   );
   return new Map(
@@ -80,6 +82,7 @@ function cachedTerms(
   partner: Partner,
   chainId: ChainId,
   contract: Address,
+  caller: string | undefined,
 ): Promise<PartnerTermsResult> {
   const cache = cacheByPartner.get(partner) ?? new Map<string, CachedTerms>();
   cacheByPartner.set(partner, cache);
@@ -87,7 +90,7 @@ function cachedTerms(
   const cached = cache.get(key);
   if (cached !== undefined && cached.expiresAt > performance.now()) return cached.result;
   const entry: CachedTerms = {
-    result: requestTerms(partner, chainId, contract),
+    result: requestTerms(partner, chainId, contract, caller),
     expiresAt: performance.now() + cacheMs,
   };
   void entry.result.then((terms) => {
@@ -103,8 +106,9 @@ async function requestTerms(
   partner: Partner,
   chainId: ChainId,
   contract: Address,
+  caller: string | undefined,
 ): Promise<PartnerTermsResult> {
-  const found = await partner.fetchCollection?.(chainId, contract);
+  const found = await partner.fetchCollection?.(chainId, contract, caller);
   if (found === undefined) return unavailable(partner);
   if (!isRejection(found)) return { fees: found.fees };
   return found.rejected === "not_found"

@@ -58,16 +58,16 @@ export type ListingRequirements = { counter: bigint; items: ListingRequirement[]
 
 /** What the maker needs to list each item, by one round of chain queries. */
 export async function readListingRequirements(
-  request: RequirementsRequest,
+  request: RequirementsRequest & { caller: string },
   requested: readonly ListingItem[],
 ): Promise<ListingRequirements | Rejection<"rpc_unavailable">> {
-  const { market, chainId, maker, now } = request;
+  const { market, chainId, maker, caller, now } = request;
   const contracts = requested.map(({ contract }) => contract);
   const ofMaker = requested.map((item) => ({ ...item, maker }));
   const [items, cheaper, partnerTerms, blockedMakers] = await Promise.all([
     readRequestedItems(request, requested),
     readCheaperNativeListings(market.writer, chainId, ofMaker, now),
-    fetchPartnerTermsByContract(market.partners, chainId, contracts),
+    fetchPartnerTermsByContract(market.partners, chainId, contracts, caller),
     readBlocked(market.writer, [maker]),
   ]);
   const results = await queryChainOrReject(market, chainId, [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { buyListings } from "../../../background/orders/buying/buy-listings.ts";
+import { callerOfInput } from "../../http/limit.ts";
 import { BuyData, presentBuyData } from "../../views/orders/buy-data.ts";
 import { route } from "../routing/context.ts";
 import { bodyChainId } from "../routing/parameters.ts";
@@ -53,9 +54,10 @@ export const buyDataBulk = route(
     data: BuyDataBulk,
     refuses: buyRefusals,
   },
-  async ({ body }, { market, now }) => {
+  async ({ body, ...from }, { market, now }) => {
     const { chainId } = body;
-    const request = { chainId, askIds: body.askIds, buyer: body.buyer ?? null };
+    const caller = callerOfInput(from);
+    const request = { chainId, askIds: body.askIds, buyer: body.buyer ?? null, caller };
     const outcomes = await buyListings(market, { ...request, units: null, maxWei: null }, now());
     const errors = outcomes.flatMap((outcome, index) => {
       const askId = body.askIds[index] ?? "";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { buyListings } from "../../../background/orders/buying/buy-listings.ts";
+import { callerOfInput } from "../../http/limit.ts";
 import { BuyData, presentBuyData } from "../../views/orders/buy-data.ts";
 import { route } from "../routing/context.ts";
 import { askId, bodyChainId } from "../routing/parameters.ts";
@@ -35,13 +36,14 @@ export const buyData = route(
       buying_disabled: 503,
     },
   },
-  async ({ params, body }, { market, now }) => {
+  async ({ params, body, ...from }, { market, now }) => {
     const request = {
       chainId: body.chainId,
       askIds: [params.askId],
       buyer: body.buyer ?? null,
       units: body.amount ?? null,
       maxWei: body.maxPriceWei ?? body.maxPrice ?? null,
+      caller: callerOfInput(from),
     };
     const [bought] = await buyListings(market, request, now());
     if (bought === undefined) throw new Error("no outcome for the requested listing");

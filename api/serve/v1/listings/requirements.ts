@@ -5,6 +5,7 @@ import {
   type ListingRequirement,
   readListingRequirements,
 } from "../../../background/orders/requirements/listing-requirements.ts";
+import { callerOfInput } from "../../http/limit.ts";
 import {
   CrossListingRequirement,
   presentCrossListingRequirement,
@@ -79,9 +80,10 @@ export const listingRequirements = route(
     refuses: requirementRefusals,
     bodyLimits: itemsBodyLimits,
   },
-  async ({ body }, { market, now }) => {
+  async ({ body, ...from }, { market, now }) => {
     const { chainId, maker } = body;
-    const found = await readListingRequirements({ market, chainId, maker, now: now() }, body.items);
+    const asked = { market, chainId, maker, now: now(), caller: callerOfInput(from) };
+    const found = await readListingRequirements(asked, body.items);
     if (isRejection(found)) return found;
     const { fee } = market.terms(chainId);
     return {
