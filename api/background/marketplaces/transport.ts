@@ -122,7 +122,8 @@ export function openTransport(options: TransportOptions): Transport {
   async function takeSlot({ budget, caller }: PartnerRequest) {
     if (caller !== undefined) {
       const own = await shareOf(caller, budget).take(timeouts.waitMs);
-      if (!own.granted) return own;
+      const { pausedForMs } = limiters[budget].state();
+      if (!own.granted) return { ...own, retryInMs: Math.max(own.retryInMs, pausedForMs) };
     }
     return await limiters[budget].take(timeouts.waitMs);
   }

@@ -49,7 +49,8 @@ describe("validateListingState", () => {
     ["the contract is of the other standard", "token_standard_mismatch", { standard: "erc1155" }],
     ["the contract does not report a standard", null, { standard: undefined }],
     ["there is no such token", "token_not_found", { owner: null }],
-    ["the owner is unknown", "token_not_found", { owner: undefined }],
+    ["the owner was not read", "rpc_unavailable", { owner: undefined }],
+    ["the approval was not read", "rpc_unavailable", { approved: undefined }],
     ["the log saw the token burned", "token_burned", { owner: null, isBurned: true }],
     ["a burned token was minted again", null, { isBurned: true }],
     ["the token was sent to the zero address", "token_burned", { owner: zeroAddress }],
@@ -70,7 +71,7 @@ describe("validateListingState", () => {
     ["the maker holds more", null, { units: 2n ** 255n }],
     ["the maker holds fewer", "insufficient_quantity", { units: 2n }],
     ["the maker holds none", "not_owner", { units: 0n }],
-    ["the balance is unknown", "not_owner", { units: undefined }],
+    ["the balance was not read", "rpc_unavailable", { units: undefined }],
     ["it is filled in part", null, { status: { cancelled: false, filled: 2n, size: 3n } }],
     ["it is filled", "order_filled", { status: { cancelled: false, filled: 3n, size: 3n } }],
   ])("of units, when %s, answers %s", (_, code, state) => {

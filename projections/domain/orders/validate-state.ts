@@ -3,7 +3,7 @@ import { commonConduit } from "../../../abis/deployments.ts";
 import { burnAddresses } from "../burn-address.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import { rejectField } from "../intake/reject-field.ts";
-import type { Rejection } from "../rejection.ts";
+import { type Rejection, reject } from "../rejection.ts";
 import type { OfferItem } from "../seaport/order-components.ts";
 import type { OrderIntent } from "./parsed-order.ts";
 import { type BidFunds, validateFunds } from "./validate-funds.ts";
@@ -26,10 +26,10 @@ export type TokenState = {
 export type ExchangeStatus = { cancelled: boolean; filled: bigint; size: bigint };
 
 export type ListingState = TokenState & {
-  /** ERC-1155: the maker's balance. Undefined for ERC-721. */
+  /** ERC-1155: the maker's balance. Undefined: not read, as for ERC-721. */
   units: bigint | undefined;
-  /** Whether the common conduit may move the maker's tokens. */
-  approved: boolean;
+  /** Whether the common conduit may move the maker's tokens. Undefined: not read. */
+  approved: boolean | undefined;
   /** Whether the conduit's channel to the exchange is open. */
   channelOpen: boolean;
   status: ExchangeStatus;
@@ -98,7 +98,10 @@ function validateToken(order: OrderIntent, state: TokenState): Refusal {
   return needsOwner ? validateExistence(order, state) : null;
 }
 
-/** For a listing an unknown owner is treated as a token that does not exist. */
+/** What the node did not answer is unknown, never "no": a contract that reverts has no owner, units or approval. */
+const unread = (what: string): Rejection<IntakeCode> =>
+  reject("rpc_unavailable", `The chain did not return ${what}; submit the order again later`);
+
 function validateExistence(order: OrderIntent, { owner, isBurned }: TokenState): Refusal {
   const at = { field: fieldOf(order, "identifierOrCriteria"), actual: `${order.tokenId}` };
   const token = `token ${order.tokenId} of ${order.contract}`;
@@ -106,19 +109,22 @@ function validateExistence(order: OrderIntent, { owner, isBurned }: TokenState):
     const message = `${token} is burned: ${why}`;
     return rejectField("token_burned", { ...at, expected: "a token in use", message });
   };
-  if (owner === null || (owner === undefined && order.side === "ask")) {
+  if (owner === null || (owner === undefined && isBurned && order.side === "ask")) {
     if (isBurned) return burned("its last transfer was to the zero address");
     const message = `${token} does not exist: it has no owner`;
     return rejectField("token_not_found", { ...at, expected: "a token's id", message });
   }
-  if (owner === undefined || !burnAddresses.has(owner)) return null;
+  if (owner === undefined) return order.side === "ask" ? unread(`the owner of ${token}`) : null;
+  if (!burnAddresses.has(owner)) return null;
   return burned(`it belongs to ${owner}`);
 }
 
-function validateHolding(order: OrderIntent, { owner, units = 0n }: ListingState): Refusal {
+function validateHolding(order: OrderIntent, { owner, units }: ListingState): Refusal {
   const { maker, quantity, tokenId, contract } = order;
   const token = `token ${tokenId} of ${contract}`;
-  const held = order.standard === "erc721" ? BigInt(owner === maker) : units;
+  if (order.standard === "erc1155" && units === undefined)
+    return unread(`the maker's units of ${token}`);
+  const held = order.standard === "erc721" ? BigInt(owner === maker) : (units ?? 0n);
   if (held === 0n) {
     return rejectField("not_owner", {
       field: "parameters.offerer",
@@ -137,6 +143,7 @@ function validateHolding(order: OrderIntent, { owner, units = 0n }: ListingState
 }
 
 function validateApproval({ maker, contract }: OrderIntent, { approved }: ListingState): Refusal {
+  if (approved === undefined) return unread("the conduit's approval");
   if (approved) return null;
   const { address } = commonConduit;
   return rejectField("not_approved", {

@@ -49,10 +49,9 @@ function validateListing(
     ...tokenState(order, context),
     units:
       standard === "erc1155"
-        ? (results.find({ kind: "units_read", contract, tokenId, owner })?.units ?? 0n)
+        ? results.find({ kind: "units_read", contract, tokenId, owner })?.units
         : undefined,
-    // A contract without `isApprovedForAll` cannot approve the conduit.
-    approved: results.find({ kind: "approval_read", contract, owner })?.approved ?? false,
+    approved: results.find({ kind: "approval_read", contract, owner })?.approved,
     channelOpen: channel.open,
     status,
     transferAllowed: results.find({ kind: "transfer_read", ...transfer })?.allowed,
