@@ -32,9 +32,14 @@ export const streamQuery = z.object({
 
 /**
  * A stream of server-sent events. `Last-Event-ID` resumes after that event; `after` does the same for a first request
- * and is overridden by the header, which a browser sends when it reconnects to the same URL.
+ * and is overridden by the header, which a browser sends when it reconnects to the same URL. `mostBehind`: as of a
+ * subscription.
  */
-export function answerFeed(feed: Feed, refuse: Refuse = sendRejection): RequestHandler {
+export function answerFeed(
+  feed: Feed,
+  refuse: Refuse = sendRejection,
+  mostBehind?: bigint,
+): RequestHandler {
   return async (request, response) => {
     const subscription = await parseSubscription(feed, request);
     if (isRejection(subscription)) {
@@ -52,7 +57,7 @@ export function answerFeed(feed: Feed, refuse: Refuse = sendRejection): RequestH
       return;
     }
     request.socket.setNoDelay(true);
-    feed.subscribe({ ...subscription, connection: sseConnection(response) });
+    feed.subscribe({ ...subscription, mostBehind, connection: sseConnection(response) });
   };
 }
 

@@ -18,6 +18,8 @@ type Subscription = {
   readonly matches: EventPredicate;
   /** Resume after this event; undefined: start with new events. */
   readonly from: EventId | undefined;
+  /** Positions that may be read from the log for it; older events are left out. Absent: all. */
+  readonly mostBehind?: bigint | undefined;
 };
 
 /** A live feed of some chains for a limited number of subscribers. */
@@ -77,10 +79,12 @@ export function openFeed(options: FeedOptions): Feed {
     Math.min(maintenanceMs, limits.heartbeatMs / 4),
   );
 
-  const serve = async ({ connection, matches, from }: Subscription) => {
+  const serve = async ({ connection, matches, from, mostBehind }: Subscription) => {
     const buffer = await follower.buffer();
     if (connection.isClosed) return;
-    const cursor = from ?? idAfterPosition(buffer.upTo);
+    const oldest = mostBehind === undefined ? 0n : buffer.upTo - mostBehind;
+    const isTooOld = from !== undefined && from.position < oldest;
+    const cursor = isTooOld ? idAfterPosition(oldest) : (from ?? idAfterPosition(buffer.upTo));
     const subscriber = openSubscriber({
       connection,
       cursor,

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
 import { compressedBodyFor, markPrepared } from "./compressed-body.ts";
-import { etagOf, matchesEtag } from "./etag.ts";
+import { etagOf, matchesEtag, namesVersion } from "./etag.ts";
 import { jsonText } from "./json-text.ts";
 import { refund } from "./rate-limit-state.ts";
 import { setPosition } from "./reads/position.ts";
@@ -21,6 +21,8 @@ export type Document = {
   readonly isVolatile?: boolean;
   /** The same while the process runs. */
   readonly isFixed?: boolean;
+  /** Others than the database were asked for it, so that it counts also where the caller has it. */
+  readonly alwaysCounts?: boolean;
   /** Of the projections that it was made from, as `X-Position` tells it. */
   readonly position?: string;
 };
@@ -40,8 +42,10 @@ export async function sendDocument(
   if (position !== undefined) setPosition(response, position);
   response.setHeader("ETag", etag);
   response.setHeader("Cache-Control", cacheControl);
-  if (matchesEtag(request.headers["if-none-match"], etag)) {
-    await refund(response);
+  response.vary("Accept-Encoding");
+  const ifNoneMatch = request.headers["if-none-match"];
+  if (matchesEtag(ifNoneMatch, etag)) {
+    if (namesVersion(ifNoneMatch) && document.alwaysCounts !== true) await refund(response);
     response.status(304).end();
     return;
   }
@@ -69,7 +73,7 @@ export function sendFixed(document: Document): RequestHandler {
   return (request, response) => sendDocument(request, response, fixed);
 }
 
-type DocumentOptions = Pick<Document, "link" | "isVolatile"> & {
+type DocumentOptions = Pick<Document, "link" | "isVolatile" | "alwaysCounts"> & {
   maxAgeSeconds?: number | undefined;
   isPrivate?: boolean;
 };

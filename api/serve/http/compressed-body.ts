@@ -36,7 +36,14 @@ const minBytes = 1_024;
 
 const compressedBodies = new WeakMap<object, Map<Encoding, Promise<Buffer>>>();
 
-type Compressible = { readonly body: Buffer; readonly isFixed?: boolean | undefined };
+type Compressible = {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly isFixed?: boolean | undefined;
+};
+
+/** Types that are compressed already. */
+const isCompressed = (type: string): boolean => /^(image\/(?!svg)|video\/|audio\/)/.test(type);
 
 /**
  * The compressed body of a document. What is sent more than once is compressed at most twice per encoding: of most
@@ -49,6 +56,7 @@ export async function compressedBodyFor(
   const known = compressedBodies.get(document) ?? new Map<Encoding, Promise<Buffer>>();
   const isFirst = !compressedBodies.has(document);
   compressedBodies.set(document, known);
+  if (isCompressed(document.type)) return undefined;
   if (document.body.byteLength < minBytes || request.headers["accept-encoding"] === undefined)
     return undefined;
   const isStored = !isFirst || document.isFixed === true;

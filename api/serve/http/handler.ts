@@ -127,6 +127,8 @@ function documentHandler<Context>(
   { envelope, cache, cells: served, chainId }: ApiProfile<Context>,
   refuse: Refuse,
 ): Handler {
+  const { loadClass = "data" } = route;
+  const source = readsOf(route);
   const make = async (
     request: Request,
     answering: Promise<Answer | Refused>,
@@ -140,11 +142,10 @@ function documentHandler<Context>(
     const link = nextLink(baseUrl, addressOf(request), answer.meta);
     const { isVolatile = false } = answer;
     const { isPrivate = false } = route;
-    const options = { link, maxAgeSeconds, isVolatile, isPrivate };
+    const alwaysCounts = source !== "snapshot";
+    const options = { link, maxAgeSeconds, isVolatile, isPrivate, alwaysCounts };
     return { ...jsonDocument(bodyOf(answer, envelope), options), ...at };
   };
-  const { loadClass = "data" } = route;
-  const source = readsOf(route);
   const isPlannedOnce = planningOf(route);
   const answer = async (
     request: Request,

@@ -7,7 +7,7 @@ type Options<Owner, Request, Value> = {
   readonly read: (owner: Owner, request: Request) => Promise<Value>;
   readonly maxSize: number;
   /** Default: 1 for each value. */
-  readonly sizeOf?: (value: Value) => number;
+  readonly sizeOf?: (value: Value, key: string) => number;
 };
 
 /** A value, and for how long the caller may keep it: what is left of the time since it was read. */
@@ -42,7 +42,7 @@ export function timedCache<
     const store: Store<Value> = {
       read: new LRUCache<string, Entry<Value>>({
         maxSize,
-        sizeCalculation: ({ value }) => sizeOf(value),
+        sizeCalculation: ({ value }, key) => sizeOf(value, key),
       }),
       reading: new Map(),
     };

@@ -167,3 +167,13 @@ export async function uncountRequest(
     returning used`.execute(db);
   return rows[0]?.used ?? null;
 }
+
+/** Takes back what was counted for requests that were refused then, as not all of each fitted. */
+export async function uncountUnused(
+  db: Database,
+  { caller, beganAt, count }: { caller: string; beganAt: Date; count: number },
+): Promise<void> {
+  await sql`
+    update access.minute set used = used - ${count}::int
+    where caller = ${caller} and began_at = ${beganAt} and used >= ${count}::int`.execute(db);
+}

@@ -7,6 +7,7 @@ import {
   type KnownKey,
   type Limits,
   uncountRequest,
+  uncountUnused,
   type Window,
 } from "./count-requests.ts";
 
@@ -65,7 +66,10 @@ export function openSharedCounts(options: SharedCountsOptions) {
     const grouped = groupByCaller(requests);
     const counted = await attempt(() => countRequests(db, grouped, limits, at()));
     if (counted === null) return requests.map(() => null);
-    return share(requests, new Map(grouped.map((one, index) => [groupOf(one), counted[index]])));
+    const shared = share(requests, new Map(grouped.map((one, i) => [groupOf(one), counted[i]])));
+    for (const { caller, window, count } of shared.unused)
+      await attempt(() => uncountUnused(db, { caller, beganAt: window.beganAt, count }));
+    return shared.taken;
   };
   return {
     take: batchRequests(count),
@@ -108,24 +112,38 @@ function groupByCaller(asks: readonly RequestToCount[]): CountRequest[] {
   return [...groups.values()];
 }
 
-/** Grants go to a caller's requests in the order of their arrival. */
+type Unused = Pick<Counted, "caller" | "window"> & { readonly count: number };
+type Shared = { readonly taken: (Taken | null)[]; readonly unused: Unused[] };
+
+/** Grants go to a caller's requests in the order of their arrival. What is left of them fits no request. */
 function share(
   asks: readonly RequestToCount[],
   counted: ReadonlyMap<string, Counted | undefined>,
-): (Taken | null)[] {
-  const places = new Map<string, number>();
-  return asks.map((ask) => {
+): Shared {
+  const granted = new Map<string, { all: Counted; count: number }>();
+  const grants = asks.map((ask) => {
     const all = counted.get(groupOf(ask));
     if (all === undefined) return null;
-    const { caller, key, perMinute, granted, window } = all;
-    if (key !== null && !isUsable(key))
-      return { caller, key, perMinute, isGranted: false, used: 0, window };
-    const place = (places.get(caller) ?? 0) + ask.wanted;
-    places.set(caller, place);
-    const isGranted = place <= granted;
-    const used = isGranted ? all.used - granted + place : all.used;
-    return { caller, key, perMinute, isGranted, used, window };
+    if (all.key !== null && !isUsable(all.key)) return { all, count: null };
+    const before = granted.get(all.caller)?.count ?? 0;
+    const count = before + ask.wanted;
+    const isGranted = count <= all.granted;
+    granted.set(all.caller, { all, count: isGranted ? count : before });
+    return { all, count: isGranted ? count : null };
   });
+  const taken = grants.map((grant): Taken | null => {
+    if (grant === null) return null;
+    const { caller, key, perMinute, window, used, granted: ofAll } = grant.all;
+    const isGranted = grant.count !== null;
+    const counts = grant.count ?? granted.get(caller)?.count;
+    const usedNow = counts === undefined ? 0 : used - ofAll + counts;
+    return { caller, key, perMinute, isGranted, used: usedNow, window };
+  });
+  const unused = [...granted.values()].flatMap(
+    ({ all: { caller, window, granted: ofAll }, count }) =>
+      count < ofAll ? [{ caller, window, count: ofAll - count }] : [],
+  );
+  return { taken, unused };
 }
 
 const isUsable = ({ isRevoked, isExpired, isAllowed }: KnownKey) =>

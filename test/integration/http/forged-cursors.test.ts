@@ -125,13 +125,39 @@ it.each(lists)("a forged cursor of $path is an answer or a refusal", async (list
   };
   const plain = digits.map(() => "1");
   expect(await ask(plain), "the scope is the list's own").toBe(200);
-  for (const part of digits.keys()) {
-    const highest = most(digits[part] ?? 1);
-    for (const value of [highest, `-${highest}`, "-1", "0", most(10), `${highest}9`]) {
-      const key = plain.with(part, value);
-      expect([200, 422], `part ${part} is ${value}`).toContain(await ask(key));
+  for (const first of ["0", "1"]) {
+    for (const part of digits.keys()) {
+      const highest = most(digits[part] ?? 1);
+      for (const value of [highest, `-${highest}`, "-1", "0", most(10), `${highest}9`]) {
+        const key = plain.with(0, first).with(part, value);
+        expect([200, 422], `part ${part} is ${value} after ${first}`).toContain(await ask(key));
+      }
     }
   }
   for (const sign of ["", "-"])
     expect([200, 422]).toContain(await ask(digits.map((count) => sign + most(count))));
+});
+
+it.each([
+  ["types", null, ["\0"]],
+  ["types", null, ["x".repeat(2_000)]],
+  ["values", "fur", ["1", "\0", "00000000-0000-0000-0000-000000000000"]],
+  ["values", "fur", [most(79), "x".repeat(2_000), "00000000-0000-0000-0000-000000000000"]],
+])("a forged cursor of %s of traits is an answer or a refusal", async (_, type, key) => {
+  const scope = { list: "traits", ids: "1", typeKey: type };
+  const more = type === null ? "" : `&type=${type}`;
+  const ask = async (cursor: readonly string[]) => {
+    const path = `/v1/collections/punks/traits?chainId=${chainId}&cursor=${encodeCursor(scope, cursor)}`;
+    return (await fetch(`http://127.0.0.1:${listening.port}${path}${more}`)).status;
+  };
+  expect([200, 404, 422]).toContain(await ask(key));
+});
+
+it.each([
+  "since=0000-01-01T00:00:00Z",
+  "until=9999-12-31T23:59:59-01:00",
+  "since=0001-01-01T00:00:00%2B01:00",
+])("a time of a year that the database does not write is refused: %s", async (query) => {
+  const path = `/v1/sales?chainId=${chainId}&${query}`;
+  expect((await fetch(`http://127.0.0.1:${listening.port}${path}`)).status).toBe(422);
 });

@@ -165,6 +165,13 @@ describe("the document behind a link", () => {
     expect(again.status).toBe(304);
   });
 
+  it("is kept by caches apart for who takes it compressed", async () => {
+    for (const part of ["image", "animation"]) {
+      const answer = await ask(`${address}/tokens/${inline}/${part}`);
+      expect(answer.headers.get("vary")?.toLowerCase()).toContain("accept-encoding");
+    }
+  });
+
   it("has the bytes and the type that the chain holds", async () => {
     const sound = await ask(`${address}/tokens/${inline}/animation`);
     expect(Buffer.from(await sound.arrayBuffer())).toEqual(audio);

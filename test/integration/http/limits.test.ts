@@ -93,6 +93,15 @@ describe("a caller without a key", () => {
     expect(new Set(granted).size).toBe(30);
   });
 
+  it("keeps what is left when a request that costs several does not fit", async () => {
+    const caller = from(newAddress());
+    await ask(28, caller);
+    const bulk = { chainId: 1, askIds: Array.from({ length: 40 }, (_, id) => `${id}`) };
+    const refused = await one.post("/v1/listings/buy-data-bulk", bulk, caller);
+    expect([refused.status, left(refused)]).toEqual([429, "1"]);
+    expect((await ask(2, caller)).map(({ status }) => status)).toEqual([422, 429]);
+  });
+
   it("is not charged for what was refused", async () => {
     const caller = from(newAddress());
     await ask(45, caller);
@@ -174,6 +183,17 @@ describe("a 304", () => {
     expect(count(free, 304)).toBe(40);
     expect(new Set(free.map(left))).toEqual(new Set(["1"]));
     expect(last.map(({ status }) => status)).toEqual([422, 429]);
+  });
+
+  it.each([
+    ["the request names no version", sales, "*"],
+    ["it was not made from a snapshot", "/v1/status", null],
+  ])("counts where %s", async (_, path, named) => {
+    const caller = from(newAddress());
+    const first = await one.get(path, caller);
+    const tag = named ?? first.headers.get("etag") ?? "";
+    const again = await one.get(path, { ...caller, "if-none-match": tag });
+    expect([again.status, left(again)]).toEqual([304, "28"]);
   });
 
   it("is free 20 times as often as the limit, then counts", async () => {

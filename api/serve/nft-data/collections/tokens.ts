@@ -3,7 +3,7 @@ import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
 import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
-import { keyOfToken, tokenKey } from "../../v1/collections/tokens.ts";
+import { keyOfToken, tokenKeyOf } from "../../v1/collections/tokens.ts";
 import { flag } from "../../v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
@@ -54,7 +54,7 @@ export const tokens = route(
       contractIds: contractIds.join(),
       attributes: JSON.stringify(asked.toSorted()),
     };
-    const request = listPageOf(query, scope, tokenKey);
+    const request = listPageOf(query, scope, tokenKeyOf(sort));
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, asked);
     const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };

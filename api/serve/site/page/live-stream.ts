@@ -6,6 +6,9 @@ import { sendRejection } from "../../http/answer.ts";
 import { callerAddress } from "../../http/caller-address.ts";
 import { chainOf, type SiteContext } from "./serve-page.ts";
 
+/** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */
+const mostBehind = 10_000n;
+
 /** Events for open pages: the same stream as the API's, for browsers of this site and without a key. */
 export function streamToPages({ context, feedOf, streams }: SiteContext): RequestHandler {
   return (request, response, next) => {
@@ -16,6 +19,7 @@ export function streamToPages({ context, feedOf, streams }: SiteContext): Reques
       return;
     }
     const caller = { accountId: null, address: callerAddress(request), credential: null };
-    if (countStreamOrRefuse(streams, caller, response)) answerFeed(feed)(request, response, next);
+    if (countStreamOrRefuse(streams, caller, response))
+      answerFeed(feed, sendRejection, mostBehind)(request, response, next);
   };
 }

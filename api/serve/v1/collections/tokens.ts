@@ -4,12 +4,17 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
-import { type TokenKey, tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
+import {
+  type TokenKey,
+  type TokenSort,
+  tokenSorts,
+} from "../../../../projections/reads/tokens/filter.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
 import {
   cursorInteger,
   cursorPageOf,
   cursorRefusals,
+  cursorTime,
   cutPage,
   nameOfList,
   pageFields,
@@ -101,7 +106,7 @@ export const tokens = route(
       tokenIds: ids?.join() ?? null,
       ...(traits.length > 0 && { traits: JSON.stringify(traits.toSorted()) }),
     };
-    const request = cursorPageOf(query, scope, tokenKey);
+    const request = cursorPageOf(query, scope, tokenKeyOf(sort));
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, traits);
     const filter = { collectionId, contractIds, listed, tokenIds: ids, owner, traitKeys };
@@ -148,24 +153,31 @@ async function selectedContracts(
   return reject("invalid_parameters", `contract: ${message}`, [{ field: "contract", message }]);
 }
 
-/** Digits are those of the columns: numeric(78,0), integer, and a price. */
-export const tokenKey = z
-  .tuple([
-    cursorInteger(1),
-    cursorInteger(78),
-    cursorInteger(78),
-    cursorInteger(9),
-    cursorInteger(4),
-  ])
-  .transform(
-    ([part, value, tokenId, contractId, standard]): TokenKey => ({
-      part: Number(part),
-      value,
-      tokenId,
-      contractId: Number(contractId),
-      standard: standard === 721n ? 721 : 1155,
-    }),
-  );
+/** What a list is sorted by: a place in the ranking, a time, or a price. */
+const sortValues: Partial<Record<TokenSort, z.ZodType<bigint, string>>> = {
+  rarity: cursorInteger(9),
+  recently_listed: cursorTime,
+};
+
+/** Digits are those of the columns: numeric(78,0), integer, and what is sorted by. */
+export const tokenKeyOf = (sort: TokenSort) =>
+  z
+    .tuple([
+      cursorInteger(1),
+      sortValues[sort] ?? cursorInteger(78),
+      cursorInteger(78),
+      cursorInteger(9),
+      cursorInteger(4),
+    ])
+    .transform(
+      ([part, value, tokenId, contractId, standard]): TokenKey => ({
+        part: Number(part),
+        value,
+        tokenId,
+        contractId: Number(contractId),
+        standard: standard === 721n ? 721 : 1155,
+      }),
+    );
 
 export function keyOfToken({ part, value, tokenId, contractId, standard }: TokenKey) {
   return [part, value, tokenId, contractId, standard];

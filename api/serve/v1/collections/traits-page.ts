@@ -14,8 +14,8 @@ import { presentTraitTypes } from "../../views/trait.ts";
 import { text } from "../routing/parameters.ts";
 
 export const maxTraitsAgeSeconds = 60;
-/** Most trait values in the cache, of all collections. */
-const maxCachedValues = 500_000;
+/** Characters of JSON in the cache, of all collections, with the keys, which callers make. */
+const maxCachedLength = 32 * 1_024 * 1_024;
 
 /** Query parameters of traits. */
 export const traitsFields = {
@@ -31,9 +31,11 @@ type TraitsQuery = { type?: string | undefined; cursor?: string | undefined };
 type Traits = { chainId: ChainId; contractIds: readonly number[]; prefix: string; now: Date };
 type TraitsRequest = Traits & { slice: TraitsSlice };
 
-const typesAfter = z.tuple([z.string()]);
-/** The key is the start of a hash, in the form of a UUID but without a UUID's version. */
-const valuesAfter = z.tuple([cursorInteger(79), z.string(), z.guid()]);
+/** Of a type or a value: what the database compares with, however long, and no text that it refuses. */
+const key = text(500);
+const typesAfter = z.tuple([key]);
+/** The last is the start of a hash, in the form of a UUID but without a UUID's version. */
+const valuesAfter = z.tuple([cursorInteger(79), key, z.guid()]);
 
 /** Types with their first values, or values of the type asked for; null: no token has the type. */
 export async function traitsPage(db: Database, traits: Traits, { type, cursor }: TraitsQuery) {
@@ -72,8 +74,8 @@ function sliceOf(
 const cachedTraits = timedCache({
   seconds: () => maxTraitsAgeSeconds,
   read: readPage,
-  maxSize: maxCachedValues,
-  sizeOf: ({ types }) => types.reduce((sum, { values }) => sum + values.length, 1),
+  maxSize: maxCachedLength,
+  sizeOf: (value, key) => key.length + JSON.stringify(value).length,
 });
 
 async function readPage(db: Database, request: TraitsRequest) {

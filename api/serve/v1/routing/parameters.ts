@@ -178,7 +178,13 @@ export const activityTypeList = z
     },
   });
 
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+/** A year that PostgreSQL and ISO 8601 write with four digits. */
+const hasPlainYear = (at: Date) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999;
+
+const moment = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine(hasPlainYear, "must be in the years 1 to 9999 (UTC)");
 
 export const since = moment.meta({ description: "Only rows at or after this ISO 8601 time." });
 export const until = moment.meta({ description: "Only rows before this ISO 8601 time." });
