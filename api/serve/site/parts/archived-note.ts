@@ -8,5 +8,5 @@ import { formatCount } from "./number.ts";
 export function archivedNote(border: z.output<typeof archivedTo> | undefined): Html | false {
   if (border === undefined) return false;
   const { blockNumber, timestamp } = border;
-  return html`<p class="about">Some transfers, mints and burns up to block ${formatCount(blockNumber)}, ${exactTime(timestamp)}, are in archives alone and not shown here. Sales, cancels and orders are all there.</p>`;
+  return html`<p class="about">Transfers, mints and burns up to block ${formatCount(blockNumber)}, ${exactTime(timestamp)}, may be in archives alone, and are then not shown here. Sales, cancels and orders are all there.</p>`;
 }
