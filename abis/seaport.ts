@@ -1,6 +1,7 @@
 import { parseAbi } from "viem";
 
-const structs = [
+/** In the words of the contract, as snippets show them. */
+export const seaportStructs = [
   "struct OfferItem { uint8 itemType; address token; uint256 identifierOrCriteria; uint256 startAmount; uint256 endAmount; }",
   "struct ConsiderationItem { uint8 itemType; address token; uint256 identifierOrCriteria; uint256 startAmount; uint256 endAmount; address recipient; }",
   "struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
@@ -19,7 +20,7 @@ const structs = [
 
 /** Events of Seaport 1.6. `OrderFulfilled` has the same shape and topic in 1.1, 1.4 and 1.5. */
 export const seaportEvents = parseAbi([
-  ...structs,
+  ...seaportStructs,
   "event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, SpentItem[] offer, ReceivedItem[] consideration)",
   "event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)",
   "event OrderValidated(bytes32 orderHash, OrderParameters orderParameters)",
@@ -28,8 +29,7 @@ export const seaportEvents = parseAbi([
 ]);
 
 /** Functions of Seaport 1.6 that makers, fulfillers and checks call. */
-export const seaportFunctions = parseAbi([
-  ...structs,
+export const seaportSignatures = [
   "function fulfillAdvancedOrder(AdvancedOrder advancedOrder, CriteriaResolver[] criteriaResolvers, bytes32 fulfillerConduitKey, address recipient) payable returns (bool fulfilled)",
   "function fulfillBasicOrder_efficient_6GL6yc(BasicOrderParameters parameters) payable returns (bool fulfilled)",
   "function matchAdvancedOrders(AdvancedOrder[] orders, CriteriaResolver[] criteriaResolvers, Fulfillment[] fulfillments, address recipient) payable returns (Execution[] executions)",
@@ -40,7 +40,9 @@ export const seaportFunctions = parseAbi([
   "function getOrderHash(OrderComponents order) view returns (bytes32 orderHash)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
   "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
-]);
+] as const;
+
+export const seaportFunctions = parseAbi([...seaportStructs, ...seaportSignatures]);
 
 export const conduitAbi = parseAbi([
   "event ChannelUpdated(address indexed channel, bool open)",

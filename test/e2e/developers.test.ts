@@ -129,15 +129,17 @@ async function story(page: Page, name: string): Promise<void> {
   await page.getByText("You are signed out").waitFor();
 }
 
+/** As if the account's last proof were a day old. */
+const forgetProofOf = (email: string) =>
+  sql`
+    update access.session set authenticated_at = now() - interval '1 day'
+    where account_id = (select id from access.account where email = ${email})`.execute(database.db);
+
 /** A second factor, a key with terms, its requests, and the end of the account. */
 async function secureStory(page: Page, name: string): Promise<void> {
   const email = newEmail();
   const press = (label: string) => send(page, label);
   const picture = (what: string) => lookAt(page, `${name}-${what}`);
-  const forgetProof = () =>
-    sql`
-    update access.session set authenticated_at = now() - interval '1 day'
-    where account_id = (select id from access.account where email = ${email})`.execute(database.db);
   let step = 0;
   /** No code works twice; those of the steps beside the current one work too. */
   const enterCode = async (secret: Uint8Array) => {
@@ -167,7 +169,7 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await picture("4-account");
 
   await page.goto(`${fixture.url}/developers`);
-  await forgetProof();
+  await forgetProofOf(email);
   await page.getByLabel("Name of a new key").fill("limited bot");
   await page.locator("summary", { hasText: "Scopes, expiry, networks" }).click();
   await page.getByLabel("Networks that may use it").fill("anywhere");
@@ -249,6 +251,41 @@ describe("the developer section in a browser", () => {
       expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
     },
   );
+
+  it("gives an account's data as often as it is asked for, also after a proof", async () => {
+    const context = await testBrowser.browser.newContext();
+    const { page } = await openPage(context);
+    const email = newEmail();
+    await page.clock.install();
+    await page.goto(`${fixture.url}/developers/sign-up`);
+    await page.getByLabel("E-mail address").fill(email);
+    await send(page, "Send the link");
+    const link = new URL(fixture.mails.at(-1)?.link ?? "");
+    await page.goto(`${fixture.url}${link.pathname}${link.search}`);
+    await page.getByLabel("Password").fill(password);
+    await send(page, "Create account");
+    await page.goto(`${fixture.url}/developers/account`);
+    let downloads = 0;
+    page.on("download", () => {
+      downloads += 1;
+    });
+    const downloadTwice = async (label: string) => {
+      const before = downloads;
+      const button = page.getByRole("button", { name: label });
+      await button.dblclick();
+      await expect.poll(() => downloads).toBe(before + 1);
+      await page.clock.runFor(2_000);
+      await button.click();
+      await expect.poll(() => downloads).toBe(before + 2);
+      await page.clock.runFor(2_000);
+    };
+    await downloadTwice("Download your data");
+    await forgetProofOf(email);
+    await send(page, "Download your data");
+    await page.getByLabel("Password").fill(password);
+    await downloadTwice("Continue");
+    await context.close();
+  });
 
   it("does all of it without scripts", async () => {
     const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });

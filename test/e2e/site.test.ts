@@ -18,6 +18,7 @@ import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 import { describeHostile, withoutMedia } from "./site/hostile.ts";
+import { describeStreams } from "./site/live.ts";
 
 let market: ServedMarket;
 let testBrowser: TestBrowser;
@@ -172,7 +173,9 @@ describe("an open page", () => {
     await row.waitFor();
     expect(await page.locator("#live-rows tr").count()).toBe(before + 1);
     const sold = await newestSale();
-    expect(await row.getAttribute("data-key")).toBe(`${sold.txHash} ${sold.logIndex}`);
+    const key = `${sold.txHash} ${sold.logIndex} ${contracts.punks} ${nft.tokenId} 1`;
+    expect(await row.getAttribute("data-key")).toBe(key);
+    expect(await (await page.request.get(page.url())).text()).toContain(`data-key="${key}"`);
     expect(await row.locator("[data-column=price] data").getAttribute("value")).toBe(sold.priceWei);
     await page.locator("#live .state", { hasText: "1 new" }).waitFor();
 
@@ -190,6 +193,11 @@ describe("an open page", () => {
     expect(withoutMedia(complaints)).toEqual([]);
     await context.close();
   });
+
+  describeStreams(
+    () => market,
+    () => testBrowser,
+  );
 });
 
 const SaleRow = z.object({

@@ -37,14 +37,21 @@ export const alert = (message: string | undefined): Html | undefined =>
 export const notice = (message: string | undefined): Html | undefined =>
   message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;
 
+type ButtonOptions = {
+  readonly kind?: "plain" | "danger" | "primary";
+  readonly about?: string;
+  /** A file answers it. */
+  readonly downloads?: boolean;
+};
+
 /** A form with a single button, for signed-in users. */
 export function buttonForm(
   action: string,
   formToken: string,
   label: string,
-  { kind = "plain", about }: { kind?: "plain" | "danger" | "primary"; about?: string } = {},
+  { kind = "plain", about, downloads = false }: ButtonOptions = {},
 ): Html {
-  return html`<form method="post" action="${action}"><input type="hidden" name="form" value="${formToken}"><button class="${kind}">${label}${about && html`<span class="unseen"> ${about}</span>`}</button></form>`;
+  return html`<form method="post" action="${action}"${downloads && html` data-downloads`}><input type="hidden" name="form" value="${formToken}"><button class="${kind}">${label}${about && html`<span class="unseen"> ${about}</span>`}</button></form>`;
 }
 
 /** A button with a confirmation, for actions that break programs in use. */

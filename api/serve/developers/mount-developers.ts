@@ -51,7 +51,7 @@ const forms = [
   ["/developers/account/second-factor/confirm", afterProof(factor.submitFirstCode)],
   ["/developers/account/second-factor/end", afterProof(factor.submitSecondFactorEnd)],
   ["/developers/account/second-factor/recovery-codes", afterProof(factor.submitRecoveryCodes)],
-  ["/developers/account/export", afterProof(ownData.submitExport)],
+  ["/developers/account/export", afterProof(ownData.submitExport, { downloads: true })],
   ["/developers/account/delete", afterProof(ownData.submitDeletion)],
   ["/developers/sessions/{id}/end", account.submitSessionEnd],
   ["/developers/sessions/end-others", account.submitOtherSessionsEnd],

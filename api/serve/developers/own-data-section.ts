@@ -7,7 +7,7 @@ export const ownDataSection = ({ formToken }: SignedIn, badEmail: string | undef
   html`<section aria-labelledby="data">
 <h2 id="data">Your data</h2>
 <p>A JSON file with everything that is stored of this account, except secrets.</p>
-${buttonForm("/developers/account/export", formToken, "Download", { about: "your data" })}
+${buttonForm("/developers/account/export", formToken, "Download", { about: "your data", downloads: true })}
 <h3>Delete the account</h3>
 <form class="card stack" method="post" action="/developers/account/delete" novalidate>
 <input type="hidden" name="form" value="${formToken}">

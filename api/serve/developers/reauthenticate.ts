@@ -12,10 +12,10 @@ const proofFields = { password: "proof-password", code: "proof-code" } as const;
 
 /**
  * A form that needs a recent proof of who sends it. Without one the answer asks for it, and sends the form again with
- * it.
+ * it. `downloads`: a file answers the form.
  */
 export const afterProof =
-  (handle: SignedInHandler): SignedInHandler =>
+  (handle: SignedInHandler, { downloads = false } = {}): SignedInHandler =>
   async (developers, visit, signedIn) => {
     const { accounts } = developers;
     const { session } = signedIn;
@@ -25,11 +25,14 @@ export const afterProof =
       code: visit.field(proofFields.code),
     };
     if (given.password === "" && given.code === "") {
-      return { page: await proofPage(developers, visit, signedIn), status: 401 };
+      return { page: await proofPage(developers, visit, signedIn, { downloads }), status: 401 };
     }
     const refused = await reauthenticate(accounts, session, given);
     if (refused === null) return await handle(developers, visit, signedIn);
-    const page = await proofPage(developers, visit, signedIn, refused.message);
+    const page = await proofPage(developers, visit, signedIn, {
+      downloads,
+      error: refused.message,
+    });
     return isRejection(refused) ? refusalReply(refused, page) : { page };
   };
 
@@ -37,7 +40,7 @@ async function proofPage(
   { accounts }: Developers,
   visit: Visit,
   signedIn: SignedIn,
-  error?: string,
+  { downloads, error }: { downloads: boolean; error?: string },
 ): Promise<Html> {
   const { formToken, session } = signedIn;
   const { isOn } = await readSecondFactor(accounts.db, session.accountId);
@@ -46,7 +49,7 @@ async function proofPage(
   const title = "Confirm that it is you";
   const body = html`<h1>${title}</h1>
 <p class="lead">The last proof is more than ${accounts.reauthenticationMinutes} minutes old.</p>
-<form class="card stack" method="post" action="${visit.path}" novalidate>
+<form class="card stack" method="post" action="${visit.path}"${downloads && html` data-downloads`} novalidate>
 <input type="hidden" name="form" value="${formToken}">
 ${sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <input class="unseen" type="email" value="${session.email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">

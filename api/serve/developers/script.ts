@@ -17,6 +17,8 @@ for (const form of document.querySelectorAll("form")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "yes";
+    // The page stays when a file answers: no other one will release the form.
+    if ("downloads" in form.dataset) setTimeout(() => { delete form.dataset.sent; }, 2000);
   });
 }
 addEventListener("pageshow", () => {

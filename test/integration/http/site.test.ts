@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
-import { parseEther } from "viem";
+import { createWalletClient, custom, parseAbi, parseEther, publicActions } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { decode, tableOf } from "../../support/http/page-tables.ts";
 import { baseUrl, openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
@@ -334,4 +335,40 @@ describe("wash trades", () => {
       addresses.map(({ address }) => address),
     );
   });
+});
+
+describe("an offer's page", () => {
+  /** The program of the page, without its imports, as a function of what it uses. */
+  const programOf = (html: string) => {
+    const codes = [...html.matchAll(/<pre[^>]*><code>(.*?)<\/code><\/pre>/gs)].map(
+      ([, code = ""]) => decode(code),
+    );
+    const program = codes.find((code) => code.startsWith("import ")) ?? "";
+    const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
+    const names = ["parseAbi", "publicActions", "wallet", "API"];
+    return new AsyncFunction(...names, program.replace(/^import .*\n/, ""));
+  };
+
+  it.each([
+    ["bid", "alice"],
+    ["collectionBid", "carol"],
+  ] as const)(
+    "has a program that accepts it, of a seller without an approval: %s",
+    async (kind, seller) => {
+      const { actors, client, catchUp } = market.book;
+      await actors[seller].revokes(contracts.punks);
+      const path = `/bids/${market.ids[kind]}?chainId=${chainId}`;
+      const accept = programOf((await open(path)).html);
+      const account = accounts[seller];
+      const wallet = createWalletClient({
+        account,
+        chain: client.chain,
+        transport: custom(client),
+      });
+      await accept(parseAbi, publicActions, wallet, market.v1.url);
+      await catchUp();
+      expect((await ask(`/v1${path}`)).data).toMatchObject({ status: "filled" });
+      expect((await open(path)).html).toContain("It cannot be accepted now.");
+    },
+  );
 });

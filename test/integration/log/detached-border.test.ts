@@ -40,7 +40,9 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "border-"));
   await recordHistory(database.db, 2, { partitionSize: 120 });
   audited = await auditedBlocks();
-  api = await serve(createApp({ context: contextOver(database.db), baseUrl, logger }));
+  // The site that answers link to is the API's own.
+  const context = { ...contextOver(database.db), siteUrl: baseUrl };
+  api = await serve(createApp({ context, baseUrl, logger }));
   activity = (await get(path)).body;
   for (const one of await wholePartitions(database.db)) {
     const archive = await archivePartition(database.db, one, directory);
@@ -71,6 +73,28 @@ describe("where old facts are in archives alone", () => {
     );
     const transaction = await get(`/v1/transactions/${old.txHash}?chainId=1`);
     expect(transaction.body.data.archivedTo).toEqual(body.meta.archived_to);
+  });
+
+  it("pages with activity say it below their table", async () => {
+    const { body } = await get(path);
+    const { blockNumber } = body.meta.archived_to;
+    const [{ txHash, contract, tokenId, to }] = body.data.filter(
+      (one: { blockNumber: number }) => one.blockNumber <= blockNumber,
+    );
+    const hasNote = async (page: string) => {
+      const text = await (await fetch(`${api.url}${page}`)).text();
+      expect(text).toContain("<table>");
+      return text.includes(`up to block ${blockNumber.toLocaleString("en-US")},`);
+    };
+    for (const page of [
+      "/activity?chainId=1",
+      `/collections/${contract}?chainId=1&view=activity`,
+      `/collections/${contract}/tokens/${tokenId}?chainId=1`,
+      `/wallets/${to}?chainId=1&view=activity`,
+      `/transactions/${txHash}?chainId=1`,
+    ])
+      expect(await hasNote(page), page).toBe(true);
+    expect(await hasNote("/activity?chainId=1&type=sale")).toBe(false);
   });
 
   it("the feed is refused with the first event id that it can go on from", async () => {

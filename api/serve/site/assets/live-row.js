@@ -2,10 +2,16 @@ import { relative } from "./time.js";
 
 const chainId = document.body.dataset.chain;
 
-/** Tells an event on a chain, or an order, from every other, as the server's rows do. */
-export function keyOf({ type, retracts, txHash, logIndex, orderHash }) {
+/**
+ * Tells an event on a chain, or an order, from every other, as the server's rows do. One log may be of many tokens; a
+ * cancel's is of one order, whose token may become known later.
+ */
+export function keyOf(event) {
+  const { type, retracts, txHash, logIndex, contract, tokenId, quantity, orderHash } = event;
   const kind = retracts === null ? type : retracts.type;
-  return txHash === null ? `${kind} ${orderHash}` : `${txHash} ${logIndex}`;
+  if (txHash === null) return `${kind} ${orderHash}`;
+  if (kind === "cancel") return `${txHash} ${logIndex}`;
+  return `${txHash} ${logIndex} ${contract} ${tokenId} ${quantity}`;
 }
 
 /** Texts only: an event's names and numbers never become markup. */

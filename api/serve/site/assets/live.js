@@ -5,6 +5,9 @@ const maxRows = 100;
 /** Milliseconds for which a retracted row is shown, and for which it leaves. */
 const shownMs = 4_000;
 const leavingMs = 1_500;
+/** Milliseconds after which a refused stream is asked for again, drawn anew for each page. */
+const minRetryMs = 5_000;
+const maxRetryMs = 10_000;
 
 /** Follows the feed into the page's table of activity, while the page is seen and its reader does not pause it. */
 export function followFeed() {
@@ -14,8 +17,6 @@ export function followFeed() {
   if (url === undefined || rows === null || box === null) return;
   const state = box.querySelector(".state");
   const button = box.querySelector("button");
-  let last = after;
-  let source;
   let isPaused = false;
   let arrived = 0;
 
@@ -25,9 +26,7 @@ export function followFeed() {
   };
   const showLive = () => show("live", arrived === 0 ? "live" : `live, ${arrived} new`);
 
-  const receive = ({ data, lastEventId }) => {
-    last = lastEventId || last;
-    const event = camelCase(JSON.parse(data));
+  const receive = (event) => {
     if (!isOfPage(event, { token, contracts })) return;
     if (event.type === "retracted") {
       retract(rows, keyOf(event));
@@ -39,30 +38,57 @@ export function followFeed() {
     arrived += 1;
     showLive();
   };
+  const onFailure = () => show("waiting", "reconnecting");
+  const stream = openStream(url, { after, onOpen: showLive, onFailure, receive });
   const open = () => {
-    if (isPaused || document.hidden || source !== undefined) return;
-    source = new EventSource(last === undefined ? url : `${url}&after=${encodeURIComponent(last)}`);
-    source.addEventListener("open", showLive);
-    source.addEventListener("error", () => show("waiting", "reconnecting"));
-    for (const type of types) source.addEventListener(type, receive);
-  };
-  const close = () => {
-    source?.close();
-    source = undefined;
+    if (!isPaused && !document.hidden) stream.open();
   };
   button.addEventListener("click", () => {
     isPaused = !isPaused;
     button.textContent = isPaused ? "Go on" : "Pause";
     if (isPaused) {
-      close();
+      stream.close();
       show("paused", "paused");
     } else open();
   });
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-  addEventListener("pagehide", close);
+  document.addEventListener("visibilitychange", () => (document.hidden ? stream.close() : open()));
+  addEventListener("pagehide", stream.close);
   addEventListener("pageshow", open);
   box.hidden = false;
   open();
+}
+
+/** Events after a place, each received once however often the stream is closed and opened. */
+function openStream(url, { after, onOpen, onFailure, receive }) {
+  let last = after;
+  let source;
+  let retry;
+
+  const open = () => {
+    if (source !== undefined) return;
+    clearTimeout(retry);
+    source = new EventSource(last === undefined ? url : `${url}&after=${encodeURIComponent(last)}`);
+    source.addEventListener("open", onOpen);
+    source.addEventListener("error", fail);
+    for (const type of types) source.addEventListener(type, take);
+  };
+  const close = () => {
+    clearTimeout(retry);
+    source?.close();
+    source = undefined;
+  };
+  const take = ({ data, lastEventId }) => {
+    last = lastEventId || last;
+    receive(camelCase(JSON.parse(data)));
+  };
+  /** After an answer other than 200, such as while the API restarts, the browser never tries again. */
+  const fail = ({ target }) => {
+    onFailure();
+    if (target.readyState !== EventSource.CLOSED) return;
+    close();
+    retry = setTimeout(open, minRetryMs + Math.random() * (maxRetryMs - minRetryMs));
+  };
+  return { open, close };
 }
 
 /** The stream names fields as the account API does. */
@@ -82,9 +108,10 @@ function isOfPage(event, { token, contracts }) {
 
 const findRow = (rows, key) => [...rows.children].find((row) => row.dataset.key === key);
 
-/** What did not happen after all is struck through, then leaves. */
+/** What did not happen after all is struck through, then leaves. Without its key: it may happen again meanwhile. */
 function retract(rows, key) {
   for (const row of [...rows.children].filter((one) => one.dataset.key === key)) {
+    delete row.dataset.key;
     row.classList.add("retracted");
     setTimeout(() => row.classList.add("leaves"), shownMs);
     setTimeout(() => row.remove(), shownMs + leavingMs);

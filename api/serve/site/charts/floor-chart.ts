@@ -3,7 +3,7 @@ import { intervalMs, windowStart } from "../../../../projections/domain/candles.
 import { type Html, html } from "../../html/html.ts";
 import type { FloorHistory } from "../../v1/collections/floor-history.ts";
 import type { Sale } from "../../views/sale.ts";
-import { formatNumber } from "../parts/number.ts";
+import { counted, formatNumber } from "../parts/number.ts";
 import { table } from "../parts/table.ts";
 import { height, place, plot, width } from "./plot.ts";
 import { roundScale, type Scale } from "./scale.ts";
@@ -24,13 +24,13 @@ export function floorChart(history: History, sales: readonly SaleRow[], now: Dat
   const priced = sales.filter(({ currency: { symbol } }) => symbol?.endsWith(currency));
   const prices = [...candles.flatMap(({ h, l }) => [h, l]), ...priced.map(({ price }) => price)];
   if (prices.length === 0)
-    return html`<p class="empty">No listing and no sale in the last ${days} days.</p>`;
+    return html`<p class="empty">No listing and no sale in the last ${days === 1 ? "day" : counted(days, "day")}.</p>`;
   const scale = roundScale(prices);
   const buckets = volumes(priced, from, lengthMs);
   const most = Math.max(...buckets.values(), 0);
   return plot({
     id: "floor-chart",
-    label: `Floor price and ${priced.length} sales in ${currency} over ${days} days`,
+    label: `Floor price and ${counted(priced.length, "sale")} in ${currency} over ${counted(days, "day")}`,
     scale,
     unit: currency,
     legend: [

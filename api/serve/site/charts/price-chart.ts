@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type Html, html } from "../../html/html.ts";
 import type { Sale } from "../../views/sale.ts";
+import { counted } from "../parts/number.ts";
 import { table } from "../parts/table.ts";
 import { height, place, plot, width } from "./plot.ts";
 import { roundScale } from "./scale.ts";
@@ -29,7 +30,7 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
   const line = points.map(([x, y]) => `${place(x)} ${place(y)}`).join("L");
   return plot({
     id,
-    label: `${priced.length} sales, the last for ${last.price} ${last.currency.symbol}`,
+    label: `${counted(priced.length, "sale")}, the last for ${last.price} ${last.currency.symbol}`,
     scale,
     unit,
     legend: [["dot", "A sale"]],

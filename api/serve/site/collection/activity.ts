@@ -3,6 +3,7 @@ import { html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import type { Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
+import { archivedNote } from "../parts/archived-note.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
 
@@ -32,7 +33,7 @@ export async function activityView(visit: Visit, row: CollectionRow): Promise<Ht
         text,
         isCurrent: value === type,
       })),
-    )}${activityTable(data, { now, caption: "Activity", without: ["collection"], isLive: cursor === "" })}${nextPage(
+    )}${activityTable(data, { now, caption: "Activity", without: ["collection"], isLive: cursor === "" })}${archivedNote(meta?.archived_to)}${nextPage(
       next && filterLink(row, { view: "activity", type, cursor: next }),
     )}`,
   });

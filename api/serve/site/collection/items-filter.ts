@@ -28,18 +28,26 @@ const sortTexts: Record<(typeof tokenSorts)[number], string> = {
 };
 
 export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
-  const decimal = (name: string) =>
-    /^\d{1,30}(\.\d{1,18})?$/.test(parameter(name)) ? parameter(name) : "";
   const oneOf = (name: string, known: readonly string[]) =>
     known.includes(parameter(name)) ? parameter(name) : "";
   return {
     sort: oneOf("sort", tokenSorts),
     listed: oneOf("listed", ["true", "false"]),
     marketplace: oneOf("marketplace", listingMarketplaces),
-    minPrice: decimal("min_price"),
-    maxPrice: decimal("max_price"),
+    minPrice: decimalOf(parameter("min_price")),
+    maxPrice: decimalOf(parameter("max_price")),
     traits: entries("traits").slice(0, 5),
   };
+}
+
+/** Prices that the form lets pass. */
+const pricePattern = "[0-9]{1,30}([.][0-9]{0,18})?|[.][0-9]{1,18}";
+
+/** `.5` and `5.` as the API takes them: `0.5` and `5`; "" for what is no price. */
+function decimalOf(text: string): string {
+  if (!new RegExp(`^(?:${pricePattern})$`).test(text)) return "";
+  const [whole = "", part = ""] = text.split(".");
+  return `${whole || "0"}${part && `.${part}`}`;
 }
 
 /** Whether items must be found by their listings. */
@@ -79,8 +87,8 @@ ${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]"
     ["false", "Not listed"],
   ])}</label>
 <label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, one] as const)])}</label>
-<label>From, ${coin} <input name="min_price" inputmode="decimal" pattern="[0-9]*[.]?[0-9]*" value="${filter.minPrice}"></label>
-<label>To, ${coin} <input name="max_price" inputmode="decimal" pattern="[0-9]*[.]?[0-9]*" value="${filter.maxPrice}"></label>
+<label>From, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
+<label>To, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
 <button>Apply</button>
 </form>
 ${traits.length > 0 && html`<div class="filters chips">${traits.map((one) => traitChip(row, filter, one))}</div>`}`;

@@ -1,4 +1,4 @@
-import { windowStart } from "../../../../projections/domain/candles.ts";
+import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
 import { type Html, html } from "../../html/html.ts";
 import { depth } from "../../v1/collections/depth.ts";
 import { floorHistory } from "../../v1/collections/floor-history.ts";
@@ -6,7 +6,7 @@ import { listSales } from "../../v1/sales/list.ts";
 import { depthChart } from "../charts/depth-chart.ts";
 import { floorChart } from "../charts/floor-chart.ts";
 import type { Visit } from "../page/visit.ts";
-import { formatCount } from "../parts/number.ts";
+import { counted, formatCount } from "../parts/number.ts";
 import { panel, tabs } from "../parts/panel.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
 
@@ -20,9 +20,12 @@ export async function pricesView(visit: Visit, row: CollectionRow): Promise<Html
   const collection = row.slug ?? row.address;
   const days = windows.find((one) => one === parameter("days")) ?? "7";
   const query = { chainId: String(chainId) };
-  const since = new Date(windowStart(now.getTime(), Number(days), 4 * 3_600_000)).toISOString();
+  // The chart begins with the first of its intervals; what was sold before it has no place there.
+  const interval = days === "1" ? "1h" : "4h";
+  const start = windowStart(now.getTime(), Number(days), intervalMs[interval]);
+  const since = new Date(start).toISOString();
   const [floor, sales, book] = await Promise.all([
-    read(floorHistory, { params: { collection }, query: { ...query, days } }),
+    read(floorHistory, { params: { collection }, query: { ...query, days, interval } }),
     read(listSales, { query: { ...query, collection, since, per_page: maxSales } }),
     read(depth, { params: { collection }, query }),
   ]);
@@ -36,7 +39,7 @@ export async function pricesView(visit: Visit, row: CollectionRow): Promise<Html
       "Length of time",
       windows.map((one) => ({
         href: filterLink(row, { view: "prices", days: one }),
-        text: one === "1" ? "1 day" : `${one} days`,
+        text: counted(Number(one), "day"),
         isCurrent: one === days,
       })),
     ),

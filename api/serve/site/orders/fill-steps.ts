@@ -1,6 +1,7 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Html, html } from "../../html/html.ts";
 import { panel } from "../parts/panel.ts";
+import { acceptWithViem } from "./accept-with-viem.ts";
 
 /** A word in single quotes for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -12,13 +13,13 @@ const post = (path: string, body: Readonly<Record<string, unknown>>): string =>
 function steps(
   id: string,
   title: string,
-  all: readonly (readonly [text: string, command: string])[],
+  all: readonly (readonly [text: string | Html, command?: string])[],
 ): Html {
   return panel({
     id,
     title,
     about: html`<code>$API</code> is the address of this site.`,
-    body: html`<ol class="steps">${all.map(([text, command]) => html`<li><p>${text}</p><pre tabindex="0"><code>${command}</code></pre></li>`)}</ol>`,
+    body: html`<ol class="steps">${all.map(([text, command]) => html`<li><p>${text}</p>${command !== undefined && html`<pre tabindex="0"><code>${command}</code></pre>`}</li>`)}</ol>`,
   });
 }
 
@@ -78,12 +79,23 @@ export function acceptSteps({ chainId, bidId, isActive, needsToken }: Accept): H
   }
   const path = `/v1/bids/${encodeURIComponent(bidId)}`;
   const token = needsToken ? { tokenId: "1" } : {};
+  const body = { chainId, fulfiller: "0xYourAddress", ...token };
   return steps("fill", "How to accept it", [
     [
-      "Ask for the transaction that sells your token to this offer.",
-      post(`${path}/accept-data`, { chainId, fulfiller: "0xYourAddress", ...token }),
+      html`Ask for the call that sells your token to this offer${needsToken && html`, with the token's id`}. The answer names the contract, the method and its arguments.`,
+      post(`${path}/accept-data`, body),
     ],
-    ["Send it as it is. Then see the offer filled.", `curl "$API${path}?chainId=${chainId}"`],
+    [
+      html`Unless <code>approval.isApproved</code> is true, let <code>approval.operator</code> move your tokens first: call <code>setApprovalForAll</code> of the contract <code>approval.token</code> with it and true.`,
+    ],
+    [
+      html`Call the <code>method</code> of the contract <code>to</code> with the arguments as they are, from the same address and before <code>validUntil</code>. Then see the offer filled.`,
+      `curl "$API${path}?chainId=${chainId}"`,
+    ],
+    [
+      "All of it in TypeScript, with a wallet client of viem.",
+      acceptWithViem({ path: `${path}/accept-data`, chainId, ...token }),
+    ],
   ]);
 }
 

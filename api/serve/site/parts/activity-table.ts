@@ -76,9 +76,12 @@ export function activityTable(items: readonly Item[], options: Options): Html {
   );
 }
 
-/** Tells an event on a chain, or an order, from every other, as the feed names it. */
-function eventKey({ type, txHash, logIndex, orderHash }: Item): string {
-  return txHash === null ? `${type} ${orderHash}` : `${txHash} ${logIndex}`;
+/** Tells an event on a chain, or an order, from every other, as `assets/live-row.js` does. */
+function eventKey(item: Item): string {
+  const { type, txHash, logIndex, contract, tokenId, quantity, orderHash } = item;
+  if (txHash === null) return `${type} ${orderHash}`;
+  if (type === "cancel") return `${txHash} ${logIndex}`;
+  return `${txHash} ${logIndex} ${contract} ${tokenId} ${quantity}`;
 }
 
 /** The word links to the page of the row. */

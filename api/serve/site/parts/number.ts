@@ -23,6 +23,10 @@ const shares = new Intl.NumberFormat("en-US", { style: "percent", maximumFractio
 export const formatCount = (count: number): string =>
   Number.isInteger(count) && count >= 0 && count < 1_000 ? String(count) : whole.format(count);
 
+/** `1 day`, `7 days`. */
+export const counted = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Four digits or more, by size: what is shown beside the exact value. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);

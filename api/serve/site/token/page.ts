@@ -9,6 +9,7 @@ import { priceChart } from "../charts/price-chart.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { amount } from "../parts/amount.ts";
+import { archivedNote } from "../parts/archived-note.ts";
 import { chainNames } from "../parts/chain.ts";
 import { bidLink, listingLink, saleLink } from "../parts/links.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";
@@ -51,7 +52,7 @@ ${head(row, now)}
 ${panel({ id: "listings", title: "Listings", body: listingsTable(listings.data, { now, caption: "Active listings, cheapest first", without: ["collection", "token"], empty: "Nobody offers it for sale." }) })}
 ${panel({ id: "offers", title: "Offers", body: bidsTable(bids.data, { now, caption: "Active offers on this token, highest first", without: ["collection", "token"], empty: "No offer on this token; offers on the whole collection count too." }) })}
 ${panel({ id: "prices", title: "Price history", body: priceChart(sales.data, { id: "price-chart", now }) })}
-${panel({ id: "activity", title: "What happened", aside: liveSwitch, body: activityTable(activity.data, { now, caption: "Activity of this token", without: ["collection", "token"], isLive: true }) })}
+${panel({ id: "activity", title: "What happened", aside: liveSwitch, body: html`${activityTable(activity.data, { now, caption: "Activity of this token", without: ["collection", "token"], isLive: true })}${archivedNote(activity.meta?.archived_to)}` })}
 ${provenance(row, activity.data)}
 </div></div>`;
   return {

@@ -132,6 +132,45 @@ export function describeReloads(
       },
     );
 
+    it("a plan whose order has ended is forgotten, and the page says why", async () => {
+      const askId = await listed("1");
+      const { trader } = openCaller(testChain, "bob");
+      const plan = await trader.plan.buy([{ askId }]);
+      await openCaller(testChain, "carol").trader.buy([{ askId }]);
+      const { page, context, wallet } = await runner.open(["bob"]);
+      await page.evaluate(`localStorage.setItem("plan", ${JSON.stringify(JSON.stringify(plan))})`);
+      const said = `${recipe}.then(({ resumed, failed }) => [resumed, failed?.name, localStorage.length])`;
+      expect(await page.evaluate(said)).toEqual([null, "MarketError", 0]);
+      await page.reload();
+      expect(await page.evaluate(said)).toEqual([null, undefined, 0]);
+      expect(wallet.asked).toEqual({ signatures: 0, transactions: 0 });
+      await context.close();
+    });
+
+    it("a seller whose bid has ended accepts the next one in the next run", async () => {
+      const nft = await mintPunk(testChain, "carol");
+      await testChain.actors.bob.wraps(parseEther("100"));
+      const bidder = openCaller(testChain, "bob").trader;
+      const offered = async (price: string) =>
+        postedId(await bidder.offer([orderRequest(nft, price)]));
+      await offered("40");
+      const bidId = await offered("45");
+      const plan = await openCaller(testChain, "carol").trader.plan.accept({ bidId });
+      await bidder.cancel({ bidIds: [bidId] });
+      const settings = { TOKEN_ID: `${nft.tokenId}` };
+      const { page, context } = await runner.open(["carol"], settings);
+      const printed: string[] = [];
+      page.on("console", (message) => printed.push(message.text()));
+      await page.evaluate(`localStorage.setItem("plan", ${JSON.stringify(JSON.stringify(plan))})`);
+      const accepts = `import("/recipes/accept-the-best-bid.js").then(() => localStorage.length)`;
+      expect(await page.evaluate(accepts)).toBe(0);
+      expect(printed.join()).toContain("order_cancelled");
+      await page.reload();
+      expect(await page.evaluate(accepts)).toBe(0);
+      expect(printed.at(-1)).toContain(`Sell token ${nft.tokenId}`);
+      await context.close();
+    });
+
     it("a refusal in the wallet and a wallet on another chain are typed errors, and the plan goes on", async () => {
       const { page, context, wallet } = await runner.open(["bob"]);
       const askId = await listed("1");

@@ -1,0 +1,119 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { contracts } from "../../../devnet/contracts/addresses.ts";
+import type { TestBrowser } from "../../support/http/browser.ts";
+import type { ServedMarket } from "../../support/http/served-market.ts";
+import { chainId } from "../../support/http/served-market-data.ts";
+
+const txHash = `0x${"7".repeat(64)}`;
+
+/** An event as the stream sends it. */
+const event = (id: string, more: Readonly<Record<string, unknown>>) => ({
+  ...{ id, type: "transfer", retracts: null, contract: contracts.editions, token_id: "1" },
+  ...{ quantity: "1", from: `0x${"1".repeat(40)}`, to: `0x${"2".repeat(40)}`, price: null },
+  ...{ price_wei: null, currency: null, order_hash: null, sale_id: null, marketplace: null },
+  ...{ tx_hash: txHash, log_index: 3, timestamp: new Date().toISOString(), ...more },
+});
+
+/** Streams that were asked for, each answered with its number's status and events; the last one is repeated. */
+async function answerStreams(
+  context: BrowserContext,
+  answers: readonly { status?: number; events?: readonly ReturnType<typeof event>[] }[],
+): Promise<URL[]> {
+  const asked: URL[] = [];
+  await context.route(/\/live\?/, (route) => {
+    const { status = 200, events = [] } = answers[Math.min(asked.length, answers.length - 1)] ?? {};
+    asked.push(new URL(route.request().url()));
+    const framed = events.map(
+      (one) => `id: ${one.id}\nevent: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`,
+    );
+    // What ends is asked for again by the browser itself: not before the test has ended.
+    const body = `retry: 3600000\n\n${framed.join("")}`;
+    return route.fulfill({ status, contentType: "text/event-stream", body });
+  });
+  return asked;
+}
+
+/** What an open page makes of streams that the test answers. */
+export function describeStreams(market: () => ServedMarket, testBrowser: () => TestBrowser): void {
+  const open = async (answers: Parameters<typeof answerStreams>[1]) => {
+    const context = await testBrowser().browser.newContext();
+    const asked = await answerStreams(context, answers);
+    const page = await context.newPage();
+    await page.clock.install();
+    await page.goto(`${market().v1.url}/activity?chainId=${chainId}`);
+    return { context, page, asked };
+  };
+  const arrived = (page: Page) => page.locator("#live-rows tr.arrives");
+
+  it("asks again for a stream that is refused, from the last event on", async () => {
+    const refused = { status: 503 };
+    const { context, page, asked } = await open([
+      refused,
+      refused,
+      { events: [event("9000-1", {})] },
+    ]);
+    await page.locator("#live[data-state=waiting]").waitFor();
+    await page.clock.runFor(4_000);
+    expect(asked).toHaveLength(1);
+    await page.clock.runFor(6_000);
+    await expect.poll(() => asked.length).toBe(2);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return arrived(page).count();
+      })
+      .toBe(1);
+    const [first, , third] = asked.map(({ searchParams }) => searchParams.get("after"));
+    expect(third).toBe(first);
+
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await expect.poll(() => asked.at(-1)?.searchParams.get("after")).toBe("9000-1");
+    await context.close();
+  });
+
+  it("does not ask while it is paused", async () => {
+    const { context, page, asked } = await open([{ status: 429 }]);
+    await page.locator("#live[data-state=waiting]").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.clock.runFor(20_000);
+    expect(asked).toHaveLength(1);
+    expect(await page.locator("#live .state").textContent()).toBe("paused");
+    await context.close();
+  });
+
+  it("shows every token of one log, and each once", async () => {
+    const { context, page } = await open([
+      {
+        events: [
+          event("9000-1", {}),
+          event("9000-2", { token_id: "2" }),
+          event("9000-3", { contract: contracts.punks }),
+          event("9000-4", { quantity: "5" }),
+          event("9000-5", {}),
+        ],
+      },
+    ]);
+    await expect.poll(() => arrived(page).count()).toBe(4);
+    await context.close();
+  });
+
+  it("shows what happens again while its retraction is still struck through", async () => {
+    const { context, page } = await open([
+      {
+        events: [
+          event("9000-1", {}),
+          event("9001-1", { type: "retracted", retracts: { type: "transfer" } }),
+          event("9002-1", {}),
+        ],
+      },
+    ]);
+    const there = page.locator("#live-rows tr.arrives:not(.retracted)");
+    await there.waitFor();
+    await page.clock.runFor(6_000);
+    await expect.poll(() => page.locator("#live-rows tr.retracted").count()).toBe(0);
+    expect(await there.count()).toBe(1);
+    await context.close();
+  });
+}
