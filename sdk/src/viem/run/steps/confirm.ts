@@ -2,7 +2,7 @@ import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "
 import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
-import { defaultMineTimeoutMs, findMined } from "../find-mined.ts";
+import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
 import { revertOf } from "../revert.ts";
 
 /** Waits until the transaction of the step before is mined. */
@@ -35,7 +35,7 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
   throw error;
 }
 
-/** A transaction that was only sent anew with another gas price counts as the same. */
+/** A transaction that was only sent anew, with another gas price or made anew, counts as the same. */
 async function waitForReceipt(
   run: Run,
   transaction: Transaction,
@@ -47,8 +47,8 @@ async function waitForReceipt(
     const receipt = await reads.waitForTransactionReceipt({
       hash: transaction.hash ?? "0x",
       timeout,
-      onReplaced: ({ reason }) => {
-        isOther = reason !== "repriced";
+      onReplaced: ({ reason, transaction: mined }) => {
+        isOther = reason !== "repriced" && !isFormOf(transaction, mined);
       },
     });
     return isOther ? "replaced" : receipt;
