@@ -14,6 +14,7 @@ function openChain() {
   const blocks: { from: Address; to: Address; input: Hex; nonce: number; hash: Hex }[] = [];
   const sent: Sent[] = [];
   const simulated: Hex[] = [];
+  let stores = 0;
   let answers: ("sends" | Error)[] = [];
   const reads = {
     pollingInterval: 1,
@@ -35,10 +36,14 @@ function openChain() {
   };
   const run = {
     ...{ reads, wallet, account: { address: account }, options: { mineTimeoutMs: 100 } },
-    store: async (change: () => void) => change(),
+    store: async (change: () => void) => {
+      stores += 1;
+      change();
+    },
   } as unknown as Run;
   return {
     ...{ run, sent, simulated },
+    stores: () => stores,
     answers: (...given: typeof answers) => {
       answers = given;
     },
@@ -70,6 +75,19 @@ it("what was not sent is made and simulated anew, with the same nonce", async ()
   expect(chain.simulated).toEqual(["0x01", "0x02"]);
   expect(chain.sent).toEqual([{ to, data: "0x02", nonce: 0 }]);
   expect(step.transaction).toMatchObject({ data: "0x02", nonce: 0, hash: "0xhash0" });
+});
+
+it("what comes out the same is sent without being stored again", async () => {
+  const chain = openChain();
+  const step: Step = {};
+  const make = calls("0x01", "0x01");
+  chain.answers(noMoney);
+  await expect(sendOnce(chain.run, step, make)).rejects.toThrow();
+  const before = chain.stores();
+  await sendOnce(chain.run, step, make);
+  expect(chain.stores() - before).toBe(1);
+  expect(step.transaction).toMatchObject({ data: "0x01", hash: "0xhash0" });
+  expect(step.transaction).not.toHaveProperty("olderData");
 });
 
 it("an older form of it that was mined meanwhile is found, and nothing is sent", async () => {

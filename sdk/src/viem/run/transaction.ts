@@ -1,4 +1,5 @@
 import { type Hex, keccak256 } from "viem";
+import { isSame } from "../exchange.ts";
 import type { Call, Transaction } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { Run } from "./context.ts";
@@ -25,9 +26,10 @@ export async function sendOnce(run: Run, step: Sending, make: () => Promise<Call
   const call = await make();
   await simulate(run, call);
   const transaction = older === undefined ? await prepare(run, call) : replace(older, call);
-  await run.store(() => {
-    step.transaction = transaction;
-  });
+  if (transaction !== older)
+    await run.store(() => {
+      step.transaction = transaction;
+    });
   await broadcast(run, step, transaction, older);
 }
 
@@ -40,12 +42,12 @@ async function prepare({ reads, account }: Run, call: Call): Promise<Transaction
   return { to, data, valueWei: `${valueWei}`, nonce, sinceBlock: `${head}` };
 }
 
-function replace(older: Transaction, { to, data, valueWei }: Call): Transaction {
+/** What a transaction sends and to whom are the plan's; its data may differ each time. */
+function replace(older: Transaction, { data }: Call): Transaction {
+  if (isSame(data, older.data)) return older;
   const hashes = new Set([...(older.olderData ?? []), keccak256(older.data)]);
   hashes.delete(keccak256(data));
-  const { nonce, sinceBlock } = older;
-  const sent = { to, data, valueWei: `${valueWei}`, nonce, sinceBlock };
-  return hashes.size === 0 ? sent : { ...sent, olderData: [...hashes] };
+  return { ...older, data, olderData: [...hashes] };
 }
 
 /** `older`: what may have been sent before with the same nonce. */
