@@ -83,6 +83,12 @@ describe("a feed by whichever transport there is", () => {
     expect(requests).not.toContain("poll");
   });
 
+  it("waits before the first reconnection no longer than `retryMs`", async () => {
+    const { events } = openFeed([refuse(502, "upstream_error"), streamed(1)], { retryMs: 1_000 });
+    await seconds(1);
+    expect(events).toEqual(["1"]);
+  });
+
   it("refuses with the API's code when only a stream will do", async () => {
     const { ended } = openFeed([refuse(403, "insufficient_scope")], { transport: "stream" });
     expect(await ended).toBe("insufficient_scope");

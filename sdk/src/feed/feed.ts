@@ -73,8 +73,8 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
     }
     if (!isTemporary(error)) throw error;
     options.onError?.(error);
-    failures += 1;
     const delayMs = backOff(failures, retryMs, mostDelayMs);
+    failures += 1;
     await wait(Math.max(error.retryAfterMs ?? 0, delayMs), signal).catch(() => undefined);
   }
 

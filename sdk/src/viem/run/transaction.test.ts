@@ -127,3 +127,17 @@ it("a nonce that another transaction used is given up", async () => {
   await sendOnce(chain.run, step, make);
   expect(chain.sent).toEqual([{ to, data: "0x02", nonce: 1 }]);
 });
+
+it("who leaves while it is simulated sends nothing", async () => {
+  const chain = openChain();
+  const leaving = new AbortController();
+  const step: Step = {};
+  const make = async () => {
+    leaving.abort(new Error("left"));
+    return { to, data: "0x01", valueWei: 0n } as const;
+  };
+  const run: Run = { ...chain.run, options: { signal: leaving.signal } };
+  await expect(sendOnce(run, step, make)).rejects.toThrow("left");
+  expect(chain.sent).toEqual([]);
+  expect(step.transaction).toBeUndefined();
+});

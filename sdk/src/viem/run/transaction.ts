@@ -26,6 +26,7 @@ export async function sendOnce(run: Run, step: Sending, make: () => Promise<Call
   const call = await make();
   await simulate(run, call);
   const transaction = older === undefined ? await prepare(run, call) : replace(older, call);
+  run.options.signal?.throwIfAborted();
   if (transaction !== older)
     await run.store(() => {
       step.transaction = transaction;

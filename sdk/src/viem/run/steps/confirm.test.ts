@@ -42,3 +42,14 @@ it("another transaction that was mined in its place is not", async () => {
   expect(send).toMatchObject({ state: "waiting" });
   expect(send.transaction).toBeUndefined();
 });
+
+it("who leaves does not wait until it is mined", async () => {
+  const { run, step, send } = replacedBy("0x01");
+  const leaving = new AbortController();
+  const reads = { waitForTransactionReceipt: () => new Promise(() => undefined) };
+  const waiting = { ...run, reads, options: { signal: leaving.signal } } as unknown as Run;
+  const ended = runConfirm(waiting, step);
+  leaving.abort(new Error("left"));
+  await expect(ended).rejects.toThrow("left");
+  expect(send.transaction).toMatchObject({ hash: "0xnew" });
+});

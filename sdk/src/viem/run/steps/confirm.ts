@@ -1,4 +1,5 @@
 import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
+import { abortable } from "../../../reading/wait.ts";
 import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
@@ -44,13 +45,14 @@ async function waitForReceipt(
   const { mineTimeoutMs: timeout = defaultMineTimeoutMs } = options;
   let isOther = false;
   try {
-    const receipt = await reads.waitForTransactionReceipt({
+    const mining = reads.waitForTransactionReceipt({
       hash: transaction.hash ?? "0x",
       timeout,
       onReplaced: ({ reason, transaction: mined }) => {
         isOther = reason !== "repriced" && !isFormOf(transaction, mined);
       },
     });
+    const receipt = await abortable(mining, options.signal);
     return isOther ? "replaced" : receipt;
   } catch (error) {
     if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
