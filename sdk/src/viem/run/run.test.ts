@@ -80,6 +80,14 @@ it("an API that refuses everything ends a sweep, and what was bought before is t
   await expect(none).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 60_000 });
 });
 
+it("a partner that is away hinders only its own listing", async () => {
+  const steps = [...purchase("b", "waiting"), ...purchase("a", "done")];
+  const answers = { "/buy-data": refuse(502, "upstream_error") };
+  expect((await run(steps, answers)).filter((step) => step.includes("-a"))).toEqual([
+    ...["send-a done", "confirm-a done", "sync-a done"],
+  ]);
+});
+
 it("a listing that is gone fails alone; when all are, that is thrown", async () => {
   const gone = refuse(409, "unavailable");
   const steps = [...purchase("b", "waiting"), ...purchase("a", "done")];

@@ -100,7 +100,8 @@ function isOfOnePurchase(plan: Plan, step: Step, error: unknown): boolean {
   if (!isPurchase(follows ? stepOf(plan, step.of) : step)) return false;
   if (step.kind === "sync") return error instanceof MarketError;
   if (!isSweep) return false;
-  if (error instanceof MarketError) return [404, 409, 422].includes(error.status);
+  if (error instanceof MarketError)
+    return [404, 409, 422].includes(error.status) || ofPartner.has(error.code);
   return error instanceof WalletError && error.code === "reverted";
 }
 
@@ -110,6 +111,9 @@ const endsSweep = (plan: Plan, step: Step, error: unknown): boolean =>
   error instanceof MarketError &&
   !isOfOnePurchase(plan, step, error) &&
   hasBought(plan);
+
+/** A partner is away, and others' listings are not. */
+const ofPartner: ReadonlySet<string> = new Set(["upstream_error", "partner_rate_limited"]);
 
 const isPurchase = (step: Step) => step.kind === "send" && step.action.name === "buy";
 
