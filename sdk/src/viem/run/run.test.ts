@@ -65,7 +65,7 @@ it("what is bought is bought, although the order book cannot be asked to see it"
   expect(one.at(-1)).toBe("sync-a failed database_unavailable");
 });
 
-it("an API that refuses everything ends a sweep, and what was bought before is told", async () => {
+it("an API that refuses everything ends a sweep, and what was bought before is returned", async () => {
   const steps = [
     ...purchase("a", "done"),
     ...purchase("b", "waiting"),
