@@ -14,7 +14,10 @@ export type FeedOptions = {
   readonly wallet?: string;
   /** `final`: only what the chain will not take back; no retractions. */
   readonly delivery?: "latest" | "final";
-  /** `auto` streams where the server can, and polls where it cannot. */
+  /**
+   * `auto` streams where it can, and polls where it cannot: without a key for streams, and for some minutes when the
+   * server has none to spare.
+   */
   readonly transport?: "auto" | "stream" | "poll";
   /** Between two polls when nothing is new; default: 2 s. */
   readonly pollMs?: number;
@@ -34,13 +37,17 @@ export type Feed = AsyncIterable<MarketEvent> & {
 };
 
 const mostDelayMs = 30_000;
+/** How long to poll before a stream is tried again. */
+const streamAgainMs = 5 * 60_000;
 
 export function openFeed(source: FeedSource, options: FeedOptions): Feed {
   const { transport = "auto", pollMs = 2_000, silenceMs = 45_000, retryMs = 500 } = options;
   let position = options.after;
   let open: Transport = transport === "poll" ? pollEvents : streamEvents;
+  let streamAgainAt = Number.POSITIVE_INFINITY;
   let failures = 0;
 
+  /** Returns when another transport is to go on; throws when the connection ends. */
   async function* connect(signal: AbortSignal): AsyncGenerator<MarketEvent> {
     const query = queryOf(source.chainId, options, position);
     for await (const progress of open(source, query, { pollMs, silenceMs, signal })) {
@@ -48,7 +55,12 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
       // An event counts as handed out when the next one is asked for.
       if (progress.event !== undefined) yield progress.event;
       position = progress.position;
+      if (open === pollEvents && Date.now() >= streamAgainAt) {
+        open = streamEvents;
+        return;
+      }
     }
+    throw new MarketError({ code: "network", message: "The server ended the stream" });
   }
 
   /** Waits until the next try; throws what does not pass by waiting. */
@@ -56,12 +68,13 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
     const error = asError(thrown);
     if (error instanceof StreamUnavailable && transport === "auto") {
       open = pollEvents;
+      streamAgainAt = error.passes ? Date.now() + streamAgainMs : Number.POSITIVE_INFINITY;
       return;
     }
     if (!isTemporary(error)) throw error;
     options.onError?.(error);
-    failures += 1;
     const delayMs = backOff(failures, retryMs, mostDelayMs);
+    failures += 1;
     await wait(Math.max(error.retryAfterMs ?? 0, delayMs), signal).catch(() => undefined);
   }
 
@@ -73,7 +86,6 @@ export function openFeed(source: FeedSource, options: FeedOptions): Feed {
       while (!signal.aborted) {
         try {
           yield* connect(signal);
-          throw new MarketError({ code: "network", message: "The server ended the stream" });
         } catch (thrown) {
           if (!signal.aborted) await recover(thrown, signal);
         }

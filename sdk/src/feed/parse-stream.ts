@@ -32,7 +32,8 @@ function parseMessage(block: string): Message {
   let id = "";
   const data: string[] = [];
   for (const line of block.split(/\r\n|\n|\r/)) {
-    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    // By JSON a text may hold U+2028, which ends a line for `.` and no line of a stream.
+    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (name === "id") id = value;
     if (name === "data") data.push(value);
   }

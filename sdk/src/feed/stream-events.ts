@@ -3,8 +3,16 @@ import { queryOf } from "../reading/url.ts";
 import { parseStream } from "./parse-stream.ts";
 import type { Transport } from "./transport.ts";
 
-/** The server has no stream, or none to spare. */
-export class StreamUnavailable extends MarketError {}
+/** The server has no stream for the caller, or none to spare; pages it may have. */
+export class StreamUnavailable extends MarketError {
+  /** Whether there may be one later. */
+  get passes(): boolean {
+    return passing.has(this.code);
+  }
+}
+
+/** Refusals of a stream: too many are open, of the server or of the account. */
+const passing: ReadonlySet<string> = new Set(["too_many_streams", "rate_limited"]);
 
 /** Events as server-sent events by `fetch`, which sends the key that a browser's `EventSource` cannot. */
 export const streamEvents: Transport = async function* (source, query, { silenceMs, signal }) {
@@ -37,7 +45,8 @@ export const streamEvents: Transport = async function* (source, query, { silence
 async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
   if (!response.ok) {
     const error = await errorOf(response);
-    throw error.status === 503 ? new StreamUnavailable(error) : error;
+    const isOfStream = error.code === "insufficient_scope" || passing.has(error.code);
+    throw isOfStream ? new StreamUnavailable(error) : error;
   }
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream") && response.body !== null) return response.body;

@@ -66,7 +66,12 @@ export function openPages<Path extends PagedPath>(
     }
   }
   async function* rows(): AsyncGenerator<RowOf<Path>> {
-    for await (const page of byPage()) yield* page.rows;
+    let left = limit;
+    for await (const page of byPage()) {
+      // Some lists have pages of their own size.
+      yield* page.rows.slice(0, left);
+      left -= page.rows.length;
+    }
   }
   return { byPage, [Symbol.asyncIterator]: rows };
 }

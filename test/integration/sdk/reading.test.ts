@@ -228,6 +228,13 @@ describe("pages", () => {
     expect(received).toEqual([]);
   });
 
+  it("give no more rows than the limit of a list that has pages of its own size", async () => {
+    const meta = { total: 3, next_cursor: null };
+    replies = [answer(200, { success: true, data: sales.slice(0, 3), meta })];
+    const rows = open().pages("/v1/sales", {}, { limit: 2 });
+    expect(await collect(rows)).toEqual(["0", "1"]);
+  });
+
   it("are gone on with from the cursor of a page", async () => {
     replies = [list];
     const api = open();

@@ -41,7 +41,7 @@ export async function planAccept(
     const currency = bidCurrency[clients.api.chainId];
     demand(isSame(row.currency.address, currency), "it is paid in another currency");
     const isOne = row.kind === "single-token";
-    const quantity = item.quantity ?? (isOne ? BigInt(row.quantityExact) : 1n);
+    const quantity = item.quantity ?? (isOne ? BigInt(row.quantityRemainingExact) : 1n);
     return {
       name: "accept",
       bidId,

@@ -10,6 +10,8 @@ export type Transaction = {
   readonly data: Hex;
   readonly valueWei: Wei;
   readonly nonce: number;
+  /** Hashes of other data that may have been sent before with the same nonce. */
+  readonly olderData?: readonly Hex[];
   /** The chain's head before it was sent. */
   readonly sinceBlock: string;
   readonly hash?: Hex;

@@ -83,10 +83,10 @@ async function listOpen(
   if (old.standard === "erc1155")
     return old.status === "active" || old.status === "inactive" ? [old] : [];
   const query = { maker, collection: old.contract, token_id: old.tokenId } as const;
-  const [active, inactive] = await Promise.all(
-    (["active", "inactive"] as const).map((status) =>
-      api.get("/v1/listings", { ...query, status, marketplace: "native" }, callOptions(options)),
-    ),
-  );
-  return [...(active?.data ?? []), ...(inactive?.data ?? [])];
+  const open: Listing[] = [];
+  for (const status of ["active", "inactive"] as const) {
+    const own = { ...query, status, marketplace: "native" } as const;
+    for await (const row of api.pages("/v1/listings", own, callOptions(options))) open.push(row);
+  }
+  return open;
 }

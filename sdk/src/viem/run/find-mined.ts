@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { type Address, type Hex, keccak256 } from "viem";
 import { wait } from "../../reading/wait.ts";
 import { isSame } from "../exchange.ts";
 import type { Transaction } from "../plan/plan.ts";
@@ -24,10 +24,17 @@ export async function findMined(
   await untilMined(run, sent);
   for (let used = nonce; used < sent; used += 1) {
     const mined = await untilFound(run, used, BigInt(transaction.sinceBlock));
-    const isIt = mined.to !== null && isSame(mined.to, transaction.to);
-    if (isIt && isSame(mined.input, transaction.data)) return mined.hash;
+    if (isFormOf(transaction, mined)) return mined.hash;
   }
   return "foreign";
+}
+
+type Mined = { readonly to: Address | null; readonly input: Hex };
+
+/** Whether it is the transaction, or an older form of it with other data. */
+export function isFormOf({ to, data, olderData = [] }: Transaction, mined: Mined): boolean {
+  if (mined.to === null || !isSame(mined.to, to)) return false;
+  return isSame(mined.input, data) || olderData.includes(keccak256(mined.input));
 }
 
 /** Until as many transactions of the account are mined; which they are cannot be known before. */

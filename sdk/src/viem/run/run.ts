@@ -12,11 +12,19 @@ import { runSync } from "./steps/sync.ts";
 
 /**
  * Carries out what is not done yet; the plan as it is then. Throws what stopped it, after the step was marked failed.
- * Of several purchases each can fail without the others: it throws only if none succeeded.
+ * Of several purchases each can fail without the others; when the API stops them all, what was bought before is
+ * returned, and not hidden behind an error.
  */
 export async function runPlan(clients: Clients, given: Plan, options: RunOptions): Promise<Plan> {
   const plan = structuredClone(given);
   await checkClients(clients, plan);
+  const failures = await runSteps(clients, plan, options);
+  if (failures.length > 0 && !hasBought(plan)) throw failures[0];
+  return plan;
+}
+
+/** Why purchases failed; throws what stopped the plan. */
+async function runSteps(clients: Clients, plan: Plan, options: RunOptions): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const step of plan.steps) {
     if (!isDue(plan, step)) continue;
@@ -24,13 +32,12 @@ export async function runPlan(clients: Clients, given: Plan, options: RunOptions
     try {
       await runStep(clients, plan, step, options);
     } catch (error) {
+      if (endsSweep(plan, step, error)) break;
       if (!isOfOnePurchase(plan, step, error)) throw error;
       failures.push(error);
     }
   }
-  const isDone = ({ kind, state }: Step) => kind === "send" && state === "done";
-  if (failures.length > 0 && !plan.steps.some(isDone)) throw failures[0];
-  return plan;
+  return failures;
 }
 
 /** Not done yet, and what it follows is. */
@@ -83,16 +90,35 @@ function carryOut(run: Run, step: Step): Promise<"done" | "skipped"> {
   }
 }
 
-/** Whether the others of a sweep can go on: the listing is gone, and nothing is wrong with the caller or the API. */
+/**
+ * Whether the others of a sweep can go on: the listing is gone, and nothing is wrong with the caller or the API; or it
+ * is bought, and only the order book could not be asked to see it.
+ */
 function isOfOnePurchase(plan: Plan, step: Step, error: unknown): boolean {
   const isSweep = plan.steps.filter(isPurchase).length > 1;
-  const concerned = step.kind === "confirm" ? stepOf(plan, step.of) : step;
-  if (!isSweep || !isPurchase(concerned)) return false;
-  if (error instanceof MarketError) return [404, 409, 422].includes(error.status);
+  const follows = step.kind === "confirm" || step.kind === "sync";
+  if (!isPurchase(follows ? stepOf(plan, step.of) : step)) return false;
+  if (step.kind === "sync") return error instanceof MarketError;
+  if (!isSweep) return false;
+  if (error instanceof MarketError)
+    return [404, 409, 422].includes(error.status) || ofPartner.has(error.code);
   return error instanceof WalletError && error.code === "reverted";
 }
 
+/** Whether the API stops the others too, and there is something to tell beside the error. */
+const endsSweep = (plan: Plan, step: Step, error: unknown): boolean =>
+  isPurchase(step) &&
+  error instanceof MarketError &&
+  !isOfOnePurchase(plan, step, error) &&
+  hasBought(plan);
+
+/** A partner is away, and others' listings are not. */
+const ofPartner: ReadonlySet<string> = new Set(["upstream_error", "partner_rate_limited"]);
+
 const isPurchase = (step: Step) => step.kind === "send" && step.action.name === "buy";
+
+const hasBought = (plan: Plan) =>
+  plan.steps.some((step) => isPurchase(step) && step.state === "done");
 
 function describe(error: unknown): { code: string; message: string } {
   const isKnown = error instanceof WalletError || error instanceof MarketError;

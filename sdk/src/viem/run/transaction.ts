@@ -1,4 +1,5 @@
-import type { Hex } from "viem";
+import { type Hex, keccak256 } from "viem";
+import { isSame } from "../exchange.ts";
 import type { Call, Transaction } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { Run } from "./context.ts";
@@ -10,36 +11,53 @@ type Sending = { transaction?: Transaction };
 
 /**
  * Sends the step's transaction unless it was sent before. Its nonce is stored before it leaves, so that whatever happens
- * it is mined once at most: a run that does not know whether it was sent sends it again with the same nonce, or finds the
- * one that was mined.
+ * it is mined once at most: a run that does not know whether it was sent finds the one that was mined, or makes it anew
+ * with the same nonce, as authorizations in its data expire. An older form of it may still be on its way.
  */
 export async function sendOnce(run: Run, step: Sending, make: () => Promise<Call>): Promise<void> {
   const begun = step.transaction;
   if (begun?.hash !== undefined) return;
-  if (begun !== undefined) {
-    const found = await findMined(run, begun);
-    if (found === "free") return broadcast(run, step, begun);
-    if (found !== "foreign")
-      return run.store(() => {
-        step.transaction = { ...begun, hash: found };
-      });
-  }
+  const found = begun === undefined ? "foreign" : await findMined(run, begun);
+  if (begun !== undefined && found !== "free" && found !== "foreign")
+    return run.store(() => {
+      step.transaction = { ...begun, hash: found };
+    });
+  const older = found === "free" ? begun : undefined;
   const call = await make();
   await simulate(run, call);
-  const { reads, account } = run;
+  const transaction = older === undefined ? await prepare(run, call) : replace(older, call);
+  run.options.signal?.throwIfAborted();
+  if (transaction !== older)
+    await run.store(() => {
+      step.transaction = transaction;
+    });
+  await broadcast(run, step, transaction, older);
+}
+
+async function prepare({ reads, account }: Run, call: Call): Promise<Transaction> {
   const [nonce, head] = await Promise.all([
     reads.getTransactionCount({ address: account.address, blockTag: "pending" }),
     reads.getBlockNumber({ cacheTime: 0 }),
   ]);
   const { to, data, valueWei } = call;
-  const transaction = { to, data, valueWei: `${valueWei}`, nonce, sinceBlock: `${head}` };
-  await run.store(() => {
-    step.transaction = transaction;
-  });
-  await broadcast(run, step, transaction);
+  return { to, data, valueWei: `${valueWei}`, nonce, sinceBlock: `${head}` };
 }
 
-async function broadcast(run: Run, step: Sending, transaction: Transaction): Promise<void> {
+/** What a transaction sends and to whom are the plan's; its data may differ each time. */
+function replace(older: Transaction, { data }: Call): Transaction {
+  if (isSame(data, older.data)) return older;
+  const hashes = new Set([...(older.olderData ?? []), keccak256(older.data)]);
+  hashes.delete(keccak256(data));
+  return { ...older, data, olderData: [...hashes] };
+}
+
+/** `older`: what may have been sent before with the same nonce. */
+async function broadcast(
+  run: Run,
+  step: Sending,
+  transaction: Transaction,
+  older: Transaction | undefined,
+): Promise<void> {
   const { to, data, valueWei, nonce } = transaction;
   const { wallet, account } = run;
   let hash: Hex;
@@ -54,9 +72,10 @@ async function broadcast(run: Run, step: Sending, transaction: Transaction): Pro
     });
   } catch (error) {
     if (!isRefusal(error)) throw revertOf(error);
-    // Nothing left the wallet: the next run begins this step anew.
+    // Nothing left the wallet now: the next run makes it anew.
     await run.store(() => {
-      delete step.transaction;
+      if (older === undefined) delete step.transaction;
+      else step.transaction = older;
     });
     const message = "The transaction was refused in the wallet: the plan can be run again";
     throw new WalletError("refused", message, { cause: error });

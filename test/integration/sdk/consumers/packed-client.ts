@@ -59,11 +59,13 @@ async function install(directory: string): Promise<void> {
   }
 }
 
-/** The recipes once for Node and once for browsers, each beside its `set-up.ts`. */
+/** The README's examples, and the recipes once for Node and once for browsers, each beside its `set-up.ts`. */
 async function writePrograms(directory: string): Promise<string[]> {
   for (const name of programs)
     await copyFile(join(import.meta.dirname, name), join(directory, name));
-  const [inNode = "", inBrowser = ""] = await codeOf("set-up.md");
+  const readme = await codeOf(join(root, "sdk/README.md"));
+  await writeFile(join(directory, "readme.ts"), [callersNames, ...readme].join("\n"));
+  const [inNode = "", inBrowser = ""] = await codeOf(join(recipesFolder, "set-up.md"));
   const setUps = { node: inNode, browser: inBrowser };
   for (const [place, code] of Object.entries(setUps)) {
     await mkdir(join(directory, place));
@@ -71,7 +73,7 @@ async function writePrograms(directory: string): Promise<string[]> {
   }
   const files = (await readdir(recipesFolder)).filter((name) => !/^(?:README|set-up)\./.test(name));
   for (const file of files) {
-    const [code = ""] = await codeOf(file);
+    const [code = ""] = await codeOf(join(recipesFolder, file));
     const places = code.includes("./set-up.ts") ? ["node", "browser"] : ["node"];
     for (const place of places)
       await writeFile(join(directory, place, file.replace(/md$/, "ts")), code);
@@ -85,8 +87,18 @@ async function writePrograms(directory: string): Promise<string[]> {
   return files.map((file) => file.replace(/\.md$/, ""));
 }
 
+/** What the examples of the client's README take from their caller. */
+const callersNames = `
+declare const key: string, collection: string, askId: string, signal: AbortSignal;
+declare const contract: import("viem").Address, tokenId: bigint, maxPriceWei: bigint;
+declare const wallet: import("viem").WalletClient, reads: import("viem").PublicClient;
+declare const buyer: import("order-book/viem").Trader;
+declare const show: (what: unknown) => void, load: () => Promise<string>;
+declare const apply: (event: import("order-book").MarketEvent) => Promise<void>;
+declare const save: (id: string) => Promise<void>;`;
+
 /** The blocks of code of a document, as they stand there. */
 async function codeOf(file: string): Promise<string[]> {
-  const text = await readFile(join(recipesFolder, file), "utf8");
+  const text = await readFile(file, "utf8");
   return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
 }

@@ -16,7 +16,7 @@ const nodes = {
 /** The package as callers install it. */
 export function describePackedClient(open: () => PackedClient, openChain: () => TestChain): void {
   describe("the packed client", () => {
-    it("compiles in a strict project, with every recipe, and runs in Node", async () => {
+    it("compiles in a strict project, with every recipe and the examples of its README, and runs in Node", async () => {
       const { compiled, directory } = open();
       expect(compiled).toBe("");
       const { stdout } = await run(process.execPath, ["uses.js"], { cwd: directory });

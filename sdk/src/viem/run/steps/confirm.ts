@@ -1,8 +1,9 @@
 import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
+import { abortable } from "../../../reading/wait.ts";
 import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
-import { defaultMineTimeoutMs, findMined } from "../find-mined.ts";
+import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
 import { revertOf } from "../revert.ts";
 
 /** Waits until the transaction of the step before is mined. */
@@ -35,7 +36,7 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
   throw error;
 }
 
-/** A transaction that was only sent anew with another gas price counts as the same. */
+/** A transaction that was only sent anew, with another gas price or made anew, counts as the same. */
 async function waitForReceipt(
   run: Run,
   transaction: Transaction,
@@ -44,13 +45,14 @@ async function waitForReceipt(
   const { mineTimeoutMs: timeout = defaultMineTimeoutMs } = options;
   let isOther = false;
   try {
-    const receipt = await reads.waitForTransactionReceipt({
+    const mining = reads.waitForTransactionReceipt({
       hash: transaction.hash ?? "0x",
       timeout,
-      onReplaced: ({ reason }) => {
-        isOther = reason !== "repriced";
+      onReplaced: ({ reason, transaction: mined }) => {
+        isOther = reason !== "repriced" && !isFormOf(transaction, mined);
       },
     });
+    const receipt = await abortable(mining, options.signal);
     return isOther ? "replaced" : receipt;
   } catch (error) {
     if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;

@@ -40,12 +40,16 @@ function callOf(run: Run, action: PlannedAction): Promise<Call> {
 
 const toExchange = (data: Hex): Call => ({ to: exchange, data, valueWei: 0n });
 
+/** More units than a number holds can only be all that are left, which is what is meant when none are named. */
+const amountOf = (quantity: string): { amount?: number } =>
+  Number.isSafeInteger(Number(quantity)) ? { amount: Number(quantity) } : {};
+
 async function buyCall(run: Run, action: BuyAction): Promise<Call> {
   const { api, plan, options } = run;
   const { askId, quantity, priceWei } = action;
   const { data: call } = await api.post(
     "/v1/listings/{askId}/buy-data",
-    { askId, buyer: plan.account, amount: Number(quantity), maxPriceWei: priceWei },
+    { askId, buyer: plan.account, ...amountOf(quantity), maxPriceWei: priceWei },
     callOptions(options),
   );
   checked(() => checkPurchase(call, action, plan.account));
@@ -58,7 +62,7 @@ async function acceptCall({ api, plan, options }: Run, action: AcceptAction): Pr
   const { bidId, tokenId, quantity } = action;
   const { data } = await api.post(
     "/v1/bids/{bidId}/accept-data",
-    { bidId, fulfiller: plan.account, tokenId, amount: Number(quantity) },
+    { bidId, fulfiller: plan.account, tokenId, ...amountOf(quantity) },
     callOptions(options),
   );
   return checked(() => toExchange(encodeAcceptance(data, action, plan.account)));

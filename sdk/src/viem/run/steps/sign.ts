@@ -79,7 +79,11 @@ async function signTree(
   return true;
 }
 
-async function sign({ signTypedData, plan }: Run, data: Omit<TypedData, "domain">): Promise<Hex> {
+async function sign(
+  { signTypedData, plan, options }: Run,
+  data: Omit<TypedData, "domain">,
+): Promise<Hex> {
+  options.signal?.throwIfAborted();
   try {
     return await signTypedData({ domain: domainOf(plan.chainId), ...data });
   } catch (error) {

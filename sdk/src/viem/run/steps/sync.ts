@@ -5,8 +5,8 @@ import type { OrderRef } from "../../plan/actions.ts";
 import { type SyncStep, stepOf } from "../../plan/plan.ts";
 import type { Run } from "../context.ts";
 
-const tries = 10;
-const pauseMs = 1_000;
+/** Between two looks; longer each time, as each is a request of the caller's limit. */
+const pausesMs = [1_000, 2_000, 3_000, 4_000];
 
 /** Makes the order book look at the chain, until it has seen the block of the transaction. */
 export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
@@ -15,10 +15,12 @@ export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
   const minedIn = Number(transaction?.minedIn ?? 0);
   const signal = run.options.signal ?? new AbortController().signal;
   for (const order of step.orders.slice(step.statuses.length)) {
-    let seen = await syncOrder(run, order, transaction?.hash);
-    for (let left = tries; seen.block < minedIn && left > 0; left -= 1) {
+    const look = watchOrder(run, order, transaction?.hash);
+    let seen = await look();
+    for (const pauseMs of pausesMs) {
+      if (seen.block >= minedIn) break;
       await wait(pauseMs, signal);
-      seen = await syncOrder(run, order, transaction?.hash);
+      seen = await look();
     }
     await run.store(() => {
       step.statuses.push(seen.status);
@@ -29,15 +31,19 @@ export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
 
 type Seen = { readonly status: string; readonly block: number };
 
-async function syncOrder(run: Run, order: OrderRef, txHash: string | undefined): Promise<Seen> {
-  try {
-    return await requestSync(run, order, txHash);
-  } catch (error) {
-    // Partners' listings are not of the order book, which sees on the chain what became of them.
-    const isPartners = order.side === "ask" && error instanceof MarketError && error.status === 404;
-    if (!isPartners) throw error;
-    return readListing(run, order.id);
-  }
+/** Partners' listings are not of the order book, which sees on the chain what became of them: they are read. */
+function watchOrder(run: Run, order: OrderRef, txHash: string | undefined): () => Promise<Seen> {
+  let isPartners = false;
+  return async () => {
+    if (isPartners) return readListing(run, order.id);
+    try {
+      return await requestSync(run, order, txHash);
+    } catch (error) {
+      isPartners = order.side === "ask" && error instanceof MarketError && error.status === 404;
+      if (!isPartners) throw error;
+      return readListing(run, order.id);
+    }
+  };
 }
 
 async function readListing({ api, options }: Run, askId: string): Promise<Seen> {
