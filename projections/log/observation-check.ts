@@ -6,7 +6,7 @@ import { kindList } from "./fact-kind-sql.ts";
 import { logHead } from "./read-log-head.ts";
 import type { RecordedBlock } from "./recording/reconcile.ts";
 import { orphans } from "./recording/reconcile.ts";
-import type { Recording } from "./recording/recorder.ts";
+import type { Recording } from "./recording/recording.ts";
 import { readIndexerNames } from "./sources.ts";
 import { readIndexedBlocks } from "./status.ts";
 

@@ -17,7 +17,7 @@ function batch(entries: number) {
   return { address, topics, data, logIndex: 4 };
 }
 
-it("tells up to 5,000 transfers of a transaction, of more none", () => {
+it("returns up to 5,000 transfers of a transaction, of more none", () => {
   expect(maxTransfers).toBe(5_000);
   expect(parseTransfers([batch(2_000), batch(3_000)])).toHaveLength(maxTransfers);
   expect(parseTransfers([batch(2_000), batch(3_001)])).toEqual([]);

@@ -43,7 +43,7 @@ const selectors = {
 };
 
 /**
- * Transfers of a transaction that are told. One that moves anything costs thousands of gas, so that no transaction with
+ * Transfers of a transaction that are returned. One that moves anything costs thousands of gas, so that no transaction with
  * a trade has as many; an entry of a batch that moves nothing costs 512.
  */
 export const maxTransfers = 5_000;

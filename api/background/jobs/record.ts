@@ -1,11 +1,8 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import {
-  type RecorderPass,
-  type Recording,
-  recordChain,
-} from "../../../projections/log/recording/recorder.ts";
+import { type RecorderPass, recordChain } from "../../../projections/log/recording/recorder.ts";
+import type { Recording } from "../../../projections/log/recording/recording.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
 import { restAfter } from "../background-share.ts";
 import { sleep } from "../log-signal/back-off.ts";

@@ -71,7 +71,7 @@ function optionsOf({ headersMs, requestMs, checkMs }: ServerTimeouts): ServerOpt
   };
 }
 
-/** A connection in use is told that it closes, by the next response on it, or is closed after the one in progress. */
+/** A connection in use gets `Connection: close` with its next response, or is closed after the one in progress. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), closingMs);

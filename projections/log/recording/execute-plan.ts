@@ -8,13 +8,13 @@ import { readMissingTransfers } from "./missing-transfers.ts";
 import { type EventSelection, type EventTransfers, stageEvents } from "./ponder-events.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
 import type { Plan, PonderBlock } from "./reconcile.ts";
-import type { Recording } from "./recorder.ts";
 import {
   isRecorded,
   type ReadBlock,
   type RecorderProgress,
   readLastIdBelow,
 } from "./recorder-reads.ts";
+import type { Recording } from "./recording.ts";
 
 /** Transfers of receipts that one transaction stores, about: it ends with a block. */
 const PASS_TRANSFERS = 100_000;

@@ -32,7 +32,7 @@ type MissingRow = {
 };
 
 /** The event that the next pass begins with. */
-export type NextEvent = Pick<MissingRow, "id" | "blockNumber">;
+type NextEvent = Pick<MissingRow, "id" | "blockNumber">;
 
 type Limited = {
   found: EventTransfers[];

@@ -1,15 +1,8 @@
-import type { Database, Session } from "../../database.ts";
+import type { Database } from "../../database.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { executePlan } from "./execute-plan.ts";
-import type { TransferReader } from "./missing-transfers.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
-import {
-  type CanonicalHashes,
-  type Plan,
-  type PonderBlock,
-  type RecordedBlock,
-  reconcile,
-} from "./reconcile.ts";
+import { type Plan, type PonderBlock, type RecordedBlock, reconcile } from "./reconcile.ts";
 import {
   type RecorderProgress,
   readBlocksAbove,
@@ -19,6 +12,7 @@ import {
   readRecordedBlocks,
   readRecorderProgress,
 } from "./recorder-reads.ts";
+import type { Recording } from "./recording.ts";
 
 /** Finalized events that one transaction takes from Ponder's backlog. */
 const BACKLOG_EVENTS = 10_000;
@@ -30,21 +24,6 @@ export type RecorderPass = {
   more: boolean;
   /** Blocks held back until Ponder and the chain agree about their heights. */
   held: number;
-};
-
-export type Recording = IndexerId & {
-  canonicalHashes: CanonicalHashes;
-  /** Reads what some events are stored with; absent: none is. */
-  transfers?: TransferReader;
-  now: () => Date;
-  /** Asked before each commit; throws when another process records by now. */
-  fence: (session: Session) => Promise<void>;
-  /** Events of the backlog that one transaction takes; absent: 10,000. */
-  backlogEvents?: number;
-  /** Transfers of receipts that one transaction stores, about; absent: 100,000. */
-  passTransfers?: number;
-  /** Told Ponder's schema before anything is read from it: each pass, as it may be another one. */
-  onSchema?: (schema: string) => Promise<void>;
 };
 
 /**
