@@ -28,19 +28,21 @@ const byCounter = ({ changes }: FactWindow): AffectedBy => ({
   condition: sql`${ofMaker} and o.status <> 'filled'`,
 });
 
-const moveKinds = ["erc20_transfer", "wrapped_withdrawal", "balance_read"] as const;
+const moveKinds = ["erc20_transfer", "wrapped_withdrawal", "wrapped_deposit"] as const;
 const allowanceKinds = ["erc20_approval", "allowance_read"] as const;
 
 /** Open bids of accounts whose balance or allowance changed or was read. */
 const byAccount = ({ changes }: FactWindow): AffectedBy => ({
-  kinds: [...moveKinds, ...allowanceKinds, "wrapped_deposit"],
+  kinds: [...moveKinds, ...allowanceKinds, "balance_read"],
   keys: sql`
     select k.chain_id, k.address as currency, m.maker from (
       select contract_id, from_address as maker from ${changes}
-      where kind in ${kindList(...moveKinds)}
+      where kind in ${kindList("erc20_transfer", "wrapped_withdrawal")} and amount > 0
+        or kind in ${kindList("balance_read")}
         or kind in ${kindList(...allowanceKinds)} and to_address = ${exchange}
       union
-      select contract_id, to_address from ${changes} where kind in ${kindList("erc20_transfer", "wrapped_deposit")}
+      select contract_id, to_address from ${changes}
+      where kind in ${kindList("erc20_transfer", "wrapped_deposit")} and amount > 0
     ) m join log.contract k using (contract_id)`,
   condition: sql`${ofMaker} and o.currency = c.currency and ${isOpen}`,
 });
