@@ -43,10 +43,13 @@ function newestBalanceReading(recompute: RecomputeSet): RawBuilder<unknown> {
     order by f.block_id desc, f.position desc limit 1`;
 }
 
-/** A reading is of the end of its block: transfers of later blocks are added to it. */
+/**
+ * A reading is of the end of its block: transfers of later blocks are added to it. A transfer of nothing, which anybody
+ * may make in anybody's name, is none.
+ */
 function movesSince(recompute: RecomputeSet): RawBuilder<unknown> {
   const counted = sql`
-    f.contract_id = k.contract_id and f.block_id >= coalesce(((reading.block_id >> 12) + 1) << 12, 0)
+    f.contract_id = k.contract_id and f.amount > 0 and f.block_id >= coalesce(((reading.block_id >> 12) + 1) << 12, 0)
     and ${isEffective(recompute)}`;
   return sql`
     select coalesce(sum(move.wei), 0) as wei, max(move.block_id) as block_id

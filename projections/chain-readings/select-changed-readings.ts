@@ -5,7 +5,7 @@ import { kindList } from "../log/fact-kind-sql.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { type FactSelection, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
-import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
+import { unitsMovedSince } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
 import { tokensAt } from "../sql/token-at.ts";
 import { schemaOf } from "../versions.ts";
@@ -162,7 +162,7 @@ function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): Ra
              else r.fact_to_address end`;
 }
 
-/** Compared with the current balance less later transfers, corrected by the previous reading. */
+/** Compared with the last reading and the transfers since; without one, with the current balance less later transfers. */
 function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): RawBuilder<unknown> {
   const read = latestFacts(recompute, {
     kinds: ["units_read"],
@@ -177,18 +177,22 @@ function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): Raw
           and f.kind in ${kindList("erc1155_transfer")}
           and f.position <= (select position from engine.checkpoint where projection = ${sql.lit(schemaOf("ownership"))})
           and not exists (select from ${recompute.retractedBlocks} d where d.block_id = f.block_id)
-      )
+      ), known as materialized (
+        select o.contract_id, o.token_id, o.maker, r.amount, r.block_id
+        from ${readings.of("units_read")} cross join lateral (${read}) r
+      ), moved as materialized (${unitsMovedSince(recompute, sql`known`)})
       select o.ord
       from ${readings.of("units_read")}
       left join ownership.balance b
         on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker
-      left join lateral (${read}) r on true
-      left join lateral (${unitsTransferredUpTo(recompute)}) before on r.amount is not null
-      cross join lateral (
-        select coalesce(sum(case when s.to_address = o.maker then s.amount else 0 end
-                            - case when s.from_address = o.maker then s.amount else 0 end), 0) as units
-        from since s where s.contract_id = o.contract_id and s.token_id = o.token_id
-      ) moved
-      where o.amount <> coalesce(b.units, 0) - moved.units + coalesce(r.amount - before.units, 0)
+      left join known r on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker
+      left join moved m on m.contract_id = o.contract_id and m.token_id = o.token_id and m.maker = o.maker
+      where o.amount <> case
+        when r.block_id is not null then r.amount + coalesce(m.units, 0)
+        else coalesce(b.units, 0) - (
+          select coalesce(sum(case when s.to_address = o.maker then s.amount else 0 end
+                              - case when s.from_address = o.maker then s.amount else 0 end), 0)
+          from since s where s.contract_id = o.contract_id and s.token_id = o.token_id
+        ) end
     ) units`;
 }

@@ -4,7 +4,7 @@ import { clockAt } from "../order-state/clock.ts";
 import { conduit, exchange } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { allFacts, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
-import { unitsTransferredUpTo } from "../order-state/transferred-units.ts";
+import { unitsMovedSince } from "../order-state/transferred-units.ts";
 import { rangeAt } from "../sql/token-at.ts";
 
 /**
@@ -21,6 +21,8 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
     with of_order as materialized (${fillsAndCancels(recompute, "ask")}),
     of_maker as materialized (${countersAndApprovals(recompute)}),
     of_token as materialized (${tokenReadings(recompute)}),
+    units_read as materialized (select * from of_token where kind in ${kindList("units_read")}),
+    moved as materialized (${unitsMovedSince(recompute, sql`units_read`)}),
     held as materialized (${holdings(recompute)}),
     channel as materialized (${channels(recompute)}),
     clock as materialized (select ${clockAt(recompute)} as now)
@@ -86,7 +88,8 @@ function tokenReadings(recompute: RecomputeSet): RawBuilder<unknown> {
 
 /**
  * Units that the maker of each listing holds, whether the conduit can transfer them, and the latest block of these
- * facts. A sum of ERC-1155 transfers has no block.
+ * facts. Of ERC-1155 units the latest reading and the transfers after its block count, without a reading all transfers;
+ * their sum has no block.
  */
 function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
   const movedAt = sql`coalesce(t.block_id, g.block_id)`;
@@ -95,7 +98,8 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
   return sql`
     select o.order_hash, o.chain_id,
            case when o.standard = 721 then coalesce(${isOwner}, false)::int
-                else coalesce(b.units, 0) + coalesce(r.amount - (${unitsTransferredUpTo(recompute)}), 0) end as units,
+                when r.block_id is null then coalesce(b.units, 0)
+                else r.amount + coalesce(v.units, 0) end as units,
            coalesce(m.amount = 1, true) as is_transferable,
            greatest(${movedAt}, n.block_id, r.block_id, m.block_id) as block_id
     from ${recompute.orders} o
@@ -106,13 +110,15 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
       on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker and o.standard = 1155
     left join of_token n
       on ${ofToken("n", "owner_read")} and o.standard = 721
-    left join of_token r
-      on ${ofToken("r", "units_read")} and r.maker = o.maker and o.standard = 1155
+    left join units_read r
+      on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker and o.standard = 1155
+    left join moved v
+      on v.contract_id = r.contract_id and v.token_id = r.token_id and v.maker = r.maker
     left join of_token m
       on ${ofToken("m", "transfer_read")} and m.maker = o.maker and o.is_conduit_known`;
 }
 
-function ofToken(alias: string, kind: "owner_read" | "units_read" | "transfer_read") {
+function ofToken(alias: string, kind: "owner_read" | "transfer_read") {
   const reading = sql.ref(alias);
   return sql`
     ${reading}.kind in ${kindList(kind)} and ${reading}.contract_id = o.contract_id

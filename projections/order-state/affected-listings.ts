@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
+import { rangedAreas } from "../sql/id-areas.ts";
 import { type AffectedBy, affectedOrders, byClock, byOrderHash } from "./affected-orders.ts";
 import { conduit, exchange } from "./exchange-contracts.ts";
 import { isOpen } from "./status-sql.ts";
@@ -56,9 +57,9 @@ const byToken = (window: FactWindow): AffectedBy => ({
 const rangeKinds = ["erc721_consecutive_transfer"] as const;
 const byTokenRange = (window: FactWindow): AffectedBy => ({
   kinds: rangeKinds,
-  keys: sql`select distinct contract_id, token_id as first, amount as tokens ${changesOf(window, rangeKinds)}`,
+  keys: rangedAreas(window.changes),
   condition: sql`
-    o.contract_id = c.contract_id and o.token_id >= c.first and o.token_id < c.first + c.tokens
+    o.contract_id = c.contract_id and o.token_id >= c.first_id and o.token_id < c.end_id
     and o.standard = 721 and ${isOpen}`,
 });
 

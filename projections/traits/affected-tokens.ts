@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kind.ts";
+import { rangedAreas } from "../sql/id-areas.ts";
 import { tokensAt } from "../sql/token-at.ts";
 import { schemaOf } from "../versions.ts";
 
@@ -11,7 +12,6 @@ export const affectedToken = sql`pg_temp.affected_token`;
 const number = (kind: number) => sql.raw(String(kind));
 const fetched = number(factKind.token_metadata_fetched);
 const single = sql`(${number(factKind.erc721_transfer)}, ${number(factKind.erc1155_transfer)})`;
-const ranges = number(factKind.erc721_consecutive_transfer);
 
 /** Number of rows from which analyzing the table pays off. */
 const ANALYZE_ROWS = 500;
@@ -47,19 +47,20 @@ export async function listAffectedTokens(
             where l.contract_id = m.contract_id and l.token_id = m.token_id and l.status in ('active', 'inactive')
           )
     union
-    select r.contract_id, known.token_id
-    from (select contract_id, token_id as first, amount as tokens from ${window.changes} where kind = ${ranges} offset 0) r
+    select area.contract_id, known.token_id
+    from (${rangedAreas(window.changes)}) area
     cross join lateral (
       select d.token_id from metadata.token d
       left join ${sql.table(`${schema}.token`)} t using (contract_id, token_id)
-      where d.contract_id = r.contract_id and d.token_id >= r.first and d.token_id < r.first + r.tokens
+      where d.contract_id = area.contract_id and d.token_id >= area.first_id and d.token_id < area.end_id
         and d.status = 'ok' and t.is_live is distinct from (
           select bool_or(not o.is_burned) from ${tokensAt(sql`d.contract_id`, sql`d.token_id`)} o
         )
       union all
       select l.token_id from listings.listing l
-      where l.contract_id = r.contract_id and l.token_id >= r.first and l.token_id < r.first + r.tokens
+      where l.contract_id = area.contract_id and l.token_id >= area.first_id and l.token_id < area.end_id
         and l.status in ('active', 'inactive')
+      offset 0
     ) known
     union
     select contract_id, token_id from ${changedListings} listed_token`.execute(session);

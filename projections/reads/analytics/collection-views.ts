@@ -47,7 +47,7 @@ export const collectionsView: View = {
     ["symbol", "c.symbol", "Symbol of its contract"],
     ["token_standard", standardOf("c.standard"), "erc721 or erc1155, of its primary contract"],
     ["is_verified", "c.verified", "Verified by this market"],
-    ["supply", "coalesce(h.supply, 0)", "Token ids that are not burned"],
+    ["supply", "coalesce(h.supply, 0)", "Units that are not burned: of ERC-721 tokens, one each"],
     ["holders", "coalesce(h.holders, 0)", "Distinct owners without burn addresses"],
     ["listed", "coalesce(s.listed, 0)", "Tokens with an active listing"],
     ["floor_wei", "s.floor_wei", "Cheapest active listing, in wei; null: none"],

@@ -19,7 +19,7 @@ export async function readHolders(
   const isAfter =
     after === null
       ? sql`true`
-      : sql`(tokens, owner) < (${after.tokens}::bigint, ${bytea(after.owner)})`;
+      : sql`(tokens, owner) < (${after.tokens}::numeric, ${bytea(after.owner)})`;
   const { rows } = await sql<HolderRow>`
     with page as materialized (
       select owner, tokens from (${heldBy(contractIds)}) held where ${isAfter} order by tokens desc, owner desc limit ${limit}
@@ -54,7 +54,7 @@ function heldBy(contractIds: readonly number[]) {
   const held = sql`from ownership.holder where contract_id = any (${contractIds}::int[]) and tokens > 0`;
   return contractIds.length === 1
     ? sql`select owner, tokens ${held}`
-    : sql`select owner, sum(tokens)::bigint as tokens ${held} group by owner`;
+    : sql`select owner, sum(tokens) as tokens ${held} group by owner`;
 }
 
 /** How many addresses hold tokens of a collection. */

@@ -83,7 +83,7 @@ const lists: List[] = [
   {
     path: "/v1/collections/punks/holders?",
     scope: { list: "holders", chainId, contractIds: "1" },
-    digits: [18, 49],
+    digits: [80, 49],
   },
   {
     path: `/v1/wallets/${wallet}/tokens?`,

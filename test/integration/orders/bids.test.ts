@@ -12,6 +12,7 @@ import {
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import type { FactKind } from "../../../projections/log/fact-kind.ts";
 import { readOpenBidsWei } from "../../../projections/reads/bids/read-open-bids-wei.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -53,7 +54,7 @@ const schemas = {
 } as const;
 
 async function startAnew(): Promise<void> {
-  for (const schema of ["bids", ...Object.values(schemas)]) await dropTarget(db, schema);
+  for (const schema of [schemaOf("bids"), ...Object.values(schemas)]) await dropTarget(db, schema);
   await sql`truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(
     db,
   );
@@ -207,6 +208,21 @@ describe("a balance", () => {
 
     expect([kept, without]).toEqual(["active", "insufficient_balance"]);
     expect(await stateOf(bid)).toBe("active");
+  });
+
+  it("is not touched by a transfer of nothing, which anybody may make for anybody", async () => {
+    await happens(...funded, bidOf());
+    const rows = () =>
+      sql`select xmin::text as written, * from bids.bid`.execute(db).then(({ rows }) => rows);
+    const before = await rows();
+    await happens(moved(alice, bob, { at: block(1, 2), wei: 0n }));
+    await happens(moved(bob, alice, { at: block(1, 3), wei: 0n }));
+    await happens(deposited(alice, { at: block(1, 4), wei: 0n }));
+    await happens(withdrawn(alice, { at: block(1, 5), wei: 0n }));
+
+    expect(await rows()).toEqual(before);
+    await happens(moved(bob, alice, { at: block(1, 6), wei: 1n }));
+    expect(await rows()).not.toEqual(before);
   });
 
   it("is the latest reading plus transfers of later blocks", async () => {
@@ -564,7 +580,7 @@ function accountEvent(random: Random, { place }: Scene): ChainEvent {
     () => deposited(one, { ...place, wei: wei * 2n }),
     () => deposited(one, { ...place, wei: wei * 2n }),
     () => withdrawn(one, { ...place, wei }),
-    () => moved(one, other, { ...place, wei }),
+    () => moved(one, other, { ...place, wei: wei % 4n === 0n ? 0n : wei }),
     () => approved(one, { ...place, wei: random.chance(0.3) ? unlimited : wei * 3n }),
     () => approved(one, { ...place, wei }),
   ])();

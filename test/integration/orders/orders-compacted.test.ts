@@ -1,11 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { seaport, wrappedNative } from "../../../abis/deployments.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
+import { deriveInBulk } from "../../../projections/engine/bulk.ts";
+import { dropTarget } from "../../../projections/engine/checkpoint.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { compactionDelaySeconds } from "../../../projections/order-state/compaction.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
 import { readAcceptedOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
+import { dumpTable } from "../../support/database/given.ts";
 import { alice, at, bob, nft } from "../../support/orders/listings-log.ts";
 import {
   cancelled,
@@ -80,4 +84,42 @@ describe.each(["listing", "bid"] as const)("an ended %s", (side) => {
     expect(next).toBe(gone);
     expect(await readNextBoundary(db, gone)).toBeNull();
   });
+});
+
+it("a fill of a bid that has left takes from its maker's allowance for others, live as in a rebuild", async () => {
+  const left = made.bid(8n);
+  const other = givenBid({
+    maker: bob,
+    contract: nft,
+    tokenId: 9n,
+    quantity: 2n,
+    endTime: gone + 600n,
+    salt: 10n,
+  });
+  const needed = 2n * 10n ** 18n;
+  const money = { contract: wrappedNative[1], amount: needed };
+  const place = () => {
+    const { at: where, log } = at(1);
+    return { block: where, logIndex: log };
+  };
+  await happens(
+    { ...money, ...place(), kind: "wrapped_deposit", to: bob },
+    { ...money, ...place(), kind: "erc20_approval", from: bob, to: seaport["1.6"] },
+    left.submitted,
+    other.submitted,
+    ticked(gone),
+  );
+  const before = await states("bid", [left, other]);
+  await happens(filled(left, 1n, at(2)));
+
+  expect(before).toEqual([undefined, "active"]);
+  expect(await states("bid", [left, other])).toEqual([
+    "expired",
+    "inactive insufficient_allowance",
+  ]);
+  const schema = "bids_rebuilt";
+  await deriveInBulk(db, { projection: bidsProjection, schema });
+  const rebuilt = await dumpTable(db, `${schema}.bid`);
+  await dropTarget(db, schema);
+  expect(await dumpTable(db, tables.bid)).toEqual(rebuilt);
 });
