@@ -5,13 +5,14 @@ import type { Session } from "../../../projections/database.ts";
 import { openWindow } from "../../../projections/engine/fact-window.ts";
 import type { FactWindow } from "../../../projections/engine/projection.ts";
 import { tokenMetadataFetched } from "../../../projections/facts/metadata-fetched.ts";
+import { listingsProjection } from "../../../projections/listings/project.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { derivePending } from "../../../projections/metadata/pending-fetches.ts";
 import { listAffectedTokens } from "../../../projections/traits/affected-tokens.ts";
 import { openSessionTables } from "../../../projections/traits/derive-tokens.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import { addressOf, appendEvents, block, project } from "../../support/database/given.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
+import { givenListing, transferred } from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
 const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(99) }));
@@ -20,7 +21,7 @@ afterAll(() => book.drop());
 const [IDS, EVENTS] = [200, 100];
 const contract = addressOf(50);
 
-/** Position after the tokens with rows of their own, half of them fetched; the rest of the log is ranges of every id. */
+/** Position after the tokens with rows of their own, half of them fetched, all listed; the rest of the log is ranges of every id. */
 let before = 0n;
 let upTo = 0n;
 
@@ -49,6 +50,10 @@ beforeAll(async () => {
       }),
     ),
   );
+  await appendObservations(
+    book.db,
+    ids.map((tokenId) => givenListing({ maker: addressOf(1), contract, tokenId }).submitted),
+  );
   await project(book.db, targets);
   before = await head();
   await appendEvents(
@@ -56,11 +61,12 @@ beforeAll(async () => {
     Array.from({ length: EVENTS }, (_, log) => ({
       ...transferred({ contract, to: addressOf(2), tokenId: 0n }, { at: block(1, 8), log }),
       kind: "erc721_consecutive_transfer" as const,
-      amount: 2n ** 256n - 1n,
+      amount: 2n ** 256n - 1n - BigInt(log),
     })),
   );
   await project(book.db, targets);
   upTo = await head();
+  await sql`analyze`.execute(book.db);
 });
 
 /** Rows of the projections that a session has read; also in transactions that are not counted elsewhere yet. */
@@ -94,4 +100,11 @@ it("of many ranges of the same ids the tokens with traits are found once", async
     await listAffectedTokens(session, schemaOf("traits"), window);
   });
   expect(read).toBeLessThan(10 * IDS);
+});
+
+it("of many ranges of the same ids the listings are found once", async () => {
+  const read = await rowsReadBy((session, window) =>
+    listingsProjection.apply(session, schemaOf("listings"), window),
+  );
+  expect(read).toBeLessThan(20 * IDS);
 });
