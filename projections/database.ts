@@ -69,6 +69,9 @@ const CONNECTION_TIMEOUT_MS = 10_000;
  */
 const IDLE_CONNECTION_MS = 300_000;
 
+/** Settings of connections that ask an idle server whether it is still there: one that is gone may send nothing more. */
+export const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
+
 /** The server ends a statement in time; when nothing is heard of it for twice as long, the server is gone. */
 const answerTimeoutMs = (statementTimeoutMs: number) => 2 * statementTimeoutMs + 1_000;
 
@@ -86,6 +89,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...(!isPooled && sessionSettings(options)),
     connectionTimeoutMillis: options.connectionTimeoutMs ?? CONNECTION_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
+    ...keptAlive,
     types: driverTypes,
     pipeline: pipelines,
   });

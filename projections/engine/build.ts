@@ -15,6 +15,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
+import { inSnapshot } from "./in-snapshot.ts";
 import { areAligned } from "./positions.ts";
 import type { Window } from "./projection.ts";
 import { clearShadowSchema } from "./rebuild-progress.ts";
@@ -111,26 +112,22 @@ async function catchUpExactly(
   { limit, isExact }: { limit: bigint | undefined; isExact: boolean },
   report: (position: bigint, head: bigint) => void,
 ): Promise<boolean> {
-  const moved = await db
-    .transaction()
-    .setIsolationLevel("repeatable read")
-    .execute(async (session) => {
-      const head = await readLogHead(session);
-      const checkpoints = await readCheckpoints(session);
-      if (isExact && !areAligned(target.projection, checkpoints)) return "again";
-      const after = checkpoints.get(target.schema)?.position ?? 0n;
-      const upTo = reachablePosition(target, checkpoints, [
-        head,
-        ...(limit === undefined ? [] : [limit]),
-      ]);
-      if (after >= upTo) return "idle";
-      await applyToTarget(session, target, { after, upTo });
-      return { upTo, head };
-    })
-    .catch((error: unknown) => {
-      if (isConflict(error)) return "again";
-      throw error;
-    });
+  const moved = await inSnapshot(db, async (session) => {
+    const head = await readLogHead(session);
+    const checkpoints = await readCheckpoints(session);
+    if (isExact && !areAligned(target.projection, checkpoints)) return "again";
+    const after = checkpoints.get(target.schema)?.position ?? 0n;
+    const upTo = reachablePosition(target, checkpoints, [
+      head,
+      ...(limit === undefined ? [] : [limit]),
+    ]);
+    if (after >= upTo) return "idle";
+    await applyToTarget(session, target, { after, upTo });
+    return { upTo, head };
+  }).catch((error: unknown) => {
+    if (isConflict(error)) return "again";
+    throw error;
+  });
   if (typeof moved === "object") report(moved.upTo, moved.head);
   return moved !== "idle";
 }

@@ -1,5 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { isConflict } from "../database-failure.ts";
 import { readDetached } from "../log/archives/archives.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import {
@@ -22,6 +23,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { withHistory } from "./fact-window.ts";
+import { inSnapshot } from "./in-snapshot.ts";
 import { areAligned } from "./positions.ts";
 import type { Parts } from "./projection.ts";
 import { factsToExclude } from "./quarantine/exclusions.ts";
@@ -54,13 +56,13 @@ export async function deriveInBulk(
   let progress = stored ?? undefined;
   while (progress === undefined) {
     await align?.();
-    progress = await inSnapshot(db, (session) =>
+    progress = await inBulkSnapshot(db, (session) =>
       startBulk(session, target, onProgress, { limit, isExact: align !== undefined }),
     );
   }
   while (nextStep(target, progress) !== undefined) {
     const reached: BulkProgress = progress;
-    progress = await inSnapshot(db, (session) => runStep(session, target, reached, onProgress));
+    progress = await inBulkSnapshot(db, (session) => runStep(session, target, reached, onProgress));
   }
   const { upTo, excluded, done, indexes } = progress;
   const missing = indexes.filter((index) => !done.includes(indexStep(index)));
@@ -74,17 +76,23 @@ export async function deriveInBulk(
   return upTo;
 }
 
-async function inSnapshot<Result>(
+/** Tries of a transaction that others' commits abort. */
+const TRIES = 10;
+
+async function inBulkSnapshot<Result>(
   db: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  return await db
-    .transaction()
-    .setIsolationLevel("repeatable read")
-    .execute(async (session) => {
-      await configureSession(session);
-      return await work(session);
-    });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await inSnapshot(db, async (session) => {
+        await configureSession(session);
+        return await work(session);
+      });
+    } catch (error) {
+      if (tries === TRIES || !isConflict(error)) throw error;
+    }
+  }
 }
 
 /** Commits do not wait for the disk: the swap does, and with it all commits before. */

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
+import { withContractIds } from "../log/contracts.ts";
 import { schemaOf } from "../versions.ts";
 import { align } from "./align.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
@@ -90,7 +91,8 @@ async function replace(
   const options = { align: alignRead };
   await build(db, target, options, onProgress);
   await dropReplacedSchemas(db, projection.name);
-  while (!(await inSwapTransaction(db, (session) => swapIn(session, target, afterSwap)))) {
+  const swap = () => inSwapTransaction(db, (session) => swapIn(session, target, afterSwap));
+  while (!(await withContractIds(db, swap))) {
     await catchUp(db, target, options, onProgress);
   }
 }

@@ -14,6 +14,7 @@ import {
   type Target,
 } from "./checkpoint.ts";
 import { closeWindow, openWindow } from "./fact-window.ts";
+import { inSnapshot } from "./in-snapshot.ts";
 import { readPositions } from "./positions.ts";
 import type { Relation, Window } from "./projection.ts";
 
@@ -44,42 +45,39 @@ export async function tick(
   facts?: Relation,
 ): Promise<Tick> {
   try {
-    return await db
-      .transaction()
-      .setIsolationLevel("repeatable read")
-      .execute(async (transaction): Promise<Tick> => {
-        const session = await pipelined(db, transaction);
-        const [head, checkpoints] = await Promise.all([
-          readLogHead(session),
-          readCheckpoints(session),
-        ]);
-        const end = limit !== undefined && limit < head ? limit : head;
-        const reached = targets.map((target) => ({
-          target,
-          position: requirePosition(checkpoints.get(target.schema), target),
-        }));
-        const isPlain = maxFacts !== undefined || limit !== undefined;
-        const ahead = isPlain ? null : highestRead(reached, checkpoints);
-        const positions = reached.map(({ position }) => position);
-        const window =
-          ahead === null
-            ? nextWindow(positions, end, maxFacts ?? TICK_FACTS)
-            : windowUpTo(positions, ahead);
-        if (window === null) return { outcome: "idle", head };
+    return await inSnapshot(db, async (transaction): Promise<Tick> => {
+      const session = await pipelined(db, transaction);
+      const [head, checkpoints] = await Promise.all([
+        readLogHead(session),
+        readCheckpoints(session),
+      ]);
+      const end = limit !== undefined && limit < head ? limit : head;
+      const reached = targets.map((target) => ({
+        target,
+        position: requirePosition(checkpoints.get(target.schema), target),
+      }));
+      const isPlain = maxFacts !== undefined || limit !== undefined;
+      const ahead = isPlain ? null : highestRead(reached, checkpoints);
+      const positions = reached.map(({ position }) => position);
+      const window =
+        ahead === null
+          ? nextWindow(positions, end, maxFacts ?? TICK_FACTS)
+          : windowUpTo(positions, ahead);
+      if (window === null) return { outcome: "idle", head };
 
-        const isDue = (position: bigint) =>
-          ahead === null ? position === window.after : position < ahead;
-        const due = reached.filter(({ position }) => isDue(position));
-        const schemas = due.map(({ target }) => target.schema);
-        await Promise.all([configureSession(session, window), lockCheckpoints(session, schemas)]);
-        await applyAll(session, due, {
-          upTo: window.upTo,
-          checkpoints,
-          facts,
-        });
-        await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
-        return { outcome: "moved", window, head };
+      const isDue = (position: bigint) =>
+        ahead === null ? position === window.after : position < ahead;
+      const due = reached.filter(({ position }) => isDue(position));
+      const schemas = due.map(({ target }) => target.schema);
+      await Promise.all([configureSession(session, window), lockCheckpoints(session, schemas)]);
+      await applyAll(session, due, {
+        upTo: window.upTo,
+        checkpoints,
+        facts,
       });
+      await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
+      return { outcome: "moved", window, head };
+    });
   } catch (error) {
     if (error instanceof Fenced || isConflict(error)) return { outcome: "fenced" };
     throw error;

@@ -4,6 +4,7 @@ import { schemaOf } from "../versions.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import { dropTarget, isCurrent, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";
+import { inSnapshot } from "./in-snapshot.ts";
 import type { Projection } from "./projection.ts";
 import { compareSample } from "./sample.ts";
 import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
@@ -80,17 +81,14 @@ async function atOnePosition(
   work: (session: Session, position: bigint) => Promise<Comparison>,
 ): Promise<Verification> {
   for (const deadline = Date.now() + SAME_POSITION_TIMEOUT_MS; ; await delay(POLL_MS)) {
-    const seen = await db
-      .transaction()
-      .setIsolationLevel("repeatable read")
-      .execute(async (session): Promise<Verification | string> => {
-        const checkpoints = await readCheckpoints(session);
-        const position = checkpoints.get(schemaOf(name))?.position ?? 0n;
-        const behind = reads.find((one) => checkpoints.get(schemaOf(one))?.position !== position);
-        if (behind !== undefined)
-          return `${behind} is at ${checkpoints.get(schemaOf(behind))?.position ?? 0n}`;
-        return { projection: name, position, ...(await work(session, position)) };
-      });
+    const seen = await inSnapshot(db, async (session): Promise<Verification | string> => {
+      const checkpoints = await readCheckpoints(session);
+      const position = checkpoints.get(schemaOf(name))?.position ?? 0n;
+      const behind = reads.find((one) => checkpoints.get(schemaOf(one))?.position !== position);
+      if (behind !== undefined)
+        return `${behind} is at ${checkpoints.get(schemaOf(behind))?.position ?? 0n}`;
+      return { projection: name, position, ...(await work(session, position)) };
+    });
     if (typeof seen !== "string") return seen;
     if (Date.now() > deadline) {
       throw new Error(

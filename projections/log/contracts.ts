@@ -1,21 +1,71 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../database.ts";
+import type { Database, Session } from "../database.ts";
 
 export type ChainContract = { readonly chainId: number; readonly address: Address };
 
-/**
- * Gives ids to contracts that no fact names, adapters replaced by what they stand for. Locks the log's head until the
- * transaction ends, but only where a contract is new: appenders give out contract ids too.
- */
-export async function registerContracts(
+/** Rows name contracts that have no ids in the snapshot: `withContractIds` registers them and derives again. */
+export class UnregisteredContracts extends Error {
+  readonly contracts: readonly ChainContract[];
+
+  constructor(contracts: readonly ChainContract[]) {
+    super(`${contracts.length} contracts have no id yet`);
+    this.contracts = contracts;
+  }
+}
+
+/** Throws `UnregisteredContracts` where some of these have no id. */
+export async function requireContractIds(
   session: Session,
   contracts: readonly ChainContract[],
 ): Promise<void> {
-  if (contracts.length === 0) return;
-  await sql`
-    select log.register_contracts(
-      ${contracts.map(({ chainId }) => chainId)}::int[],
-      ${contracts.map(({ address }) => `\\${address.slice(1)}`)}::bytea[]
-    )`.execute(session);
+  const missing = await contractsWithoutIds(session, contracts);
+  if (missing.length > 0) throw new UnregisteredContracts(missing);
 }
+
+/** Those of some contracts that have no id in the session's snapshot, adapters by what they stand for. */
+export async function contractsWithoutIds(
+  session: Session,
+  contracts: readonly ChainContract[],
+): Promise<ChainContract[]> {
+  if (contracts.length === 0) return [];
+  const { rows } = await sql<ChainContract>`
+    select distinct named.chain_id as "chainId", named.address
+    from unnest(${chainIds(contracts)}::int[], ${addresses(contracts)}::bytea[]) named (chain_id, address)
+    left join log.contract_alias alias using (chain_id, address)
+    where not exists (
+      select from log.contract known
+      where known.chain_id = named.chain_id and known.address = coalesce(alias.stands_for, named.address)
+    )`.execute(session);
+  return rows;
+}
+
+/**
+ * Does the work of a transaction, again where it names contracts without ids. They get theirs in a transaction of their
+ * own: it locks the log's head, which appenders would wait for, and the work's snapshot may be older than the head.
+ */
+export async function withContractIds<Result>(
+  db: Database,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnregisteredContracts)) throw error;
+      await registerContracts(db, error.contracts);
+    }
+  }
+}
+
+async function registerContracts(db: Database, contracts: readonly ChainContract[]): Promise<void> {
+  await sql`
+    select log.register_contracts(${chainIds(contracts)}::int[], ${addresses(contracts)}::bytea[])`.execute(
+    db,
+  );
+}
+
+const chainIds = (contracts: readonly ChainContract[]) => contracts.map(({ chainId }) => chainId);
+
+const addresses = (contracts: readonly ChainContract[]) =>
+  contracts.map(({ address }) => `\\${address.slice(1)}`);

@@ -5,9 +5,14 @@ import type { FactWindow, Parts, Step } from "../engine/projection.ts";
 import { exchanges } from "../exchanges/exchanges.ts";
 import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import {
+  type ChainContract,
+  contractsWithoutIds,
+  UnregisteredContracts,
+} from "../log/contracts.ts";
 import { fillDoubtTotals, insertDoubts } from "./doubts.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
-import { type TransactionRows, transactionRows } from "./row.ts";
+import { type TransactionRows, transactionRows, unregisteredContracts } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";
 import { fillWashTrades } from "./wash-trades.ts";
 
@@ -81,22 +86,28 @@ async function translateChunks(
     select coalesce(max(chunk) + 1, 0)::int as chunks from ${factChunks(schema)}`.execute(session);
   const chunks = rows[0]?.chunks ?? 0;
   const end = Math.min(chunks, first + CHUNKS);
+  const missing: ChainContract[] = [];
   let stored = Promise.resolve();
   let read = readChunk(session, schema, window, first);
   for (let chunk = first; chunk < end; chunk += 1) {
     const [transactions] = await Promise.all([read, stored]);
     if (chunk + 1 < end) read = readChunk(session, schema, window, chunk + 1);
-    stored = storeRows(session, schema, transactionRows(transactions, feeRecipient));
+    stored = storeRows(session, schema, transactionRows(transactions, feeRecipient), missing);
   }
   await Promise.all([read, stored]);
+  if (missing.length > 0) throw new UnregisteredContracts(missing);
   return { done: Math.ceil(end / CHUNKS), of: Math.ceil(chunks / CHUNKS) };
 }
 
+/** Once a contract has no id the part is done again: the others of the part are then collected, to register all at once. */
 async function storeRows(
   session: Session,
   schema: string,
   { sales, doubts }: TransactionRows,
+  missing: ChainContract[],
 ): Promise<void> {
+  missing.push(...(await contractsWithoutIds(session, unregisteredContracts(sales))));
+  if (missing.length > 0) return;
   await insertSales(session, schema, sales);
   await insertDoubts(session, schema, doubts);
 }

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
-import { registerContracts } from "../log/contracts.ts";
+import { requireContractIds } from "../log/contracts.ts";
 import { adjustDays, deleteEmptyDays, fillDays } from "./day-counts.ts";
 import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";
 import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
@@ -50,7 +50,7 @@ export async function addSales(
   rows: readonly SaleRow[],
 ): Promise<SoldToken[]> {
   if (rows.length === 0) return [];
-  await registerContracts(session, unregisteredContracts(rows));
+  await requireContractIds(session, unregisteredContracts(rows));
   const added = await sql<SoldToken>`
     with counted as (
       ${inserted(schema, rows)}
@@ -61,14 +61,13 @@ export async function addSales(
   return added.rows;
 }
 
-/** Inserts sales; `fillCounters` follows when all are there. */
+/** Inserts sales whose contracts have ids; `fillCounters` follows when all are there. */
 export async function insertSales(
   session: Session,
   schema: string,
   rows: readonly SaleRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await registerContracts(session, unregisteredContracts(rows));
   await inserted(schema, rows).execute(session);
 }
 

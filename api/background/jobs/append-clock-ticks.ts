@@ -4,6 +4,7 @@ import type { Database } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { readClock, readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
 import type { Signal } from "../log-signal/signal.ts";
+import { openClockGuard } from "./clock-guard.ts";
 
 const waitMs = 60_000;
 const retryMs = 1_000;
@@ -14,6 +15,8 @@ type ClockOptions = {
   changeSignal: Signal;
   logger: Logger;
   signal: AbortSignal;
+  /** Unix milliseconds. */
+  readTime?: () => number;
 };
 
 /**
@@ -25,13 +28,17 @@ export async function runClockTicks({
   changeSignal,
   logger,
   signal,
+  readTime = Date.now,
 }: ClockOptions): Promise<void> {
+  const mayAppend = openClockGuard(db, logger);
   let clock = await readClock(db);
   while (!signal.aborted) {
     try {
       const boundary = await readNextBoundary(db, clock);
-      const now = Date.now();
-      if (boundary !== null && Number(boundary) * 1000 <= now) {
+      const now = readTime();
+      const isDue = boundary !== null && Number(boundary) * 1000 <= now;
+      if (isDue && !(await mayAppend(now))) await changeSignal.wait(retryMs, signal);
+      else if (isDue) {
         const tick = BigInt(Math.floor(now / 1000));
         await appendObservations(db, [clockTicked(tick, new Date(now))]);
         clock = tick;

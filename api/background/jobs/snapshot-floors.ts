@@ -7,6 +7,7 @@ import { appendObservations } from "../../../projections/log/append.ts";
 import { readContractFloors } from "../../../projections/reads/collections/read-contract-floors.ts";
 import { readLastSnapshot } from "../../../projections/reads/floors/read-floors.ts";
 import { sleep } from "../log-signal/back-off.ts";
+import { type ClockGuard, openClockGuard } from "./clock-guard.ts";
 
 const retryMs = 1_000;
 /** Between two looks for contracts with a first floor, and the number of contracts up to which there are such looks. */
@@ -18,6 +19,8 @@ type SnapshotOptions = {
   chainIds: readonly ChainId[];
   logger: Logger;
   signal: AbortSignal;
+  /** Unix milliseconds. */
+  readTime?: () => number;
 };
 
 /**
@@ -25,11 +28,12 @@ type SnapshotOptions = {
  * contract without a floor has one: a new installation does not wait for its first candles.
  */
 export async function runFloorSnapshots(options: SnapshotOptions): Promise<void> {
-  const { logger, signal } = options;
+  const { db, logger, signal } = options;
+  const mayAppend = openClockGuard(db, logger);
   while (!signal.aborted) {
     let waitMs = retryMs;
     try {
-      waitMs = await snapshotAll(options);
+      waitMs = await snapshotAll(options, mayAppend);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, "floor snapshot failed, retrying");
     }
@@ -38,8 +42,12 @@ export async function runFloorSnapshots(options: SnapshotOptions): Promise<void>
 }
 
 /** Milliseconds until the next look. */
-async function snapshotAll({ db, chainIds }: SnapshotOptions): Promise<number> {
-  const now = Date.now();
+async function snapshotAll(
+  { db, chainIds, readTime = Date.now }: SnapshotOptions,
+  mayAppend: ClockGuard,
+): Promise<number> {
+  const now = readTime();
+  if (!(await mayAppend(now))) return retryMs;
   const takenAtMs = bucketStart(now, snapshotMs);
   // One millisecond after the boundary: timers may fire early.
   let waitMs = takenAtMs + snapshotMs - now + 1;

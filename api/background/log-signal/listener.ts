@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Logger } from "pino";
+import { keptAlive } from "../../../projections/database.ts";
 
 export type Listener = {
   /** Subscribes to another channel. */
@@ -25,7 +26,10 @@ export function openListener(options: {
   let stopped = false;
 
   const connect = async () => {
-    const next = new pg.Client({ connectionString: options.url, application_name: "listener" });
+    const next = new pg.Client({
+      ...{ connectionString: options.url, application_name: "listener" },
+      ...keptAlive,
+    });
     next.on("notification", ({ channel }) => options.onNotify(channel));
     next.on("error", () => reconnect(next));
     next.on("end", () => reconnect(next));

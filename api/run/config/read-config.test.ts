@@ -169,6 +169,21 @@ describe("the configuration", () => {
     });
   });
 
+  it("shows nothing of a password that has the form of a URL, and hosts of addresses alone", () => {
+    const shown = (name: string, value: string) =>
+      renderInEffect({ [name]: value }).find((one) => one.name === name)?.value;
+
+    for (const password of ["correct:horse", "battery://staple/hunter2", "data:hunter2", "plain"])
+      expect(shown("OPERATOR_PASSWORD", password)).toBe("***");
+    for (const [name, address, masked] of [
+      ["RPC_URL_1", "HTTPS://one.example/hunter2", "https://one.example/***"],
+      ["WS_URL_1", "wss://one.example/?key=hunter2", "wss://one.example/***"],
+      ["SMTP_URL", "smtps://me:hunter2@mail.example", "smtps://mail.example/***"],
+      ["DATABASE_URL", "postgresql://me:hunter2@db.example/a", "postgresql://***@db.example/a"],
+    ] as const)
+      expect(shown(name, address)).toBe(masked);
+  });
+
   it("uses only partner marketplaces whose URL is set", () => {
     const partnersOf = (variables: Record<string, string>) => readConfig(variables).partners;
 

@@ -116,9 +116,12 @@ export const onOff = z
   .enum(["on", "off", "true", "false"])
   .transform((text) => text === "on" || text === "true");
 
-/** Masks user, path and query of a URL, which may contain keys. */
+/** What addresses begin with; a password such as `correct:horse` is a URL by its form, too. */
+const addressSchemes = /^(https?|wss?|postgres(ql)?|smtps?):\/\//i;
+
+/** Masks user, path and query of an address, which may contain keys, and all of anything else. */
 export function maskUrl(text: string): string {
-  if (!URL.canParse(text)) return "***";
+  if (!addressSchemes.test(text) || !URL.canParse(text)) return "***";
   const { protocol, host, pathname, search, username } = new URL(text);
   if (protocol.startsWith("postgres")) return `${protocol}//***@${host}${pathname}`;
   const hidden = username !== "" || search !== "" || pathname.length > 1;

@@ -53,6 +53,7 @@ type PonderStart = {
   schema: string;
   /** Of its own HTTP server, on loopback, which only its metrics are read from; it takes the next one if that is taken. */
   port: number;
+  /** Of any length: it reads them like variables (`ponder-preload.mjs`). */
   settings: Record<string, string>;
   onLine: (line: string) => void;
   /** At the lowest priority, in a session of its own. */
@@ -86,9 +87,12 @@ export function startPonder(start: PonderStart): PonderProcess {
   const child = spawn("/bin/sh", shell, {
     cwd: projectRoot,
     detached: isBackground,
-    env: { ...environment(), ...tuning.settings, ...settings },
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    env: { ...environment(), ...tuning.settings },
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
+  // It may end before it has read them.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(JSON.stringify(settings));
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   }

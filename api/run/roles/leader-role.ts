@@ -70,9 +70,11 @@ export function runLeaderRole(
   };
   const finished = led();
   const failed = finished.then(() => new Promise<never>(() => {}));
-  failed.catch(() => undefined);
+  const readyOrFailed = Promise.race([ready, failed]);
+  // Not everyone waits for both.
+  for (const one of [failed, readyOrFailed]) one.catch(() => undefined);
   return {
-    ready: Promise.race([ready, failed]),
+    ready: readyOrFailed,
     failed,
     async stop() {
       ending.abort();

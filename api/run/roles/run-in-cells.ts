@@ -1,6 +1,7 @@
 import { type HomesWatch, watchHomes } from "./homes.ts";
 import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "./role.ts";
+import { stopInTime } from "./stop-in-time.ts";
 
 type RunRole = (context: RoleContext) => Promise<RunningRole>;
 
@@ -75,9 +76,11 @@ function runInCell(
       void role.ready.then(onReady, () => {});
       try {
         await Promise.race([changed, role.failed]);
-      } finally {
-        await role.stop();
+      } catch (error) {
+        await stopInTime(() => role.stop(), context.logger);
+        throw error;
       }
+      await role.stop();
     }
   };
   return { ready, finished: work() };

@@ -5,6 +5,7 @@ import { ConfigurationError } from "../config/configuration-error.ts";
 import { type CellConfig, configuredCells } from "../roles/configured-cells.ts";
 import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "../roles/role.ts";
 import { runInCells } from "../roles/run-in-cells.ts";
+import { stopInTime } from "../roles/stop-in-time.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
 
 type RunOptions = {
@@ -33,16 +34,19 @@ export async function runRole(
     if (process.send === undefined) logger.info("process ready");
     else process.send({ ready: true });
   });
-  try {
-    await Promise.race([Promise.all([ready, stopped]), stopped, running.failed]);
-    return 0;
-  } catch (error) {
-    logger.error({ err: error }, "process failed");
-    return 1;
-  } finally {
+  const stop = async () => {
     await running.stop();
     await meter.stop();
+  };
+  try {
+    await Promise.race([Promise.all([ready, stopped]), stopped, running.failed]);
+  } catch (error) {
+    logger.error({ err: error }, "process failed");
+    await stopInTime(stop, logger);
+    return 1;
   }
+  await stop();
+  return 0;
 }
 
 /** API and console serve all cells in one, others work in each. */

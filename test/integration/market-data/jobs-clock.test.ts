@@ -1,0 +1,77 @@
+import { sql } from "kysely";
+import { pino } from "pino";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { runClockTicks } from "../../../api/background/jobs/append-clock-ticks.ts";
+import { runFloorSnapshots } from "../../../api/background/jobs/snapshot-floors.ts";
+import { createSignal } from "../../../api/background/log-signal/signal.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { readClock } from "../../../projections/reads/orders/read-clock.ts";
+import {
+  type OrderReadsFixture,
+  openOrderReads,
+} from "../../support/orders/order-reads-fixture.ts";
+
+const yearMs = 365 * 86_400_000;
+
+let book: OrderReadsFixture;
+let ending: AbortController;
+let errors: string[];
+beforeAll(async () => {
+  book = await openOrderReads();
+  return () => book.close();
+});
+afterEach(() => ending.abort());
+
+/** Options of a job that runs until the test ends, on a machine whose clock is that far ahead. */
+function ahead(aheadMs: () => number) {
+  ending = new AbortController();
+  errors = [];
+  const write = (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg);
+  return {
+    ...{ db: book.db, logger: pino({ level: "error" }, { write }), signal: ending.signal },
+    readTime: () => Date.now() + aheadMs(),
+  };
+}
+
+const refused = "clock is ahead of the database's, time not appended";
+const nowSeconds = () => BigInt(Math.floor(Date.now() / 1_000));
+
+async function snapshots(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from log.fact where kind = ${kindLiteral("floor_snapshotted")}`.execute(
+    book.db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+describe("a machine whose clock is a year ahead", () => {
+  it("ends no orders, and goes on once its clock is right", async () => {
+    let aheadMs = yearMs;
+    const before = await readClock(book.db);
+    const options = { ...ahead(() => aheadMs), changeSignal: createSignal() };
+    const run = runClockTicks(options);
+    await expect.poll(() => errors).toEqual([refused]);
+    // Several tries later.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect([await readClock(book.db), errors]).toEqual([before, [refused]]);
+
+    aheadMs = 60_000;
+    await expect.poll(() => readClock(book.db)).toBeGreaterThan(before);
+    expect(await readClock(book.db)).toBeLessThanOrEqual(nowSeconds() + 60n);
+    ending.abort();
+    await run;
+  });
+
+  it("takes no snapshots of floors, and goes on once its clock is right", async () => {
+    let aheadMs = yearMs;
+    const before = await snapshots();
+    const run = runFloorSnapshots({ ...ahead(() => aheadMs), chainIds: [1] });
+    await expect.poll(() => errors).toEqual([refused]);
+    expect(await snapshots()).toBe(before);
+
+    aheadMs = 0;
+    await expect.poll(snapshots).toBeGreaterThan(before);
+    ending.abort();
+    await run;
+  });
+});
