@@ -1,20 +1,20 @@
 import type { Database } from "../database.ts";
 import type { ChainReadings } from "../facts/chain-reading.ts";
 import { readingObserved } from "../facts/reading-observed.ts";
-import { appendObservations } from "../log/append.ts";
+import { appendObservations, type Observation } from "../log/append.ts";
 import { findChangedReadings } from "./find-changed-readings.ts";
 
-/** Appends the readings of one or more rounds that differ from the log; null without any. `head`: the end of the log. */
+/** Appends the readings of one or more rounds that differ from the log; none appended: null. `head`: the end of the log. */
 export async function appendChangedReadings(
   db: Database,
   rounds: readonly ChainReadings[],
   now: Date,
-): Promise<{ readonly appended: number; readonly head: bigint } | null> {
-  const observations = [];
+): Promise<{ readonly appended: readonly Observation[]; readonly head: bigint } | null> {
+  const observations: Observation[] = [];
   for (const round of rounds) observations.push(...(await findChangedReadings(db, round, now)));
   if (observations.length === 0) return null;
   const { head } = await appendObservations(db, observations);
-  return { appended: observations.length, head };
+  return { appended: observations, head };
 }
 
 /**

@@ -71,6 +71,8 @@ export async function openFixture(options: {
   await client.setIntervalMining({ interval: 1 });
   const settings = {
     CHECK_INTERVAL_SECONDS: `${sweepSeconds}`,
+    // The wallet and the collection that refuses transfers change their minds all the time.
+    CONTRACT_CHANGES_PER_HOUR: "1000000",
     // As in a real installation: transfers of WETH on Ethereum are too many to be indexed.
     WRAPPED_NATIVE_EVENTS_1: "none",
     // Four people hold the whole book.

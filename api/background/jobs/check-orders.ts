@@ -11,16 +11,17 @@ import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
 import { bidQueries } from "../orders/accepting/evaluate-bid.ts";
 import { listingQueries } from "../orders/buying/evaluate-listing.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 
 type OrderToCheck = MarketplaceOrder & { orderHash: Hex };
 
 /**
- * Reads from the chain everything that the state of the orders depends on and appends what changed. Returns the number
- * of changed readings. Throws `RpcFailure`.
+ * Reads from the chain everything that the state of the orders depends on, but what contracts say that are not asked for
+ * now, and appends what changed. Returns the number of changed readings. Throws `RpcFailure`.
  */
 export async function checkOrders(
   db: Database,
-  client: ChainClient,
+  { client, changing }: { readonly client: ChainClient; readonly changing: ChangingContracts },
   orderHashes: readonly Hex[],
   now: Date,
 ): Promise<number> {
@@ -28,19 +29,20 @@ export async function checkOrders(
   const stored = await readMarketplaceOrders(db, chainId, orderHashes);
   const orders = [...stored].map(([orderHash, order]) => ({ ...order, orderHash }));
   if (orders.length === 0) return 0;
+  const asked = (order: OrderToCheck) => questionsOf(order).filter(changing.mayAsk);
   const code = ({ components }: OrderToCheck) =>
     ({ kind: "code", address: components.offerer }) as const;
   const answers = await queryChain(
     client,
     orders.flatMap((order) => [
-      ...questionsOf(order).filter(isNotSignature),
+      ...asked(order).filter(isNotSignature),
       ...(order.signature === null ? [] : [code(order)]),
     ]),
   );
   const signedByContracts = orders.filter((order) => answers.find(code(order))?.hasCode);
   const rounds = [answers];
   const signatures = signedByContracts.flatMap((order) =>
-    questionsOf(order).filter((question) => !isNotSignature(question)),
+    asked(order).filter((question) => !isNotSignature(question)),
   );
   if (signatures.length > 0) rounds.push(await queryChain(client, signatures));
   const readings = rounds.map((round) => ({
@@ -48,7 +50,9 @@ export async function checkOrders(
     basis: round.basis,
     readings: round.readings,
   }));
-  return (await appendChangedReadings(db, readings, now))?.appended ?? 0;
+  const changed = await appendChangedReadings(db, readings, now);
+  changing.record(changed?.appended ?? []);
+  return changed?.appended.length ?? 0;
 }
 
 /** The log has no events of conduits other than the common one, and a partner may withhold a signature. */

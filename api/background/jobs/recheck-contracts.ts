@@ -14,6 +14,7 @@ import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
 import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
 
@@ -32,6 +33,7 @@ const batchSizes = { signed: 100, restricted: 50, cheapest: 50 };
 type RecheckOptions = {
   db: Database;
   client: ChainClient;
+  changing: ChangingContracts;
   head: HeadWatch;
   /** Notified when the projections have moved. */
   changeSignal: Signal;
@@ -105,7 +107,7 @@ async function runPass(
   const rechecks = await Promise.all(
     state.scans.map(async (scan) => ({ kind: scan.kind, orders: await scan.nextBatch() })),
   );
-  const changed = await recheckOrders(db, client, rechecks, new Date());
+  const changed = await recheckOrders(db, options, rechecks, new Date());
   if (changed > 0) {
     logger.info(
       { chainId: client.chainId, readings: changed },

@@ -5,6 +5,7 @@ import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { readMarketplaceOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 import { questionsOf } from "./check-orders.ts";
 
 /** Readings that contracts change without an event. */
@@ -13,11 +14,12 @@ export type StateWithoutEvents = Extract<ChainReading["kind"], "signature_read" 
 type Rechecks = readonly { kind: StateWithoutEvents; orders: readonly Hex[] }[];
 
 /**
- * Makes one chain reading for each order and appends those that changed. Returns their number. Throws `RpcFailure`.
+ * Makes one chain reading for each order whose contract may be asked, and appends those that changed. Returns their
+ * number. Throws `RpcFailure`.
  */
 export async function recheckOrders(
   db: Database,
-  client: ChainClient,
+  { client, changing }: { readonly client: ChainClient; readonly changing: ChangingContracts },
   rechecks: Rechecks,
   now: Date,
 ): Promise<number> {
@@ -29,10 +31,14 @@ export async function recheckOrders(
     orders.flatMap((orderHash) => {
       const order = stored.get(orderHash);
       if (order === undefined) return [];
-      return questionsOf({ ...order, orderHash }).filter((question) => question.kind === kind);
+      return questionsOf({ ...order, orderHash }).filter(
+        (question) => question.kind === kind && changing.mayAsk(question),
+      );
     }),
   );
   if (questions.length === 0) return 0;
   const { basis, readings } = await queryChain(client, questions);
-  return (await appendChangedReadings(db, [{ chainId, basis, readings }], now))?.appended ?? 0;
+  const changed = await appendChangedReadings(db, [{ chainId, basis, readings }], now);
+  changing.record(changed?.appended ?? []);
+  return changed?.appended.length ?? 0;
 }

@@ -12,6 +12,7 @@ import { readOrdersToRecheck } from "../../../projections/reads/orders/read-orde
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import type { Signal } from "../log-signal/signal.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 import { checkOrders } from "./check-orders.ts";
 
 /** Orders of one batch, and maximum batches per interval for each scan. */
@@ -24,6 +25,7 @@ const retryMs = 5_000;
 type SweepOptions = {
   db: Database;
   client: ChainClient;
+  changing: ChangingContracts;
   /** Notified when the projections have advanced. */
   changeSignal: Signal;
   intervalMs: number;
@@ -116,11 +118,11 @@ async function scanBatch(options: SweepOptions, scan: BookScan): Promise<number>
 }
 
 async function checkBatch(
-  { db, client, logger }: SweepOptions,
+  { db, client, changing, logger }: SweepOptions,
   orders: readonly Hex[],
 ): Promise<void> {
   if (orders.length === 0) return;
-  const changed = await checkOrders(db, client, orders, new Date());
+  const changed = await checkOrders(db, { client, changing }, orders, new Date());
   if (changed > 0) {
     logger.info({ chainId: client.chainId, readings: changed }, "order readings changed");
   }

@@ -61,6 +61,8 @@ export type Config = {
   mail: { url: string; from: string } | null;
   /** Seconds between two checks of open orders on the chain. */
   checkIntervalSeconds: number;
+  /** Changes of a contract's answer that are followed within an hour. */
+  contractChangesPerHour: number;
   /** Other marketplaces whose listings are shown and bought; null: that one is off. */
   partners: PartnerConfigs & {
     /** Between two polls for a collection's new listings. */
@@ -138,6 +140,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
     },
     mail: shapeMail(env),
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
+    contractChangesPerHour: env.CONTRACT_CHANGES_PER_HOUR,
     partners: {
       ...shapePartners(env),
       intervalSeconds: env.PARTNER_INTERVAL_SECONDS,

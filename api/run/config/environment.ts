@@ -139,6 +139,13 @@ export const Environment = z.object({
     example: "300",
     fallback: "60",
   }),
+  CONTRACT_CHANGES_PER_HOUR: setting(wholeNumber(1, 1_000_000).default(20), {
+    meaning:
+      "changes of a contract's answer (to a signature, or a transfer by the conduit) that are followed within an hour; after more of them it is asked less often",
+    expectation: "changes, 1 to 1000000",
+    example: "100",
+    fallback: "20",
+  }),
   PARTNER_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(30), {
     meaning:
       "minimum seconds between two polls of a partner marketplace for new listings of a collection",

@@ -7,6 +7,7 @@ import { copiedProjections } from "../../../projections/reads/analytics/capture/
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
+import { createChangingContracts } from "../../background/jobs/changing-contracts.ts";
 import { runContractDescriptions } from "../../background/jobs/describe-contracts.ts";
 import { runRoyaltyFetches } from "../../background/jobs/fetch-royalties.ts";
 import { runAnalystLimits } from "../../background/jobs/limit-analysts.ts";
@@ -135,7 +136,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         runCrossListingPosts({ ...forOthers, partner, chainIds, changeSignal: throttled(), now }),
       ),
     ]),
-    ...chains.flatMap(({ client, head, sources }) => [
+    ...chains.flatMap(({ client, changing, head, sources }) => [
       ...sources.map((source) =>
         after(orderBooks, () => followUnindexed({ ...forOrders, client, source, head })),
       ),
@@ -146,10 +147,16 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         runRoyaltyFetches({ ...forOthers, client, changeSignal: throttled(), now }),
       ),
       after(orderBooks, () =>
-        runOrderSweep({ ...forOrders, client, changeSignal: throttled(orderSweepMs), intervalMs }),
+        runOrderSweep({
+          ...{ ...forOrders, client, changing, intervalMs },
+          changeSignal: throttled(orderSweepMs),
+        }),
       ),
       after(orderBooks, () =>
-        runContractRechecks({ ...forOrders, client, head, changeSignal: throttled(recheckMs) }),
+        runContractRechecks({
+          ...{ ...forOrders, client, changing, head },
+          changeSignal: throttled(recheckMs),
+        }),
       ),
       after(["metadata", "ownership", "sales"], () =>
         runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal: throttled(), now }),
@@ -185,7 +192,8 @@ function openChain(chain: ChainConfig, { config, db, logger, signal }: ChainOpti
     readIndexedCollections:
       chain.collections === "all" ? null : () => readFollowedCollections(db, chain, config.curated),
   });
-  return { client, head, sources };
+  const changing = createChangingContracts(config.contractChangesPerHour);
+  return { client, changing, head, sources };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

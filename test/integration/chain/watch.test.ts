@@ -4,6 +4,7 @@ import { encodeFunctionData, parseAbi, parseEther, toFunctionSelector } from "vi
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
 import { runContractRechecks } from "../../../api/background/jobs/recheck-contracts.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
@@ -54,7 +55,10 @@ const guarded = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.guarded, tokenId: 80_000n + tokenId }) as const;
 
 /** The job, as one process of the jobs role runs it. */
-function watch(limits?: Parameters<typeof runContractRechecks>[0]["limits"]) {
+function watch(
+  limits?: Parameters<typeof runContractRechecks>[0]["limits"],
+  changing = createChangingContracts(20),
+) {
   const ending = new AbortController();
   const { signal } = ending;
   const logger = pino({ level: "silent" });
@@ -62,6 +66,7 @@ function watch(limits?: Parameters<typeof runContractRechecks>[0]["limits"]) {
   const done = runContractRechecks({
     db: stand.db,
     client,
+    changing,
     head: openHeadWatch({ client, wsUrl: null, logger, signal }),
     changeSignal: createSignal(),
     logger,
@@ -198,6 +203,48 @@ describe("orders that a contract signs", () => {
     expect(Math.max(...rounds.map(({ signatures }) => signatures))).toBe(3);
     const seconds = ((rounds.at(-1)?.at ?? 0) - (rounds[0]?.at ?? 0)) / 1_000;
     expect(rounds.length).toBeLessThanOrEqual(seconds + 5);
+  });
+
+  it("leave few facts where the contract changes its mind with each block", async () => {
+    let at = Date.now();
+    watch(
+      undefined,
+      createChangingContracts(3, () => at),
+    );
+    const facts = await countOf("signature_read");
+    const factsOf = (changes: number) => facts + changes * paths.length;
+    const rounds = countRounds();
+    const change = async (nth: number) => {
+      await isOwnedBy(nth % 2 === 0 ? bob : alice, nth % 2 === 0 ? alice : bob);
+    };
+    for (let nth = 0; nth < 4; nth += 1) {
+      await change(nth);
+      await areAll(nth % 2 === 0 ? "inactive contract_signature_invalid" : "active");
+    }
+    expect(await countOf("signature_read")).toBe(factsOf(4));
+    const paused = rounds.length;
+    for (let nth = 4; nth < 9; nth += 1) await change(nth);
+    await stand.market.client.mine({ blocks: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect([rounds.length, await countOf("signature_read")]).toEqual([paused, factsOf(4)]);
+
+    // An order of the contract's is refused meanwhile: whoever submits one has the chain read anew.
+    const { wallet } = stand.market.actors;
+    const order = await wallet.lists(punk(70_001n), { priceWei: 2n * 10n ** 17n });
+    const refused = { chainId, seaport: wireOrder(order) };
+    expect(await stand.post("/v1/orders/asks", refused)).toMatchObject({
+      ...{ status: 422, code: "contract_signature_invalid" },
+    });
+
+    at += 61_000;
+    await stand.market.client.mine({ blocks: 1 });
+    await areAll("inactive contract_signature_invalid");
+    await change(9);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await countOf("signature_read")).toBe(factsOf(5));
+    at += 121_000;
+    await stand.market.client.mine({ blocks: 1 });
+    await areAll("active");
   });
 
   it("are found out by the next process, where one died before it could ask", async () => {

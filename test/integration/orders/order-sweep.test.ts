@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
+import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
 import { runOrderSweep } from "../../../api/background/jobs/sweep-orders.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
@@ -71,6 +72,7 @@ it("an order that facts leave uncertain is checked before the next batch of a sc
   await runOrderSweep({
     ...{ db: book.db, changeSignal: changed, intervalMs: 1, signal: ending.signal },
     client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
+    changing: createChangingContracts(20),
     logger: pino({ level: "silent" }),
   });
 
@@ -101,6 +103,7 @@ it("a scan that fails is tried again when it is due, not at every change of the 
   await runOrderSweep({
     ...{ db: book.db, changeSignal: changed, intervalMs: 3_000, signal: ending.signal },
     client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
+    changing: createChangingContracts(20),
     logger: pino({ level: "warn" }, { write: () => void (trades === 0 && trade()) }),
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
+import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
 import { checkOrders } from "../../../api/background/jobs/check-orders.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
@@ -40,6 +41,7 @@ async function readingsIn(): Promise<number[]> {
   return facts.map(({ kind }) => kind).sort();
 }
 
+const changing = createChangingContracts(20);
 const state = (order: GivenOrder) => book.state("listings.listing", order);
 
 it("what a partner shows is looked at on the chain for what the log does not tell, and for nothing that nobody knows", async () => {
@@ -51,18 +53,32 @@ it("what a partner shows is looked at on the chain for what the log does not tel
   const own = givenListing({ ...terms, unitPriceWei: 7n });
   await book.happens(seen(partnerListingOf("opensea", foreign)));
   const unknown = await state(foreign);
-  const news = [await checkOrders(book.db, chain, [foreign.orderHash], now)];
+  const news = [await checkOrders(book.db, { client: chain, changing }, [foreign.orderHash], now)];
   await book.happens(seen(partnerListingOf("magiceden", common)));
   const first = [unknown, await state(foreign), await state(common)];
   const asked = await readingsIn();
-  news.push(await checkOrders(book.db, chain, [common.orderHash, foreign.orderHash], now));
+  news.push(
+    await checkOrders(
+      book.db,
+      { client: chain, changing },
+      [common.orderHash, foreign.orderHash],
+      now,
+    ),
+  );
   await book.happens(own.submitted);
 
   expect(first).toEqual(["inactive not_owner", "active", "inactive not_approved"]);
   expect(asked).toEqual([factKind.owner_read]);
   expect(news).toEqual([1, 1]);
   expect(await state(common)).toBe("active");
-  expect(await checkOrders(book.db, chain, [common.orderHash, foreign.orderHash], now)).toBe(0);
+  expect(
+    await checkOrders(
+      book.db,
+      { client: chain, changing },
+      [common.orderHash, foreign.orderHash],
+      now,
+    ),
+  ).toBe(0);
 });
 
 it("each marketplace's open orders are walked over apart", async () => {

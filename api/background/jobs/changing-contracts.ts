@@ -1,0 +1,65 @@
+import { LRUCache } from "lru-cache";
+import type { Address } from "viem";
+import type { Observation } from "../../../projections/log/append.ts";
+import { type ChainQuery, payerOfQuery } from "../chain/chain-query.ts";
+
+/** Contracts in memory; the least recently changed is dropped first. */
+const maxContracts = 10_000;
+const hourMs = 3_600_000;
+/** Time without calls after one change too many: doubled each time. */
+const initialMs = 60_000;
+
+type Changes = {
+  /** The last answer recorded. */
+  answer: bigint | null;
+  /** Of the last hour. */
+  times: readonly number[];
+  pauses: number;
+  pausedUntil: number;
+};
+
+const unknown: Changes = { answer: null, times: [], pauses: 0, pausedUntil: 0 };
+
+/**
+ * Contracts whose code changes its mind again and again, such as with every block: each change is a fact for every order
+ * that depends on it, and facts are kept. After so many changes within an hour such a contract is asked again after a
+ * minute, and after each further change later, up to an hour. An hour without a change forgives all.
+ */
+export function createChangingContracts(changesPerHour: number, now: () => number = Date.now) {
+  const contracts = new LRUCache<Address, Changes>({ max: maxContracts });
+
+  const recordChange = (contract: Address, answers: ReadonlySet<bigint>) => {
+    const known = contracts.get(contract) ?? unknown;
+    const [answer = null] = answers;
+    // The orders of one change may be read in several rounds.
+    if (answers.size === 1 && known.answer === answer) return;
+    const at = now();
+    const times = [...known.times.filter((time) => time > at - hourMs), at];
+    const isForgiven = at - Math.max(known.times.at(-1) ?? 0, known.pausedUntil) >= hourMs;
+    const before = isForgiven ? 0 : known.pauses;
+    const isPaused = before > 0 || times.length > changesPerHour;
+    const pausedUntil = isPaused ? at + Math.min(initialMs * 2 ** before, hourMs) : 0;
+    contracts.set(contract, { answer, times, pauses: before + Number(isPaused), pausedUntil });
+  };
+
+  return {
+    /** Whether a query is to be made: not of code that is left alone for now. */
+    mayAsk(query: ChainQuery): boolean {
+      if (query.kind !== "signature_read" && query.kind !== "transfer_read") return true;
+      const contract = payerOfQuery(query);
+      return contract === null || (contracts.peek(contract)?.pausedUntil ?? 0) <= now();
+    },
+    /** The readings of a round that differed from the log. */
+    record(changed: readonly Observation[]): void {
+      const answers = new Map<Address, Set<bigint>>();
+      for (const { kind, contract, fromAddress, amount = 0n } of changed) {
+        const decides = { signature_read: fromAddress, transfer_read: contract }[kind as string];
+        if (decides !== undefined)
+          answers.set(decides, (answers.get(decides) ?? new Set()).add(amount));
+      }
+      for (const [contract, given] of answers) recordChange(contract, given);
+    },
+  };
+}
+
+export type ChangingContracts = ReturnType<typeof createChangingContracts>;
