@@ -28,7 +28,7 @@ export async function runClockTicks({
   changeSignal,
   logger,
   signal,
-  readTime = Date.now,
+  readTime = () => Date.now(),
 }: ClockOptions): Promise<void> {
   const mayAppend = openClockGuard(db, logger);
   let clock = await readClock(db);

@@ -43,7 +43,7 @@ export async function runFloorSnapshots(options: SnapshotOptions): Promise<void>
 
 /** Milliseconds until the next look. */
 async function snapshotAll(
-  { db, chainIds, readTime = Date.now }: SnapshotOptions,
+  { db, chainIds, readTime = () => Date.now() }: SnapshotOptions,
   mayAppend: ClockGuard,
 ): Promise<number> {
   const now = readTime();

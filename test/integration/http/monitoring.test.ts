@@ -16,6 +16,7 @@ import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
 import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
 import { gaugeReplicas, openWaitHistogram } from "../../../api/serve/status/replica-gauges.ts";
 import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
@@ -188,8 +189,11 @@ describe("the budgets of the threat model", () => {
         checkExpression({ expr, shown: [] });
       }
       for (const table of tables) {
+        const [projection = "", name] = table.split(".");
         const { rows } = await sql<{ exists: boolean }>`
-          select to_regclass(${table}) is not null as exists`.execute(database.db);
+          select to_regclass(${`${schemaOf(projection)}.${name}`}) is not null as exists`.execute(
+          database.db,
+        );
         expect.soft(rows, table).toEqual([{ exists: true }]);
       }
     }

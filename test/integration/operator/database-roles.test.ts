@@ -408,7 +408,7 @@ describe("op", () => {
         `role ${roles.api} may update on "ops"."switch"`,
         `role ${roles.jobs} may not select on "${schemaOf("sales")}"."sale"`,
         `role ${roles.jobs} may call log.append_stage()`,
-        `role ${roles.projector} does not own table bids.bid, which is ${roles.owner}'s`,
+        `role ${roles.projector} does not own table ${schemaOf("bids")}.bid, which is ${roles.owner}'s`,
       ]),
     );
     const { code, content } = await op("roles", "grant");
