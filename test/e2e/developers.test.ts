@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { codeAt, stepAt } from "../../api/serve/accounts/sign-in/totp.ts";
@@ -45,9 +45,13 @@ async function lookAt(page: Page, name: string): Promise<void> {
 }
 
 /** Presses a button that sends a form, and waits for the page that answers it. */
-async function send(page: Page, label: string): Promise<void> {
+const send = (page: Page, label: string) => leave(page, page.getByRole("button", { name: label }));
+const follow = (page: Page, label: string) => leave(page, page.getByRole("link", { name: label }));
+
+/** Waits for the next page with its styles, too. */
+async function leave(page: Page, by: Locator): Promise<void> {
   const answered = page.waitForEvent("framenavigated");
-  await page.getByRole("button", { name: label }).click();
+  await by.click();
   await answered;
   await page.waitForLoadState();
 }
@@ -78,7 +82,7 @@ async function story(page: Page, name: string): Promise<void> {
 
   await page.goto(`${fixture.url}/developers`);
   await picture("1-sign-in");
-  await page.getByRole("link", { name: "Create an account" }).click();
+  await follow(page, "Create an account");
   await picture("2-sign-up");
   await page.getByLabel("E-mail address").fill("no address");
   await press("Send the link");
@@ -119,7 +123,7 @@ async function story(page: Page, name: string): Promise<void> {
   await page.getByText("The key is revoked").waitFor();
   expect(await statusWith(fixture, key)).toBe(401);
 
-  await page.getByRole("link", { name: "Account" }).click();
+  await follow(page, "Account");
   await picture("10-account");
   await page.getByLabel("Current password").fill("some wrong password");
   await page.getByLabel("New password").fill("another password");
@@ -165,7 +169,7 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await enterCode(secret);
   await press("Switch on");
   await picture("3-recovery-codes");
-  await page.getByRole("link", { name: "Back to the account" }).click();
+  await follow(page, "Back to the account");
   await picture("4-account");
 
   await page.goto(`${fixture.url}/developers`);
@@ -187,11 +191,11 @@ async function secureStory(page: Page, name: string): Promise<void> {
   const longPath = `${fixture.url}/v1/listings/mkt-0x${"ab".repeat(32)}`;
   await fetch(longPath, { headers: { "x-api-key": key } });
   await fixture.flushUsage();
-  await page.getByRole("link", { name: "limited bot" }).click();
+  await follow(page, "limited bot");
   await page.getByText("GET /v1/orders/params").waitFor();
   await picture("8-key");
 
-  await page.getByRole("link", { name: "Account" }).click();
+  await follow(page, "Account");
   await press("Sign out");
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill(password);
@@ -199,7 +203,7 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await picture("9-code");
   await enterCode(secret);
   await press("Sign in");
-  await page.getByRole("link", { name: "Account" }).click();
+  await follow(page, "Account");
   await page.getByLabel("E-mail address of this account").fill("somebody@else.test");
   await press("Delete the account");
   await picture("10-wrong-address");
