@@ -56,6 +56,16 @@ async function leave(page: Page, by: Locator): Promise<void> {
   await page.waitForLoadState();
 }
 
+async function signUp(page: Page, email: string): Promise<void> {
+  await page.goto(`${fixture.url}/developers/sign-up`);
+  await page.getByLabel("E-mail address").fill(email);
+  await send(page, "Send the link");
+  const link = new URL(fixture.mails.at(-1)?.link ?? "");
+  await page.goto(`${fixture.url}${link.pathname}${link.search}`);
+  await page.getByLabel("Password").fill(password);
+  await send(page, "Create account");
+}
+
 const Login = z.object({ data: z.object({ token: z.string() }) });
 
 /** The call that the page shows. */
@@ -151,13 +161,7 @@ async function secureStory(page: Page, name: string): Promise<void> {
     await page.getByRole("textbox", { name: "Code" }).fill(codeAt(secret, step));
   };
 
-  await page.goto(`${fixture.url}/developers/sign-up`);
-  await page.getByLabel("E-mail address").fill(email);
-  await press("Send the link");
-  const link = new URL(fixture.mails.at(-1)?.link ?? "");
-  await page.goto(`${fixture.url}${link.pathname}${link.search}`);
-  await page.getByLabel("Password").fill(password);
-  await press("Create account");
+  await signUp(page, email);
 
   await page.goto(`${fixture.url}/developers/account`);
   await press("Set up a second factor");
@@ -261,13 +265,7 @@ describe("the developer section in a browser", () => {
     const { page } = await openPage(context);
     const email = newEmail();
     await page.clock.install();
-    await page.goto(`${fixture.url}/developers/sign-up`);
-    await page.getByLabel("E-mail address").fill(email);
-    await send(page, "Send the link");
-    const link = new URL(fixture.mails.at(-1)?.link ?? "");
-    await page.goto(`${fixture.url}${link.pathname}${link.search}`);
-    await page.getByLabel("Password").fill(password);
-    await send(page, "Create account");
+    await signUp(page, email);
     await page.goto(`${fixture.url}/developers/account`);
     let downloads = 0;
     page.on("download", () => {
@@ -295,13 +293,7 @@ describe("the developer section in a browser", () => {
     const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     const email = newEmail();
-    await page.goto(`${fixture.url}/developers/sign-up`);
-    await page.getByLabel("E-mail address").fill(email);
-    await send(page, "Send the link");
-    const link = new URL(fixture.mails.at(-1)?.link ?? "");
-    await page.goto(`${fixture.url}${link.pathname}${link.search}`);
-    await page.getByLabel("Password").fill(password);
-    await send(page, "Create account");
+    await signUp(page, email);
     await page.getByLabel("Name of a new key").fill("no script");
     await send(page, "Create key");
     const key = (await page.locator("#new-key").textContent()) ?? "";

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
 import type {
   TransactionRef,
@@ -19,31 +20,33 @@ export function openTransferReader(
   client: ChainClient,
   events: TransferReader["events"],
 ): TransferReader {
-  const known = new Map<string, readonly TokenTransfer[]>();
+  const known = new LRUCache<string, readonly TokenTransfer[]>({
+    max: KEPT.transactions,
+    maxSize: KEPT.transfers,
+    sizeCalculation: ({ length }) => Math.max(1, length),
+  });
   const keyOf = ({ hash, blockHash }: TransactionRef) => `${blockHash} ${hash}`;
   return {
     events,
     fetch: async (transactions) => {
-      const missing = transactions.filter((one) => !known.has(keyOf(one)));
+      const found = new Map<string, readonly TokenTransfer[]>();
+      for (const one of transactions) {
+        const transfers = known.get(keyOf(one));
+        if (transfers !== undefined) found.set(one.hash, transfers);
+      }
+      const missing = transactions.filter(({ hash }) => !found.has(hash));
       for (let start = 0; start < missing.length; start += BATCH) {
         const batch = missing.slice(start, start + BATCH);
-        const transfers = await fetchBatch(client, batch);
-        for (const [index, one] of batch.entries()) known.set(keyOf(one), transfers[index] ?? []);
+        const read = await fetchBatch(client, batch);
+        for (const [index, one] of batch.entries()) {
+          const transfers = read[index] ?? [];
+          known.set(keyOf(one), transfers);
+          found.set(one.hash, transfers);
+        }
       }
-      const found = new Map(transactions.map((one) => [one.hash, known.get(keyOf(one)) ?? []]));
-      forgetOldest(known);
       return found;
     },
   };
-}
-
-function forgetOldest(known: Map<string, readonly TokenTransfer[]>): void {
-  let kept = [...known.values()].reduce((sum, { length }) => sum + length, 0);
-  for (const [key, { length }] of known) {
-    if (known.size <= KEPT.transactions && kept <= KEPT.transfers) return;
-    known.delete(key);
-    kept -= length;
-  }
 }
 
 /** The transfers of each transaction. Throws `RpcFailure`, also for one that is not in its block. */

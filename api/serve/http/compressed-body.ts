@@ -71,7 +71,6 @@ export async function compressedBodyFor(
 /** Marks a response as large and fixed: it is sent prepared or as it is, and never compressed for one caller. */
 export function markPrepared(response: Response): void {
   response.locals.isPrepared = true;
-  response.vary("Accept-Encoding");
 }
 
 /** Filter of the `compression` middleware, which would otherwise compress for encodings that are not prepared. */

@@ -3,7 +3,8 @@ import { commonConduit } from "../../../abis/deployments.ts";
 import { burnAddresses } from "../burn-address.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import { rejectField } from "../intake/reject-field.ts";
-import { type Rejection, reject } from "../rejection.ts";
+import { rpcUnavailable } from "../intake/rpc-unavailable.ts";
+import type { Rejection } from "../rejection.ts";
 import type { OfferItem } from "../seaport/order-components.ts";
 import type { OrderIntent } from "./parsed-order.ts";
 import { type BidFunds, validateFunds } from "./validate-funds.ts";
@@ -98,10 +99,7 @@ function validateToken(order: OrderIntent, state: TokenState): Refusal {
   return needsOwner ? validateExistence(order, state) : null;
 }
 
-/** What the node did not answer is unknown, never "no": a contract that reverts has no owner, units or approval. */
-const unread = (what: string): Rejection<IntakeCode> =>
-  reject("rpc_unavailable", `The chain did not return ${what}; submit the order again later`);
-
+/** An owner, units or an approval that the node did not return are unknown, never "no": a contract that reverts has none. */
 function validateExistence(order: OrderIntent, { owner, isBurned }: TokenState): Refusal {
   const at = { field: fieldOf(order, "identifierOrCriteria"), actual: `${order.tokenId}` };
   const token = `token ${order.tokenId} of ${order.contract}`;
@@ -109,21 +107,21 @@ function validateExistence(order: OrderIntent, { owner, isBurned }: TokenState):
     const message = `${token} is burned: ${why}`;
     return rejectField("token_burned", { ...at, expected: "a token in use", message });
   };
-  if (owner === null || (owner === undefined && isBurned && order.side === "ask")) {
+  if (owner === undefined && order.side === "bid") return null;
+  if (owner === undefined || owner === null) {
     if (isBurned) return burned("its last transfer was to the zero address");
+    if (owner === undefined) return rpcUnavailable(`the owner of ${token}`);
     const message = `${token} does not exist: it has no owner`;
     return rejectField("token_not_found", { ...at, expected: "a token's id", message });
   }
-  if (owner === undefined) return order.side === "ask" ? unread(`the owner of ${token}`) : null;
-  if (!burnAddresses.has(owner)) return null;
-  return burned(`it belongs to ${owner}`);
+  return burnAddresses.has(owner) ? burned(`it belongs to ${owner}`) : null;
 }
 
 function validateHolding(order: OrderIntent, { owner, units }: ListingState): Refusal {
   const { maker, quantity, tokenId, contract } = order;
   const token = `token ${tokenId} of ${contract}`;
   if (order.standard === "erc1155" && units === undefined)
-    return unread(`the maker's units of ${token}`);
+    return rpcUnavailable(`the maker's units of ${token}`);
   const held = order.standard === "erc721" ? BigInt(owner === maker) : (units ?? 0n);
   if (held === 0n) {
     return rejectField("not_owner", {
@@ -143,7 +141,7 @@ function validateHolding(order: OrderIntent, { owner, units }: ListingState): Re
 }
 
 function validateApproval({ maker, contract }: OrderIntent, { approved }: ListingState): Refusal {
-  if (approved === undefined) return unread("the conduit's approval");
+  if (approved === undefined) return rpcUnavailable("the conduit's approval");
   if (approved) return null;
   const { address } = commonConduit;
   return rejectField("not_approved", {

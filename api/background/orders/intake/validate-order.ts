@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
+import { rpcUnavailable } from "../../../../projections/domain/intake/rpc-unavailable.ts";
 import type { TradeTerms } from "../../../../projections/domain/orders/trade-terms.ts";
 import { validateFees } from "../../../../projections/domain/orders/validate-fees.ts";
 import { validateTimes } from "../../../../projections/domain/orders/validate-times.ts";
@@ -11,7 +12,7 @@ import type { IntakeRejection } from "../market/admission.ts";
 import { royaltyFrom } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { validateOwnOrders, validateState } from "./validate-state.ts";
-import { rpcUnavailable, type ValidationContext } from "./validation-context.ts";
+import type { ValidationContext } from "./validation-context.ts";
 
 /** The checks that need stored data or chain state, in the order of `intake-codes.ts`. */
 export function validateOrder(

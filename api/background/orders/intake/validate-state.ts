@@ -1,3 +1,4 @@
+import { rpcUnavailable } from "../../../../projections/domain/intake/rpc-unavailable.ts";
 import { validateExposure } from "../../../../projections/domain/orders/validate-exposure.ts";
 import {
   type ExchangeStatus,
@@ -12,7 +13,7 @@ import { rejectBlocked } from "../quotas/blocked-makers.ts";
 import { validateQuotas } from "../quotas/validate-quotas.ts";
 import { ownCheaperListings } from "./admission-queries.ts";
 import type { PendingOrder } from "./pending-order.ts";
-import { rpcUnavailable, type ValidationContext } from "./validation-context.ts";
+import type { ValidationContext } from "./validation-context.ts";
 
 /** Validates token, funds and order status as read from the chain. */
 export function validateState(
