@@ -10,7 +10,13 @@ const TOKENS = 10_000;
 const ACCOUNTS = 50_000;
 
 /** `mixed`: facts in the proportions of a chain with an exchange; `transfers`: ERC-721 transfers only. */
-type GeneratedEvents = { facts: number; mix?: "mixed" | "transfers"; factsInBlock?: number };
+type GeneratedEvents = {
+  facts: number;
+  /** Number of the event before the first. */
+  after?: number;
+  mix?: "mixed" | "transfers";
+  factsInBlock?: number;
+};
 
 /**
  * Fills `bench.event` with generated events as the recorder stages them: transactions of three events, blocks of sixty,
@@ -20,12 +26,13 @@ type GeneratedEvents = { facts: number; mix?: "mixed" | "transfers"; factsInBloc
  */
 export async function makeEvents(
   db: Database,
-  { facts, mix = "mixed", factsInBlock = 60 }: GeneratedEvents,
+  { facts, after = 0, mix = "mixed", factsInBlock = 60 }: GeneratedEvents,
 ): Promise<void> {
   await sql`create schema if not exists bench`.execute(db);
   await sql`drop table if exists bench.event`.execute(db);
+  const series = `generate_series(${after}::bigint, ${after + facts - 1})`;
   await sql
-    .raw(`create unlogged table bench.event as ${eventsOf(facts, mix, factsInBlock)}`)
+    .raw(`create unlogged table bench.event as ${eventsOf(series, mix, factsInBlock)}`)
     .execute(db);
   await sql`alter table bench.event add primary key (ord)`.execute(db);
   await sql`vacuum analyze bench.event`.execute(db);
@@ -83,7 +90,7 @@ const account = (value: string, seed: number) =>
 
 const hex = (bytes: string) => `'0x' || encode(${bytes}, 'hex')`;
 
-function eventsOf(facts: number, mix: GeneratedEvents["mix"], factsInBlock: number): string {
+function eventsOf(series: string, mix: GeneratedEvents["mix"], factsInBlock: number): string {
   const { erc721_transfer, erc1155_transfer, order_fulfilled, order_cancelled } = factKind;
   const kind =
     mix === "transfers"
@@ -110,7 +117,7 @@ function eventsOf(facts: number, mix: GeneratedEvents["mix"], factsInBlock: numb
              floor(${TOKENS} * ${fraction("tx + (n % 3) / 2", 2)})::numeric as token_id
       from (
         select n, tx, n / ${factsInBlock} as height, ${kind} as kind
-        from (select n, n / ${FACTS_IN_TRANSACTION} as tx from generate_series(0::bigint, ${facts - 1}) n) numbered
+        from (select n, n / ${FACTS_IN_TRANSACTION} as tx from ${series} n) numbered
       ) placed
     ) event`;
 }

@@ -49,17 +49,24 @@ export async function withDatabase<Result>(
   }
 }
 
+/** A large log is generated in parts, so that its events do not stand on the disk twice. */
+const generatedAtOnce = 5_000_000;
+
 /** The same with a log of `facts` facts, and `more` events that are not appended yet. */
 export async function withLog<Result>(
   { facts, more = 0, factsInBlock }: { facts: number; more?: number; factsInBlock?: number },
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
   return await withDatabase(async (db) => {
-    await makeEvents(db, {
-      facts: facts + more,
-      ...(factsInBlock === undefined ? {} : { factsInBlock }),
-    });
-    await appendRange(db, 0, facts);
+    for (let after = 0; after < facts; after += generatedAtOnce) {
+      const upTo = Math.min(facts, after + generatedAtOnce);
+      await makeEvents(db, {
+        after,
+        facts: upTo - after + (upTo === facts ? more : 0),
+        ...(factsInBlock === undefined ? {} : { factsInBlock }),
+      });
+      await appendRange(db, after, upTo);
+    }
     await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
     await sql`checkpoint`.execute(db);
     return await work(db);
