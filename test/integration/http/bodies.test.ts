@@ -144,9 +144,15 @@ describe("a body that is too large", () => {
     expect(await answer.json()).toMatchObject({ code: "payload_too_large" });
   });
 
-  it("leaves room for the largest bulk request of the document, with a cross-listing for each order", async () => {
-    const listings = Array<unknown>(100).fill({ seaport: largeOrder, opensea: largeOrder });
-    const answer = await post(bulk, { chainId, listings });
+  it.each([
+    ["listings, with a cross-listing for each", bulk, "listings", 100],
+    ["bids, with spaces between its values", "/v1/orders/bids/bulk", "bids", 50],
+  ])("leaves room for the largest bulk request of %s", async (_, path, name, count) => {
+    const isBid = name === "bids";
+    const order = isBid ? { seaport: largeOrder } : { seaport: largeOrder, opensea: largeOrder };
+    const body = { chainId, [name]: Array<unknown>(count).fill(order) };
+    const text = JSON.stringify(body);
+    const answer = await post(path, isBid ? text.replaceAll(/[,:]/g, "$& ") : text);
     expect(answer.status).toBe(200);
     expect(new Set(codesOf(answer))).not.toContain("bad_structure");
   });
@@ -164,6 +170,12 @@ describe("what a body costs", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(answers.map(left)).toEqual(["20", "10", "0", "0"]);
     expect(answers.at(-1)?.headers.get("retry-after")).toBe("60");
+  });
+
+  it("is one request for a single order, however many fields it has", async () => {
+    const { parameters, signature } = largeOrder;
+    const answer = await post(single, { chainId, seaport: { ...parameters, signature } });
+    expect([answer.status, left(answer)]).toEqual([422, "29"]);
   });
 
   it("is one request for every 32 kB", async () => {
@@ -223,7 +235,7 @@ const item = {
   endAmount: "123456789012345678901",
 };
 const leg = { ...item, recipient: item.token };
-/** As seaport-js writes it, with three legs and the signature of one of 128 orders. */
+/** As seaport-js writes it, with three consideration items and a signature of a tree of the largest height. */
 const largeOrder = {
   parameters: {
     offerer: item.token,
@@ -239,6 +251,6 @@ const largeOrder = {
     consideration: [leg, leg, leg],
     totalOriginalConsiderationItems: 3,
   },
-  signature: `0x${"ab".repeat(65 + 3 + 7 * 32)}`,
+  signature: `0x${"ab".repeat(65 + 3 + 24 * 32)}`,
   protocol_address: item.token,
 };

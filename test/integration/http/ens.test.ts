@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
+import { toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../api/serve/app.ts";
 import { accounts } from "../../../devnet/accounts.ts";
@@ -9,6 +10,7 @@ import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
 import { installContracts } from "../../../devnet/install.ts";
 import { allProjections } from "../../../projections/all.ts";
+import { startRpcProxy } from "../../support/chain/rpc-proxy.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { feeRecipient } from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
@@ -135,6 +137,25 @@ describe("GET /v1/ens/resolve", () => {
       await other.close();
     }
   });
+});
+
+it("503 where the node answers for Ethereum's address but not for chain 33139's", async () => {
+  const proxy = await startRpcProxy(anvil.rpcUrl);
+  const other = await serveOver(proxy.url);
+  try {
+    const multicoin = toFunctionSelector("addr(bytes32,uint256)").slice(2);
+    proxy.override = ({ params }) =>
+      JSON.stringify(params).includes(multicoin)
+        ? { error: { code: -32_000, message: "lost" } }
+        : undefined;
+    const ask = () => other.get("/v1/ens/resolve?name=alice.eth");
+    expect(await ask()).toMatchObject({ status: 503, body: { code: "rpc_unavailable" } });
+    proxy.override = () => undefined;
+    expect(await ask()).toMatchObject({ status: 200, body: (await resolve("alice.eth")).body });
+  } finally {
+    await other.close();
+    await proxy.close();
+  }
 });
 
 describe("GET /v1/search for a name", () => {

@@ -44,10 +44,7 @@ export async function findResolver(
   name: string,
 ): Promise<Resolver | null> {
   const outcomes = await executeCalls(client, basis, nodesOf(name).map(resolverCall));
-  const resolvers = outcomes.map((outcome) => {
-    if (outcome === undefined) throw new RpcFailure("No RPC result for the ENS registry");
-    return readAddress(returnedOf(outcome));
-  });
+  const resolvers = outcomes.map((outcome) => readAddress(returnedOf(outcome)));
   const nearest = resolvers.findIndex((resolver) => resolver !== null);
   const address = resolvers[nearest];
   if (address === undefined || address === null) return null;
@@ -82,7 +79,6 @@ async function isExtended(
     args: [extendedResolver],
   });
   const [outcome] = await executeCalls(client, basis, [{ to: resolver, data }]);
-  if (outcome === undefined) throw new RpcFailure("No RPC result for the resolver");
   const returned = returnedOf(outcome);
   return returned !== null && size(returned) === 32 && BigInt(returned) === 1n;
 }
@@ -111,9 +107,10 @@ const extendedResolverAt = (address: Address): Resolver => ({
   },
 });
 
-/** What a call returned; null: it failed. */
+/** What a call returned; null: it reverted. Throws `RpcFailure` where the node gave no result, which says nothing of the name. */
 export function returnedOf(outcome: CallOutcome): Hex | null {
-  return outcome !== undefined && "returned" in outcome ? outcome.returned : null;
+  if (outcome === undefined) throw new RpcFailure("No RPC result for an ENS call");
+  return "returned" in outcome ? outcome.returned : null;
 }
 
 /** An address that is not zero. */

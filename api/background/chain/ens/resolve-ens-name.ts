@@ -16,7 +16,6 @@ import type { CallOutcome } from "../calls/chain-call.ts";
 import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../contract-calls.ts";
-import { RpcFailure } from "../rpc-batch.ts";
 import {
   decodeOrNull,
   ensAbi,
@@ -83,7 +82,6 @@ async function findAddresses(
     basis,
     calls.map((data) => ({ to: resolver.address, data: resolver.wrap(name, data) })),
   );
-  if (native === undefined) throw new RpcFailure(`No RPC result for the resolver of ${name}`);
   if (isOffchain(native)) return "offchain";
   const address = readAddress(resolver.unwrap(native));
   const apechainAddress = readCoinAddress(resolver.unwrap(apechain));
@@ -103,7 +101,8 @@ async function findPrimaryName(
   if (resolver === null) return null;
   const data = encodeFunctionData({ abi: ensAbi, functionName: "name", args: [node] });
   const [outcome] = await executeCalls(client, basis, [{ to: resolver, data }]);
-  const returned = returnedOf(outcome);
+  // Anybody's contract: that it costs too much to ask is no reason to refuse a name that leads here.
+  const returned = outcome === undefined ? null : returnedOf(outcome);
   const text =
     returned &&
     decodeOrNull(() => decodeFunctionResult({ abi: ensAbi, functionName: "name", data: returned }));

@@ -33,7 +33,7 @@ export function outlineJson(bytes: Uint8Array, limits: StructureLimits): JsonOut
     const byte = bytes[index];
     if (byte === quote) index = endOfString(bytes, index);
     else if (byte === comma) count.separate();
-    else if (byte === openBrace || byte === openBracket) count.enter(index);
+    else if (byte === openBrace || byte === openBracket) count.enter(index, byte === openBracket);
     else if (byte === closeBrace || byte === closeBracket) count.leave(index);
   }
   return count.result();
@@ -44,6 +44,7 @@ function countStructure({ maxDepth, maxValues, maxItemValues }: StructureLimits)
   let [depth, values, listItems, items] = [0, 0, 0, 0];
   let item = { start: 0, valuesBefore: 0, isTooDeep: false };
   let isTooDeep = false;
+  let isInList = false;
   const leaveItem = (index: number) => {
     if (maxItemValues === undefined) return;
     if (!item.isTooDeep && values - item.valuesBefore <= maxItemValues) return;
@@ -52,10 +53,13 @@ function countStructure({ maxDepth, maxValues, maxItemValues }: StructureLimits)
     values = item.valuesBefore;
   };
   return {
-    enter(index: number): void {
+    enter(index: number, isList: boolean): void {
       depth += 1;
       values += 1;
-      if (depth === itemDepth - 1) listItems = 1;
+      if (depth === itemDepth - 1) {
+        isInList = isList;
+        listItems = isList ? 1 : 0;
+      }
       if (depth === itemDepth) item = { start: index, valuesBefore: values, isTooDeep: false };
       if (depth > maxDepth) item.isTooDeep = true;
     },
@@ -70,7 +74,7 @@ function countStructure({ maxDepth, maxValues, maxItemValues }: StructureLimits)
     },
     separate(): void {
       values += 1;
-      if (depth === itemDepth - 1) listItems += 1;
+      if (depth === itemDepth - 1 && isInList) listItems += 1;
     },
     result: (): JsonOutline => ({
       // An element that does not end is none.

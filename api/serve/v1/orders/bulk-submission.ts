@@ -12,9 +12,9 @@ import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";
 import { orderStatusName, rejectPaused, unknownField } from "./submission.ts";
 
-/** For that many orders of up to 2,600 bytes: four consideration items and the signature of a bulk order. */
+/** For that many orders of up to 3,600 bytes: four consideration items and the signature of a tree of height 24. */
 export function bulkLimits(orders: number): BodyLimits {
-  return { maxBytes: orders * 2_600, maxValues: orders * 150, maxItemValues: 1_500 };
+  return { maxBytes: orders * 3_600, maxValues: orders * 150, maxItemValues: 1_500 };
 }
 
 const retry = z.enum([...new Set(Object.values(intakeCodes).map((one) => one.retry))]);
