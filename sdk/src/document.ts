@@ -393,11 +393,18 @@ export interface components {
             chainId: 1 | 33139;
             collection: components["schemas"]["CollectionRef"];
             contract: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the service first saw it.
+             */
             createdAt: string;
             currency: components["schemas"]["Currency"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `endTime` of the signed order.
+             */
             expiresAt: string;
+            /** @description Service fee, in basis points of `price`. */
             feeBps: number;
             fees: components["schemas"]["OrderFee"][];
             /** @description Why an inactive bid cannot be filled. */
@@ -415,26 +422,36 @@ export interface components {
                 name: string;
                 version: string;
             };
+            /** @description Units of the signed order. */
             quantity: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityExact: string;
+            /** @description Units filled so far. */
             quantityFilled: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityFilledExact: string;
+            /** @description Units not filled yet. */
             quantityRemaining: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityRemainingExact: string;
+            /** @description Royalty, in basis points of `price`. */
             royaltyBps: number;
             /** @description What the seller receives per unit, after fee and royalty. */
             sellerNetWei: string;
             /** @enum {string} */
             standard: "erc721" | "erc1155";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `startTime` of the signed order.
+             */
             startsAt: string;
             status: components["schemas"]["OrderStatus"];
             /** @description null: any token of the contract. */
             tokenId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its state last changed.
+             */
             updatedAt: string;
             urls: {
                 /** Format: uri */
@@ -608,9 +625,12 @@ export interface components {
             royalty: {
                 bps: number;
                 recipient: string | null;
-                /** @enum {string} */
+                /**
+                 * @description `none`: no royalty is known; `bps` is 0.
+                 * @enum {string}
+                 */
                 source: "partner" | "erc2981" | "configured" | "none";
-            } | null;
+            };
             slug: string | null;
             standard: ("erc721" | "erc1155") | null;
             stats: {
@@ -1168,11 +1188,18 @@ export interface components {
             chainId: 1 | 33139;
             collection: components["schemas"]["CollectionRef"];
             contract: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the service first saw it.
+             */
             createdAt: string;
             currency: components["schemas"]["Currency"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `endTime` of the signed order.
+             */
             expiresAt: string;
+            /** @description Service fee, in basis points of `price`. */
             feeBps: number;
             fees: components["schemas"]["OrderFee"][];
             /** @description Why an inactive listing cannot be filled. */
@@ -1190,6 +1217,7 @@ export interface components {
                 name: string;
                 version: string;
             };
+            /** @description Units of the signed order. */
             quantity: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityExact: string;
@@ -1197,20 +1225,29 @@ export interface components {
             quantityFillable: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityFillableExact: string;
+            /** @description Units filled so far. */
             quantityFilled: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityFilledExact: string;
+            /** @description Units not filled yet. */
             quantityRemaining: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityRemainingExact: string;
+            /** @description Royalty, in basis points of `price`. */
             royaltyBps: number;
             /** @enum {string} */
             standard: "erc721" | "erc1155";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `startTime` of the signed order.
+             */
             startsAt: string;
             status: components["schemas"]["OrderStatus"];
             tokenId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its state last changed.
+             */
             updatedAt: string;
             urls: {
                 /** Format: uri */
@@ -1771,7 +1808,10 @@ export interface components {
         TokenBid: {
             bidId: string;
             currency: components["schemas"]["Currency"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `endTime` of the signed order.
+             */
             expiresAt: string;
             /** @enum {string} */
             kind: "single-token" | "collection";
@@ -1780,6 +1820,7 @@ export interface components {
             price: number;
             /** @description Per unit. */
             priceWei: string;
+            /** @description Units not filled yet. */
             quantityRemaining: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityRemainingExact: string;
@@ -1793,7 +1834,10 @@ export interface components {
             /** @description Whether `buy-data` is available for it now. */
             buyableViaApi: boolean;
             currency: components["schemas"]["Currency"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `endTime` of the signed order.
+             */
             expiresAt: string;
             maker: string;
             /** @enum {string} */
@@ -1806,10 +1850,14 @@ export interface components {
             quantityFillable: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityFillableExact: string;
+            /** @description Units not filled yet. */
             quantityRemaining: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
             quantityRemainingExact: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description `startTime` of the signed order.
+             */
             startsAt: string;
             /** @description `price` at the current price of the coin. */
             usd: number | null;

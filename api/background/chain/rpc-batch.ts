@@ -172,7 +172,8 @@ function parseJson(text: string): unknown {
 }
 
 function assertChainId(expected: number, answer: RpcResponse | undefined): void {
-  if (answer === undefined || "error" in answer) throw new RpcFailure("no chain id returned");
+  if (answer === undefined || "error" in answer)
+    throw new RpcFailure("eth_chainId returned no result");
   const actual = isHex(answer.result) ? hexToNumber(answer.result) : answer.result;
   if (actual !== expected) throw new RpcFailure(`it is on chain ${actual}, not ${expected}`);
 }

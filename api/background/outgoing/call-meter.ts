@@ -61,7 +61,7 @@ export function openCallMeter({ url, role, logger, now = () => new Date() }: Opt
   let storing = Promise.resolve();
   const timer = setInterval(() => {
     storing = storing.then(store).catch((error: unknown) => {
-      logger.debug({ err: error }, "counts of calls were not stored");
+      logger.debug({ err: error }, "storing call counts failed");
     });
   }, everyMs);
   timer.unref();

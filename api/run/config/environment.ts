@@ -141,7 +141,7 @@ export const Environment = z.object({
   }),
   CONTRACT_CHANGES_PER_HOUR: setting(wholeNumber(1, 1_000_000).default(20), {
     meaning:
-      "changes of a contract's answer (to a signature, or a transfer by the conduit) that are followed within an hour; after more of them it is asked less often",
+      "how often a contract's answer (to a signature check or a simulated transfer) may change within an hour before it is rechecked less often",
     expectation: "changes, 1 to 1000000",
     example: "100",
     fallback: "20",
@@ -155,7 +155,7 @@ export const Environment = z.object({
   }),
   PARTNER_ROYALTY_MAX_BPS: setting(wholeNumber(0, 10_000).default(defaultFeeLimits.maxBps), {
     meaning:
-      "most that a partner may set as a collection's royalty, in hundredths of a percent; more waits for `op royalties`",
+      "most that a partner may set as a collection's royalty, in basis points; more waits for `op royalties`",
     expectation: "0 to 10000",
     example: "1000",
   }),
@@ -163,7 +163,7 @@ export const Environment = z.object({
     wholeNumber(0, 10_000).default(defaultFeeLimits.maxChangeBps),
     {
       meaning:
-        "largest change of a royalty that a partner may make by itself, in hundredths of a percent; more waits for `op royalties`",
+        "largest change of a royalty that a partner may make by itself, in basis points; more waits for `op royalties`",
       expectation: "0 to 10000",
       example: "250",
     },

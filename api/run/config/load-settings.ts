@@ -24,7 +24,7 @@ export const loadSettings = {
   ),
   RATE_LIMIT_ACCOUNT: rateLimit("of an account in the account API", 120),
   CONCURRENCY_LIMIT: concurrencyLimit(
-    "requests in progress in one API process; other reads than the book's may take half, long lists a quarter, each class at least a sixteenth; further ones wait up to 5 s, then 503",
+    "requests in progress in one API process; orders may take three quarters, reads outside the order book half, long lists a quarter, each class at least a sixteenth; further ones wait up to 5 s, then get 503",
     64,
   ),
   CONCURRENCY_LIMIT_CALLER: concurrencyLimit(

@@ -25,7 +25,7 @@ export function takeSamples(options: Options): { stop: () => Promise<void> } {
   const take = () => {
     if (signal.aborted) return;
     taking = sample(options).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error }, "samples were not taken");
+      if (!signal.aborted) logger.warn({ err: error }, "sampling failed");
     });
   };
   take();

@@ -78,6 +78,6 @@ async function readChainId(socket: WebSocket): Promise<number> {
   socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] }));
   const [data] = await once(socket, "message", { signal: AbortSignal.timeout(answerTimeoutMs) });
   const { result } = JSON.parse(`${data}`) as { result?: unknown };
-  if (typeof result !== "string") throw new Error("no chain id");
+  if (typeof result !== "string") throw new Error("eth_chainId returned no string");
   return Number(result);
 }

@@ -111,7 +111,8 @@ async function readUntilKnown(
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
-      if (tries % logEvery === 0) logger.warn({ reason }, "databases of chains cannot be read");
+      if (tries % logEvery === 0)
+        logger.warn({ reason }, "reading chain databases failed, retrying");
       await delay(retryMs, undefined, { signal });
     }
   }

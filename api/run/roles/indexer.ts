@@ -64,7 +64,8 @@ async function runChain(
         signal: ending,
         readSources: async () => {
           const found = (await read()).find(({ name }) => name === indexer);
-          if (found === undefined) throw new Error("its sources were removed");
+          if (found === undefined)
+            throw new Error(`sources of the indexer ${indexer} of chain ${chainId} were removed`);
           return found.sources;
         },
         onLive: () => {

@@ -62,7 +62,7 @@ export function openCallerStreams(options: Options): CallerStreams {
     while (!stopping.signal.aborted) {
       await wake.wait(pollMs, stopping.signal);
       await endInvalid().catch((error: unknown) =>
-        logger.warn({ err: error }, "credentials of streams cannot be read"),
+        logger.warn({ err: error }, "reading stream credentials failed, retrying"),
       );
       await sleep(pauseMs, stopping.signal);
     }

@@ -45,7 +45,7 @@ export async function createInstantKey(
       from (select coalesce(${at}::timestamptz, now()) as at) clock
       returning expires_at as "expiresAt"`.execute(transaction);
     const [row] = rows;
-    if (row === undefined) throw new Error("the database kept no key");
+    if (row === undefined) throw new Error("insert of an API key returned no row");
     return { key, expiresAt: row.expiresAt };
   });
 }
@@ -77,6 +77,6 @@ export async function createPermanentKey(
            (select array_agg(network(n)) from unnest(${networks}::inet[]) n)
     returning id`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error("the database kept no key");
+  if (row === undefined) throw new Error("insert of an API key returned no row");
   return { id: row.id, key };
 }

@@ -40,13 +40,13 @@ export const Collection = z
       discord: z.url().nullable(),
     }),
     verified: z.boolean(),
-    royalty: z
-      .object({
-        recipient: address.nullable(),
-        bps: z.int().min(0),
-        source: z.enum(["partner", "erc2981", "configured", "none"]),
-      })
-      .nullable(),
+    royalty: z.object({
+      recipient: address.nullable(),
+      bps: z.int().min(0),
+      source: z
+        .enum(["partner", "erc2981", "configured", "none"])
+        .meta({ description: "`none`: no royalty is known; `bps` is 0." }),
+    }),
     stats,
     urls: collectionUrls,
     createdAt: time.nullable(),

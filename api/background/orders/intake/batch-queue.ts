@@ -33,7 +33,8 @@ export function createBatchQueue<Item, Result>(
   const settle = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error("a batch lost some of its items");
+      if (results.length !== batch.length)
+        throw new Error(`batch of ${batch.length} returned ${results.length} results`);
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result);
       });

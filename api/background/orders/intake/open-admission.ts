@@ -40,7 +40,7 @@ export function openAdmission(
     const outcomeOf = new Map(pendingOrders.map((pending, index) => [pending, outcomes[index]]));
     return parsed.map(({ subject, result }) => {
       const outcome = isRejection(result) ? result : outcomeOf.get(result);
-      if (outcome === undefined) throw new Error("an order got no outcome");
+      if (outcome === undefined) throw new Error("admission returned no result for an order");
       return { subject, outcome };
     });
   };

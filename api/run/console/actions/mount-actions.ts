@@ -82,7 +82,7 @@ async function runAction(
       "operator action ended",
     );
   } catch (error) {
-    logger.error({ id, err: error }, "outcome of an operator action was not recorded");
+    logger.error({ id, err: error }, "recording operator action outcome failed");
   }
 }
 

@@ -13,7 +13,7 @@ type TimeChart = {
   empty: string;
 };
 
-/** Seconds between samples beyond which there is a gap in the line. */
+/** Milliseconds between samples beyond which the line has a gap: three hours. */
 const gapMs = 3 * 60 * 60_000;
 
 /** Samples over time as a line, with a table of at most 48 of them. */

@@ -32,7 +32,7 @@ export function addRoyalties(program: Command): void {
     .action(decide("refused"));
   command("set", "set the royalty of contracts over all other sources; --bps 0: none")
     .argument("<contracts...>", "chain:address of each contract", parseContracts)
-    .requiredOption("--bps <bps>", "share of the price in hundredths of a percent", parseBps)
+    .requiredOption("--bps <bps>", "share of the price in basis points", parseBps)
     .option("--recipient <address>", "who is paid", parseRecipient)
     .action(set);
   command("unset", "withdraw what was set: the other sources count again")

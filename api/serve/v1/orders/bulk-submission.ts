@@ -75,7 +75,7 @@ export async function admitMany(
   return malformed.map((outcome): Admission => {
     if (outcome !== null) return { subject: null, outcome };
     const { value } = admissions.next();
-    if (value === undefined) throw new Error("an order got no outcome");
+    if (value === undefined) throw new Error("admission returned no result for an order");
     return value;
   });
 }

@@ -109,6 +109,6 @@ export async function admitOne(side: Side, body: z.output<typeof singleBody>, co
     envelope: body,
     now: context.now(),
   });
-  if (admission === undefined) throw new Error("an order got no outcome");
+  if (admission === undefined) throw new Error("admission returned no result for an order");
   return admission.outcome;
 }
