@@ -1,4 +1,4 @@
-import { type Address, type Hex, hashStruct, zeroAddress, zeroHash } from "viem";
+import { type Address, formatEther, type Hex, hashStruct, zeroAddress, zeroHash } from "viem";
 
 /** Seaport 1.6, the same on every chain. */
 export const exchange: Address = "0x0000000000000068f116a894984e2db1123eb395";
@@ -10,6 +10,14 @@ export const bidCurrency: Readonly<Record<1 | 33139, Address>> = {
   1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
   33139: "0x48b62137edfa95a428d35c09e44256a739f6b557",
 };
+
+const coins = { 1: ["ETH", "WETH"], 33139: ["APE", "WAPE"] } as const;
+
+/** An amount of the chain's coin, native (the zero address) or wrapped: "0.95 WETH". */
+export function formatAmount(chainId: 1 | 33139, currency: Address, wei: bigint | string): string {
+  const [native, wrapped] = coins[chainId];
+  return `${formatEther(BigInt(wei))} ${isSame(currency, zeroAddress) ? native : wrapped}`;
+}
 
 export const itemType = { native: 0, erc20: 1, erc721: 2, erc1155: 3, anyErc721: 4, anyErc1155: 5 };
 

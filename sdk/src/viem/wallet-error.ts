@@ -39,10 +39,10 @@ export class WalletError extends Error {
   }
 }
 
-const unsafe = "Unsafe answer of the API, for which nothing was signed or sent";
+const unsafe = "The API's answer does not match the plan; nothing was signed or sent";
 
 /** Throws `unsafe_answer` unless it holds. */
-export function demand(holds: boolean, what: string): asserts holds {
+export function assertSafe(holds: boolean, what: string): asserts holds {
   if (!holds) throw new WalletError("unsafe_answer", `${unsafe}: ${what}`);
 }
 
@@ -52,7 +52,7 @@ export function checked<Result>(check: () => Result): Result {
     return check();
   } catch (error) {
     if (error instanceof WalletError) throw error;
-    const message = `${unsafe}: it has not the documented form`;
+    const message = `${unsafe}: it does not have the documented form`;
     throw new WalletError("unsafe_answer", message, { cause: error });
   }
 }

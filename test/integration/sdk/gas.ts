@@ -18,8 +18,8 @@ async function expectGasAsPlanned({ client }: TestChain, { steps }: Plan): Promi
     const { hash } = step.transaction;
     const { gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash });
     const ratio = Number(step.costs.gasWei) / Number(gasUsed * effectiveGasPrice);
-    expect(ratio, step.says).toBeGreaterThan(0.5);
-    expect(ratio, step.says).toBeLessThan(3);
+    expect(ratio, step.description).toBeGreaterThan(0.5);
+    expect(ratio, step.description).toBeLessThan(3);
     transactions += 1;
   }
   expect(transactions).toBeGreaterThan(0);

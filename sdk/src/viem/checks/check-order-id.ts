@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Clients } from "../clients.ts";
 import { orderHash } from "../exchange.ts";
 import { readCounter } from "../read-approvals.ts";
-import { checked, demand } from "../wallet-error.ts";
+import { assertSafe, checked } from "../wallet-error.ts";
 import { decodePurchase } from "./check-purchase.ts";
 
 /**
@@ -21,5 +21,5 @@ export async function checkOrderId(
   const own = Number(parameters.totalOriginalConsiderationItems);
   const consideration = parameters.consideration.slice(0, own);
   const hash = orderHash({ ...parameters, consideration, counter });
-  demand(id.toLowerCase().endsWith(hash), `${id} is another order, or was cancelled`);
+  assertSafe(id.toLowerCase().endsWith(hash), `${id} is another order, or was cancelled`);
 }

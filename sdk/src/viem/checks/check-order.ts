@@ -8,7 +8,7 @@ import {
   type OrderComponents,
 } from "../exchange.ts";
 import type { PlannedOrder } from "../plan/actions.ts";
-import { demand } from "../wallet-error.ts";
+import { assertSafe } from "../wallet-error.ts";
 
 type Expected = Omit<PlannedOrder, "components"> & {
   readonly chainId: 1 | 33139;
@@ -17,15 +17,18 @@ type Expected = Omit<PlannedOrder, "components"> & {
 
 /** An order that gives and takes exactly what the plan shows; called before it is signed. */
 export function checkOrder(order: OrderComponents, expected: Expected): void {
-  demand(isSame(order.offerer, expected.maker), "somebody else makes the order");
-  demand(isSame(order.zone, zeroAddress) && order.zoneHash === zeroHash, "a zone decides");
-  demand(order.orderType === 0 || order.orderType === 1, "it is another kind of order");
+  assertSafe(isSame(order.offerer, expected.maker), "somebody else makes the order");
+  assertSafe(
+    isSame(order.zone, zeroAddress) && order.zoneHash === zeroHash,
+    "the order names a zone",
+  );
+  assertSafe(order.orderType === 0 || order.orderType === 1, "it is another kind of order");
   const key = expected.side === "ask" ? conduitKey : zeroHash;
-  demand(isSame(order.conduitKey, key), "another contract moves what is given");
+  assertSafe(isSame(order.conduitKey, key), "another contract moves what is given");
   for (const { startAmount, endAmount } of [...order.offer, ...order.consideration])
-    demand(startAmount === endAmount, "an amount changes with time");
+    assertSafe(startAmount === endAmount, "an amount changes with time");
   const [given, ...more] = order.offer;
-  demand(given !== undefined && more.length === 0, "it gives other items too");
+  assertSafe(given !== undefined && more.length === 0, "it gives other items too");
   if (expected.side === "ask") checkListing(order, given, expected);
   else checkBid(order, given, expected);
 }
@@ -37,40 +40,40 @@ function checkListing(order: OrderComponents, given: OfferItem, expected: Expect
   let sum = 0n;
   for (const leg of order.consideration) {
     const isNative = leg.itemType === itemType.native && isSame(leg.token, zeroAddress);
-    demand(isNative, "it asks for something else than the native currency");
+    assertSafe(isNative, "it asks for something else than the native currency");
     sum += leg.startAmount;
   }
-  demand(sum === total(expected), "it asks for another price");
+  assertSafe(sum === total(expected), "it asks for another price");
   const [seller] = order.consideration;
-  demand(
+  assertSafe(
     seller !== undefined && isSame(seller.recipient, expected.maker),
     "somebody else is paid first",
   );
-  demand(seller.startAmount === BigInt(expected.netWei), "the seller receives another amount");
+  assertSafe(seller.startAmount === BigInt(expected.netWei), "the seller receives another amount");
 }
 
 function checkBid(order: OrderComponents, given: OfferItem, expected: Expected): void {
-  demand(given.itemType === itemType.erc20, "it offers something else than the bid currency");
-  demand(isSame(given.token, bidCurrency[expected.chainId]), "it offers another currency");
-  demand(given.startAmount === total(expected), "it offers another amount");
+  assertSafe(given.itemType === itemType.erc20, "it offers something else than the bid currency");
+  assertSafe(isSame(given.token, bidCurrency[expected.chainId]), "it offers another currency");
+  assertSafe(given.startAmount === total(expected), "it offers another amount");
   const [nft, ...fees] = order.consideration;
-  demand(nft !== undefined, "it asks for nothing");
-  demand(isSame(nft.recipient, expected.maker), "somebody else receives the token");
+  assertSafe(nft !== undefined, "it asks for nothing");
+  assertSafe(isSame(nft.recipient, expected.maker), "somebody else receives the token");
   checkNft(nft, expected);
   let netWei = given.startAmount;
   for (const fee of fees) {
     const isPaid = fee.itemType === itemType.erc20 && isSame(fee.token, given.token);
-    demand(isPaid, "a fee is something else than the bid currency");
+    assertSafe(isPaid, "a fee is something else than the bid currency");
     netWei -= fee.startAmount;
   }
-  demand(netWei === BigInt(expected.netWei), "the seller receives another amount");
+  assertSafe(netWei === BigInt(expected.netWei), "the seller receives another amount");
 }
 
 function checkNft(item: OfferItem, { contract, tokenId, quantity }: Expected): void {
   const isAny = item.itemType === itemType.anyErc721 || item.itemType === itemType.anyErc1155;
   const isOne = item.itemType === itemType.erc721 || item.itemType === itemType.erc1155;
-  demand(tokenId === null ? isAny : isOne, "it is for something else than the token");
-  demand(isSame(item.token, contract), "it is for a token of another contract");
-  demand(item.identifierOrCriteria === BigInt(tokenId ?? 0), "it is for another token");
-  demand(item.startAmount === BigInt(quantity), "it is for another number of units");
+  assertSafe(tokenId === null ? isAny : isOne, "it is for something else than the token");
+  assertSafe(isSame(item.token, contract), "it is for a token of another contract");
+  assertSafe(item.identifierOrCriteria === BigInt(tokenId ?? 0), "it is for another token");
+  assertSafe(item.startAmount === BigInt(quantity), "it is for another number of units");
 }

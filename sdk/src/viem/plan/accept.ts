@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { type Clients, callOptions } from "../clients.ts";
-import { bidCurrency, isSame } from "../exchange.ts";
-import { checked, demand, WalletError } from "../wallet-error.ts";
+import { bidCurrency, formatAmount, isSame } from "../exchange.ts";
+import { assertSafe, checked, WalletError } from "../wallet-error.ts";
 import type { AcceptAction } from "./actions.ts";
 import { demandNet } from "./draft-order.ts";
 import type { Plan } from "./plan.ts";
@@ -36,10 +36,14 @@ export async function planAccept(
       const message = "A bid for a collection is accepted with one of its tokens: name it";
       throw new WalletError("blocked", message, { reason: "token_required" });
     }
-    demand(item.tokenId === undefined || `${item.tokenId}` === tokenId, "it is for another token");
-    if ("contract" in item) demand(isSame(row.contract, item.contract), "of another contract");
+    assertSafe(
+      item.tokenId === undefined || `${item.tokenId}` === tokenId,
+      "it is for another token",
+    );
+    if ("contract" in item)
+      assertSafe(isSame(row.contract, item.contract), "the bid is for another contract");
     const currency = bidCurrency[clients.api.chainId];
-    demand(isSame(row.currency.address, currency), "it is paid in another currency");
+    assertSafe(isSame(row.currency.address, currency), "it is paid in another currency");
     const isOne = row.kind === "single-token";
     const quantity = item.quantity ?? (isOne ? BigInt(row.quantityRemainingExact) : 1n);
     return {
@@ -57,8 +61,9 @@ export async function planAccept(
   await steps.approveTokens(clients, [action.contract]);
   const { quantity, tokenId, contract, netWei } = action;
   const what = quantity === "1" ? `token ${tokenId}` : `${quantity} of token ${tokenId}`;
-  const says = `Sell ${what} of ${contract} and receive ${netWei} wei of ${action.currency}`;
-  steps.send(action, says, [{ side: "bid", id: bidId }]);
+  const amount = formatAmount(clients.api.chainId, action.currency, netWei);
+  const description = `Sell ${what} of ${contract} and receive ${amount}`;
+  steps.send(action, description, [{ side: "bid", id: bidId }]);
   return planOf(clients, "accept", steps);
 }
 

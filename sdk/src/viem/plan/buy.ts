@@ -3,8 +3,8 @@ import type { components } from "../../document.ts";
 import { checkOrderId } from "../checks/check-order-id.ts";
 import { checkPurchase } from "../checks/check-purchase.ts";
 import { type Clients, callOptions } from "../clients.ts";
-import { bidCurrency, isSame } from "../exchange.ts";
-import { checked, demand, WalletError } from "../wallet-error.ts";
+import { bidCurrency, formatAmount, isSame } from "../exchange.ts";
+import { assertSafe, checked, WalletError } from "../wallet-error.ts";
 import type { BuyAction } from "./actions.ts";
 import type { Call, Plan, RefusedItem } from "./plan.ts";
 import { demandOwnAccount, planOf, Steps } from "./steps.ts";
@@ -73,9 +73,9 @@ async function addPurchases(
   for (const { action, call } of purchases) {
     const { askId, contract, tokenId, quantity, priceWei } = action;
     const what = quantity === "1" ? `token ${tokenId}` : `${quantity} of token ${tokenId}`;
-    const unit = isSame(action.currency, zeroAddress) ? "wei" : `wei of ${action.currency}`;
-    const says = `Buy ${what} of ${contract} for ${priceWei} ${unit}`;
-    steps.send(action, says, [{ side: "ask", id: askId }], call);
+    const price = formatAmount(clients.api.chainId, action.currency, priceWei);
+    const description = `Buy ${what} of ${contract} for ${price}`;
+    steps.send(action, description, [{ side: "ask", id: askId }], call);
   }
 }
 
@@ -132,10 +132,10 @@ async function fetchQuotes(
 /** What the plan then shows; the answer itself is requested again when the step runs. */
 function actionOf({ api, account }: Clients, item: BuyItem, quote: BuyData): BuyAction {
   const [nft] = quote.orderData.parameters.offer;
-  demand(nft !== undefined, "it is for nothing");
+  assertSafe(nft !== undefined, "its order offers no token");
   const currency = quote.currency.address as Address;
   const isKnown = isSame(currency, zeroAddress) || isSame(currency, bidCurrency[api.chainId]);
-  demand(isKnown, "it is paid in a currency that the market does not use");
+  assertSafe(isKnown, "it is paid in a currency that the market does not use");
   const whole: BuyAction = {
     name: "buy",
     askId: quote.askId,
@@ -148,7 +148,7 @@ function actionOf({ api, account }: Clients, item: BuyItem, quote: BuyData): Buy
   checkPurchase(quote, whole, account.address);
   if ("contract" in item) {
     const isToken = isSame(item.contract, whole.contract) && whole.tokenId === `${item.tokenId}`;
-    demand(isToken, "it is for another token");
+    assertSafe(isToken, "it is for another token");
   }
   const units = BigInt(whole.quantity);
   const { quantity = units } = item;

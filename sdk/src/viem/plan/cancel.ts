@@ -28,9 +28,9 @@ export async function planCancel(
   demandOwnAccount(clients);
   const steps = new Steps();
   if ("all" in items) {
-    const says = "Cancel all your orders on every marketplace by raising your counter";
+    const description = "Cancel all your orders on every marketplace by raising your counter";
     const orders = await listOpenOrders(clients, options);
-    steps.send({ name: "cancelAll" }, says, orders, cancelAllCall);
+    steps.send({ name: "cancelAll" }, description, orders, cancelAllCall);
   } else addCancellations(steps, refsOf(items));
   return planOf(clients, "cancel", steps);
 }

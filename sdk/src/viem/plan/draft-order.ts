@@ -4,7 +4,7 @@ import { checkOrder } from "../checks/check-order.ts";
 import { type Clients, callOptions } from "../clients.ts";
 import { conduitKey } from "../exchange.ts";
 import { readCounter } from "../read-approvals.ts";
-import { checked, demand, WalletError } from "../wallet-error.ts";
+import { assertSafe, checked, WalletError } from "../wallet-error.ts";
 import type { PlannedOrder } from "./actions.ts";
 import { parseComponents } from "./components.ts";
 import type { RefusedItem } from "./plan.ts";
@@ -32,7 +32,7 @@ export async function readHeader(
     clients.api.get("/v1/orders/params", {}, callOptions(options)),
   ]);
   const isPrefix = /^0x[0-9a-f]{8}$/.test(data.saltPrefix);
-  checked(() => demand(isPrefix, "the prefix of the salt is none"));
+  checked(() => assertSafe(isPrefix, "`saltPrefix` is not four bytes of hex"));
   const now = Math.floor(Date.now() / 1_000);
   // The exchange goes by the time of the newest block, which is behind ours: the order is to be valid at once.
   const startTime = Math.min(now, Number(head.timestamp));
@@ -88,7 +88,10 @@ function draftOrder(
 ): PlannedOrder {
   const { maker, api } = clients;
   const drafted = checked(() => {
-    demand(offer !== null && consideration !== null && orderType !== null, "nothing can be signed");
+    assertSafe(
+      offer !== null && consideration !== null && orderType !== null,
+      "nothing can be signed",
+    );
     const components = {
       offerer: maker,
       zone: zeroAddress,

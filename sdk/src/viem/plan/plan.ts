@@ -41,12 +41,12 @@ export type Costs = {
 type Base = {
   readonly id: string;
   /** In words, for people. */
-  readonly says: string;
+  readonly description: string;
   readonly costs: Costs;
   /** Whether a transaction is paid for. */
   readonly paysGas: boolean;
-  /** `begun`: in progress or interrupted. `skipped`: there was nothing to do. */
-  state: "waiting" | "begun" | "done" | "skipped" | "failed";
+  /** `in_progress`: under way or interrupted. `skipped`: there was nothing to do. */
+  state: "waiting" | "in_progress" | "done" | "skipped" | "failed";
   /** Of a failed step. */
   error?: { readonly code: string; readonly message: string };
 };

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { components } from "../../document.ts";
 import { type Clients, callOptions } from "../clients.ts";
 import { isSame } from "../exchange.ts";
-import { checked, demand } from "../wallet-error.ts";
+import { assertSafe, checked } from "../wallet-error.ts";
 import type { OrderRef } from "./actions.ts";
 import { addCancellations } from "./cancel.ts";
 import { addListings, draftListings, type ListItem, type OrderOptions } from "./list.ts";
@@ -55,7 +55,7 @@ async function readItem(
   const { askId, unitPriceWei, days, minNetWei } = item;
   const { data } = await clients.api.get("/v1/listings/{askId}", { askId }, callOptions(options));
   const listing = checked((): ListItem => {
-    demand(isSame(data.maker, clients.maker), `${askId} is not the maker's listing`);
+    assertSafe(isSame(data.maker, clients.maker), `${askId} is not the maker's listing`);
     const left = BigInt(data.quantityRemainingExact);
     const { quantity = left > 0n ? left : BigInt(data.quantityExact) } = item;
     return {

@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
 import type { Clients } from "../clients.ts";
-import { conduit, exchange, isSame } from "../exchange.ts";
+import { conduit, exchange, formatAmount, isSame } from "../exchange.ts";
 import { readAllowance, readIsApproved } from "../read-approvals.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
@@ -20,11 +20,11 @@ export class Steps {
 
   /** A transaction and the wait for it. */
   #confirm(of: string): void {
-    const says = "Wait until the transaction is mined";
+    const description = "Wait until the transaction is mined";
     this.list.push({
       id: this.#id("confirm"),
       kind: "confirm",
-      says,
+      description,
       ...free,
       state: "waiting",
       of,
@@ -37,22 +37,23 @@ export class Steps {
       distinct.map((token) => readIsApproved(clients, token, conduit)),
     );
     for (const [index, token] of distinct.entries()) {
-      const says = `Allow the marketplaces' conduit ${conduit} to move your tokens of ${token}`;
+      const description = `Allow the marketplaces' conduit ${conduit} to move your tokens of ${token}`;
       const isApproved = approved[index] === true;
-      this.#approve({ token, operator: conduit, amountWei: null, says, isApproved });
+      this.#approve({ token, operator: conduit, amountWei: null, description, isApproved });
     }
   }
 
   /** Of an ERC-20 currency, to the exchange itself. */
   async approveAmount(clients: Clients, currency: Address, wei: bigint): Promise<void> {
-    const says = `Allow the exchange ${exchange} to take up to ${wei} wei of ${currency}`;
+    const most = formatAmount(clients.api.chainId, currency, wei);
+    const description = `Allow the exchange ${exchange} to take up to ${most}`;
     const allowed = await readAllowance(clients, currency, exchange);
     const amount = { token: currency, operator: exchange, amountWei: `${wei}` };
-    this.#approve({ ...amount, says, isApproved: allowed >= wei });
+    this.#approve({ ...amount, description, isApproved: allowed >= wei });
   }
 
   #approve(
-    fields: Pick<ApproveStep, "token" | "operator" | "amountWei" | "says" | "isApproved">,
+    fields: Pick<ApproveStep, "token" | "operator" | "amountWei" | "description" | "isApproved">,
   ): void {
     const id = this.#id("approve");
     this.list.push({ id, kind: "approve", ...gasOnly, state: "waiting", ...fields });
@@ -65,28 +66,46 @@ export class Steps {
     this.list.push({
       id,
       kind: "sign",
-      says: `Sign ${count}`,
+      description: `Sign ${count}`,
       ...free,
       state: "waiting",
       orders,
       bulk,
       signatures: [],
     });
-    const post = { kind: "post", says: `Publish ${count}`, ...free, state: "waiting" } as const;
+    const post = {
+      kind: "post",
+      description: `Publish ${count}`,
+      ...free,
+      state: "waiting",
+    } as const;
     this.list.push({ id: this.#id("post"), ...post, of: id, results: [] });
   }
 
   /** `call`: as the transaction would be now, to estimate its gas. */
-  send(action: PlannedAction, says: string, touched: readonly OrderRef[], call?: Call): void {
+  send(
+    action: PlannedAction,
+    description: string,
+    touched: readonly OrderRef[],
+    call?: Call,
+  ): void {
     const id = this.#id("send");
     const { name } = action;
     const paid = name === "buy" ? { wei: action.priceWei, currency: action.currency } : {};
     const costs = { ...gasOnly.costs, ...paid };
     if (call !== undefined) this.calls.set(id, call);
-    this.list.push({ id, kind: "send", says, costs, paysGas: true, state: "waiting", action });
+    this.list.push({
+      id,
+      kind: "send",
+      description,
+      costs,
+      paysGas: true,
+      state: "waiting",
+      action,
+    });
     this.#confirm(id);
     if (touched.length === 0) return;
-    const sync = { kind: "sync", says: "Let the order book see it", ...free } as const;
+    const sync = { kind: "sync", description: "Let the order book see it", ...free } as const;
     const orders = { of: id, orders: touched, statuses: [] };
     this.list.push({ id: this.#id("sync"), ...sync, state: "waiting", ...orders });
   }

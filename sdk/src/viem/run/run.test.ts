@@ -14,7 +14,7 @@ function purchase(askId: string, state: "done" | "waiting"): Step[] {
   const mined = { transaction: { ...transaction, sinceBlock: "1", hash: "0x", minedIn: "2" } };
   const action = { ...bought, priceWei: "1", currency: account } as const;
   const of = `send-${askId}`;
-  const base = { ...free, says: "" };
+  const base = { ...free, description: "" };
   return [
     { ...base, id: of, kind: "send", action, state, ...(state === "done" ? mined : {}) },
     { ...base, id: `confirm-${askId}`, kind: "confirm", of, state },

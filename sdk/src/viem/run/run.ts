@@ -56,7 +56,7 @@ async function runStep(
   };
   const run: Run = { ...clients, plan, options, store };
   await store(() => {
-    step.state = "begun";
+    step.state = "in_progress";
     delete step.error;
   });
   try {

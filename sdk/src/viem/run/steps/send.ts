@@ -15,7 +15,7 @@ import type {
 import { cancelAllCall } from "../../plan/cancel.ts";
 import { parseComponents } from "../../plan/components.ts";
 import type { Call, SendStep } from "../../plan/plan.ts";
-import { checked, demand } from "../../wallet-error.ts";
+import { assertSafe, checked } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
 import { sendOnce } from "../transaction.ts";
 
@@ -83,8 +83,8 @@ async function fetchOrder({ api, plan, options }: Run, { side, id }: OrderRef) {
       : await api.get("/v1/orders/bids/{bidId}/components", { bidId: id }, callOptions(options));
   return checked(() => {
     const order = parseComponents(data.components);
-    demand(isSame(order.offerer, plan.maker), `${id} is not the maker's order`);
-    demand(id.toLowerCase().endsWith(orderHash(order)), `${id} is another order`);
+    assertSafe(isSame(order.offerer, plan.maker), `${id} is not the maker's order`);
+    assertSafe(id.toLowerCase().endsWith(orderHash(order)), `${id} is another order`);
     return order;
   });
 }
