@@ -15,7 +15,7 @@ export const ownSources = {
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
   Exchanges: ["BlurExchange", "SudoswapFactory", "SudoswapPool"],
-  Zoo: [
+  Hostile: [
     "RangeFlood",
     "LargeUri",
     "EndlessUri",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type Dispatcher, Pool } from "undici";
 import { drawRequests, type RequestDocument } from "../support/http/document-requests.ts";
 import { accountRequests, v1Requests } from "../support/http/operation-requests.ts";
-import { readRunningMarket } from "../zoo/running-market.ts";
+import { readRunningMarket } from "../hostile-contracts/running-market.ts";
 import { logIn, makeAccount } from "./account.ts";
 import { type ApiProcess, type Stall, startApi } from "./api-process.ts";
 import { brokenOrders, type FuzzRequest, withHeaders } from "./hostile-requests.ts";

@@ -109,7 +109,7 @@ async function reorganize(
   }
   const indexes = repeated.map(() => random.below(depth)).sort((one, other) => one - other);
   const pairs = repeated.map((transaction, index) => [transaction, indexes[index]]);
-  // Strangers of the zoo have no keys.
+  // Callers of hostile contracts have no keys.
   await client.request({ method: "anvil_autoImpersonateAccount", params: [true] } as never);
   await client.request({ method: "anvil_reorg", params: [depth, pairs] } as never);
   await client.request({ method: "anvil_autoImpersonateAccount", params: [false] } as never);

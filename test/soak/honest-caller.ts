@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { quantile } from "../zoo/samples.ts";
+import { quantile } from "../hostile-contracts/samples.ts";
 
 export type Latencies = {
   ms: number[];

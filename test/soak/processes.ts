@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { type LocalChains, parseDevnetLine } from "../../api/run/supervisor/local-chains.ts";
 import type { OrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import { readUsage } from "../zoo/process-usage.ts";
+import { readUsage } from "../hostile-contracts/process-usage.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 

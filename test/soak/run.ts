@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "../../devnet/client.ts";
+import { largeMembers, members } from "../../devnet/hostile-contracts/members.ts";
+import { release } from "../../devnet/hostile-contracts/release.ts";
 import { seededRandom } from "../../devnet/market/random.ts";
-import { largeMembers, members } from "../../devnet/zoo/members.ts";
-import { release } from "../../devnet/zoo/release.ts";
 import { type Disturbance, shuffled } from "./disturbances.ts";
 import { describeLatencies, type Latencies, readUntil } from "./honest-caller.ts";
 import { findBrokenLaws } from "./laws.ts";
@@ -27,7 +27,7 @@ export type SoakReport = {
   slowestSeconds: number;
   alone: Latencies;
   beside: Latencies;
-  /** Contracts of the zoo that were let loose. */
+  /** Hostile contracts that were deployed. */
   released: number;
   brokenLaws: string[];
 };
@@ -37,11 +37,11 @@ const firstStartSeconds = 900;
 const recoverySeconds = 300;
 const noticedMs = 3_000;
 const calmMs = 5_000;
-const zooPauseMs = 3_000;
+const hostilePauseMs = 3_000;
 /** More often than by default, so that what has no event is noticed in the short form. */
 const checkSeconds = 10;
 
-/** Runs the market with one disturbance after the other, and the zoo; then checks every law. */
+/** Runs the market with one disturbance after the other, and hostile contracts; then checks every law. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { directory, minutes, report } = options;
   const market = await openSoakMarket(directory, { hasDisk: true, checkSeconds });
@@ -56,12 +56,12 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const ending = new AbortController();
     let down = 0;
     const beside = readUntil(market.baseUrl, ending.signal, () => down > 0);
-    const zoo = releaseUntil(market, ending.signal);
+    const hostile = releaseUntil(market, ending.signal);
     const outcome = await disturb(market, options, (change) => {
       down += change;
     }).finally(() => ending.abort());
-    const [latencies, released] = await Promise.all([beside, zoo]);
-    report(`disturbed: ${describeLatencies(latencies)}; ${released} contracts of the zoo`);
+    const [latencies, released] = await Promise.all([beside, hostile]);
+    report(`disturbed: ${describeLatencies(latencies)}; ${released} hostile contracts`);
     for (const fault of latencies.faults) report(`  fault: ${fault}`);
 
     report(`ready ${await untilReady(market.baseUrl, recoverySeconds)} s after the end`);
@@ -113,7 +113,7 @@ async function releaseUntil({ rpcUrls }: SoakMarket, signal: AbortSignal): Promi
       () => false,
     );
     if (isReleased) released += 1;
-    await delay(zooPauseMs, undefined, { signal }).catch(() => {});
+    await delay(hostilePauseMs, undefined, { signal }).catch(() => {});
   }
   return released;
 }

@@ -1,6 +1,6 @@
 import { maxUint256 } from "viem";
 import { expect, it } from "vitest";
-import { release } from "../../../devnet/zoo/release.ts";
+import { release } from "../../../devnet/hostile-contracts/release.ts";
 import { until } from "../../support/database/pipeline.ts";
 import {
   mintPunk,
@@ -13,12 +13,12 @@ const members = [
   "range-flood",
   "return-bomb",
   "large-uri",
-  "liar-by-caller",
-  "event-liar",
+  "owner-by-caller",
+  "false-transfers",
   "last-ids",
 ];
 
-/** Defines the test of honest trade beside contracts of the zoo. */
+/** Defines the test of honest trade beside hostile contracts. */
 export function testHostileContracts(testChains: () => TestChains): void {
   it("beside hostile contracts an honest listing is accepted, shown, bought and settled", async () => {
     const testChain = testChains().chain(33139);

@@ -43,7 +43,7 @@ const becomes = (implementation: Address, act: Act): Act[] => [
 /** Of a gas that hides what others cost: once in a while. */
 export const largeMembers: ReadonlySet<string> = new Set(["many-contracts"]);
 
-/** The hostile strangers, by name. What each does is said in `contracts/Zoo.sol`. */
+/** By name. What each does is said in `contracts/Hostile.sol`. */
 export const members: Readonly<Record<string, Member>> = {
   "range-flood": {
     contract: "RangeFlood",
@@ -54,10 +54,10 @@ export const members: Readonly<Record<string, Member>> = {
   "gas-burner": stranger("GasBurner"),
   "return-bomb": stranger("ReturnBomb"),
   "revert-bomb": stranger("RevertBomb"),
-  "liar-by-gas": stranger("LiarByGas"),
-  "liar-by-caller": stranger("LiarByCaller"),
+  "owner-by-gas": stranger("LiarByGas"),
+  "owner-by-caller": stranger("LiarByCaller"),
   "last-ids": { contract: "LiarByCaller", acts: [announce(maxUint256 - 49n, 50n)] },
-  "event-liar": {
+  "false-transfers": {
     contract: "EventLiar",
     acts: [{ functionName: "lie", args: [maxUint256, 100n] }],
   },

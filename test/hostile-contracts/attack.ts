@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "../../devnet/client.ts";
-import { largeMembers } from "../../devnet/zoo/members.ts";
-import { release } from "../../devnet/zoo/release.ts";
+import { largeMembers } from "../../devnet/hostile-contracts/members.ts";
+import { release } from "../../devnet/hostile-contracts/release.ts";
 import { askAbout } from "./hostile-caller.ts";
 
 const pauseMs = 200;
@@ -18,7 +18,7 @@ export type Attack = {
 
 export type Spent = { readonly gas: number; readonly times: number };
 
-/** Sets members of the zoo free again and again, the large ones once; with what that cost. */
+/** Deploys and calls hostile contracts again and again, the large ones once; returns what that cost. */
 export async function attack({ rpcUrl, baseUrl, names, ms }: Attack): Promise<Spent> {
   const signal = AbortSignal.timeout(ms);
   const client = connect({ chainId: 33139, rpcUrl });

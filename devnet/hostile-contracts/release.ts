@@ -7,7 +7,7 @@ import { members } from "./members.ts";
 
 type Released = { readonly address: Address; readonly gas: bigint };
 
-const fixtureName = (name: string, round: number) => `zoo ${name} ${round}`;
+const fixtureName = (name: string, round: number) => `hostile ${name} ${round}`;
 
 /** Creates a member's contract, a new one each round, and lets it act. Throws for an unknown name. */
 export async function release(
@@ -16,7 +16,7 @@ export async function release(
   round: number,
 ): Promise<Released> {
   const member = members[name];
-  if (member === undefined) throw new Error(`There is no ${name} in the zoo`);
+  if (member === undefined) throw new Error(`There is no hostile contract ${name}`);
   const fixture = fixtureName(name, round);
   let gas = await create(client, fixture, member.contract, member.args ?? []);
   const address = addressOf(fixture);

@@ -132,7 +132,7 @@ async function listOn(options: Options): Promise<void> {
 async function mintOn(options: Options): Promise<void> {
   const { baseUrl, rpcUrl, phase, signal } = options;
   const client = connect({ chainId, rpcUrl });
-  const name = `zoo honest ${Date.now()}`;
+  const name = `honest ${Date.now()}`;
   await create(client, name, "Collection", ["Honest", "HNST", accounts.royaltyRecipient]);
   for (let tokenId = 0n; !signal.aborted; tokenId += 1n) {
     await untilWriting(options);

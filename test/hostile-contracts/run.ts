@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startAnvil } from "../../devnet/anvil.ts";
-import { largeMembers } from "../../devnet/zoo/members.ts";
+import { largeMembers } from "../../devnet/hostile-contracts/members.ts";
 import { coins } from "../../projections/facts/price-ticked.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
 import { openSoakMarket } from "../soak/market.ts";
@@ -13,7 +13,7 @@ import { tradeHonestly } from "./honest-trading.ts";
 import { openPhases, type Phases, recoverySeconds, type Stage } from "./phases.ts";
 import { describeSamples, noSamples, quantile, type Samples } from "./samples.ts";
 
-export type ZooOptions = {
+export type HostileOptions = {
   /** Empty; data and logs of the processes stay there. */
   directory: string;
   /** With all of them at once. */
@@ -35,7 +35,7 @@ export type TrickCosts = {
   readonly delayed: number;
 };
 
-export type ZooReport = {
+export type HostileReport = {
   readonly alone: Samples;
   /** With the same members on a chain that nobody follows: what the attacker's node costs on the same processors. */
   readonly unfollowed: Samples;
@@ -56,8 +56,8 @@ const briefMs = 8_000;
 const mixedMs = 60_000;
 const memoryMs = 1_000;
 
-/** Runs the market of the soak with the zoo, in turn with times without it. */
-export async function runZoo(options: ZooOptions): Promise<ZooReport> {
+/** Runs the market of the soak with hostile contracts, in turn with times without it. */
+export async function runHostileContracts(options: HostileOptions): Promise<HostileReport> {
   const market = await openSoakMarket(options.directory, {
     hasDisk: false,
     checkSeconds: null,
@@ -75,7 +75,7 @@ export async function runZoo(options: ZooOptions): Promise<ZooReport> {
   }
 }
 
-async function measure(stage: Stage, options: ZooOptions): Promise<ZooReport> {
+async function measure(stage: Stage, options: HostileOptions): Promise<HostileReport> {
   const { market } = stage;
   const ending = new AbortController();
   const phases = openPhases(stage);
@@ -106,7 +106,7 @@ async function measure(stage: Stage, options: ZooOptions): Promise<ZooReport> {
 type Each = { tricks: readonly TrickCosts[]; readAlone: Samples; faults: Samples["faults"] };
 
 /** Each trick by itself, between times of reading alone. */
-async function measureEach(phases: Phases, options: ZooOptions): Promise<Each> {
+async function measureEach(phases: Phases, options: HostileOptions): Promise<Each> {
   const { eachSeconds, names, report } = options;
   const readAlone = noSamples();
   const measured: (Omit<TrickCosts, "delayed"> & { samples: Samples })[] = [];
@@ -134,8 +134,8 @@ async function measureEach(phases: Phases, options: ZooOptions): Promise<Each> {
 /** Alone, then all tricks on a chain that nobody follows, then on ours: in turns until the time is over. */
 async function measureTogether(
   phases: Phases,
-  { minutes, names, report }: ZooOptions,
-): Promise<Pick<ZooReport, "alone" | "unfollowed" | "beside" | "mixed">> {
+  { minutes, names, report }: HostileOptions,
+): Promise<Pick<HostileReport, "alone" | "unfollowed" | "beside" | "mixed">> {
   const [alone, unfollowed, beside] = [noSamples(), noSamples(), noSamples()];
   let aloneCosts = nothing;
   let mixed = { gas: 0, costs: nothing };
@@ -147,8 +147,8 @@ async function measureTogether(
     const { gas, costs } = await phases.attack(beside, attacking, mixedMs);
     mixed = { gas: mixed.gas + gas, costs: sumOf(mixed.costs, costs) };
     report(`alone: ${describeSamples(alone)}`);
-    report(`with the zoo on a chain of its own: ${describeSamples(unfollowed)}`);
-    report(`with the zoo: ${describeSamples(beside)}`);
+    report(`with hostile contracts on a chain of their own: ${describeSamples(unfollowed)}`);
+    report(`with hostile contracts: ${describeSamples(beside)}`);
   }
   return { alone, unfollowed, beside, mixed: { ...mixed, costs: beyond(mixed.costs, aloneCosts) } };
 }

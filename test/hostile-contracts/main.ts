@@ -2,11 +2,11 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { members } from "../../devnet/zoo/members.ts";
+import { members } from "../../devnet/hostile-contracts/members.ts";
 import { goalsOf, tableOf } from "./goals.ts";
-import { runZoo } from "./run.ts";
+import { runHostileContracts } from "./run.ts";
 
-const usage = `usage: npm run zoo -- [--minutes 10] [--each 12] [--directory DIR] [NAME…]
+const usage = `usage: npm run hostile-contracts -- [--minutes 10] [--each 12] [--directory DIR] [NAME…]
 
 Starts the whole service over local chains, and sets hostile contracts on it, all of them or those named, while honest
 callers read, list and mint: each for some seconds by itself (0: not), then all of them for some minutes, in turn with
@@ -31,9 +31,9 @@ if (!(minutes >= 0 && eachSeconds >= 0) || names.some((name) => !(name in member
 
 const print = (line: string) =>
   process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-const directory = values.directory ?? (await mkdtemp(join(tmpdir(), "zoo-")));
+const directory = values.directory ?? (await mkdtemp(join(tmpdir(), "hostile-")));
 print(`logs and data: ${directory}`);
-const found = await runZoo({ directory, minutes, eachSeconds, names, report: print });
+const found = await runHostileContracts({ directory, minutes, eachSeconds, names, report: print });
 process.stdout.write(`\n${tableOf(found.tricks)}\n\n`);
 for (const [name, megabytes] of found.memory)
   if (megabytes >= 100) print(`${megabytes} MB ${name}`);

@@ -1,9 +1,9 @@
-import type { TrickCosts, ZooReport } from "./run.ts";
+import type { HostileReport, TrickCosts } from "./run.ts";
 import { quantile, type Samples } from "./samples.ts";
 
 export type Goal = { readonly text: string; readonly isMet: boolean };
 
-/** Times that honest callers may wait longer beside the zoo than alone. */
+/** Times that honest callers may wait longer beside hostile contracts than alone. */
 const slower = { reads: 2, intake: 3, blocks: 3 } as const;
 const maxMegabytes = 600;
 const maxBytesPerGas = 1;
@@ -14,7 +14,7 @@ const titles = {
   blocks: "block until HTTP",
 } as const;
 
-export function goalsOf(report: ZooReport): Goal[] {
+export function goalsOf(report: HostileReport): Goal[] {
   const { alone, beside, tricks, mixed, memory, readySeconds, brokenLaws } = report;
   const kinds = ["reads", "intake", "blocks"] as const;
   const [largest = ["", 0]] = [...memory].toSorted(([, one], [, other]) => other - one);
@@ -49,13 +49,16 @@ export function goalsOf(report: ZooReport): Goal[] {
   ];
 }
 
-function latencyGoal(kind: keyof typeof slower, { alone, unfollowed, beside }: ZooReport): Goal {
+function latencyGoal(
+  kind: keyof typeof slower,
+  { alone, unfollowed, beside }: HostileReport,
+): Goal {
   const p99 = (samples: Samples) => quantile(samples[kind], 0.99);
   const [before, unseen, after] = [p99(alone), p99(unfollowed), p99(beside)];
   const times = before === 0 ? 0 : after / before;
-  const counts = `of ${alone[kind].length} alone and ${beside[kind].length} with the zoo`;
+  const counts = `of ${alone[kind].length} alone and ${beside[kind].length} with hostile contracts`;
   return {
-    text: `p99 of ${titles[kind]} at most ${slower[kind]} times alone: ${before} and ${after} ms, ${times.toFixed(2)} times (${counts}); with the zoo on a chain that nobody follows ${unseen} ms`,
+    text: `p99 of ${titles[kind]} at most ${slower[kind]} times alone: ${before} and ${after} ms, ${times.toFixed(2)} times (${counts}); with these on a chain that nobody follows ${unseen} ms`,
     isMet: before > 0 && after > 0 && times <= slower[kind],
   };
 }
