@@ -1,7 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
-import { isEffective, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
+import {
+  isEffective,
+  latestFacts,
+  latestReadings,
+  type RecomputeSet,
+} from "../order-state/select-facts.ts";
 
 /** An allowance that spending does not reduce. WETH9 `transferFrom`. */
 const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
@@ -10,7 +15,7 @@ const account = { contract_id: "contract_id", from_address: "maker" };
 
 /** The balance that a reading `o`, the only row of `recompute.orders`, is compared with: `amount`; zero without a fact. */
 export function knownBalances(recompute: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(recompute, { kinds: ["balance_read"], subject: account });
+  const read = latestReadings(recompute, { kinds: ["balance_read"], subject: account });
   const since = sql`
     f.contract_id = o.contract_id and f.block_id >= coalesce(((r.block_id >> 12) + 1) << 12, 0) and ${isEffective(recompute)}`;
   return sql`

@@ -4,7 +4,7 @@ import type { ChainReading } from "../facts/chain-reading.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
-import { type FactSelection, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
+import { latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsMovedSince } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../sql/burn-address.ts";
 import { tokensAt } from "../sql/token-at.ts";
@@ -60,47 +60,53 @@ const byMaker = { contract_id: "contract_id", from_address: "maker" };
 /** Kinds whose state is the latest fact of a subject, and the default without a fact. */
 const byLatestFact = {
   counter_read: {
-    selection: { kinds: ["counter_incremented", "counter_read"], subject: byMaker },
+    latest: (recompute: RecomputeSet) =>
+      latestFacts(recompute, { kinds: ["counter_incremented", "counter_read"], subject: byMaker }),
     fallback: 0,
   },
   approval_read: {
-    selection: {
-      kinds: ["approval_for_all", "approval_read"],
-      subject: { ...byMaker, to_address: "to_address" },
-    },
+    latest: (recompute: RecomputeSet) =>
+      latestFacts(recompute, {
+        kinds: ["approval_for_all", "approval_read"],
+        subject: { ...byMaker, to_address: "to_address" },
+      }),
     fallback: 0,
   },
   transfer_read: {
-    selection: { kinds: ["transfer_read"], subject: { ...byMaker, token_id: "token_id" } },
+    latest: (recompute: RecomputeSet) =>
+      latestReadings(recompute, {
+        kinds: ["transfer_read"],
+        subject: { ...byMaker, token_id: "token_id" },
+      }),
     fallback: 1,
   },
   signature_read: {
-    selection: {
-      kinds: ["signature_read"],
-      subject: { contract_id: "contract_id", order_hash: "order_hash" },
-    },
+    latest: (recompute: RecomputeSet) =>
+      latestReadings(recompute, {
+        kinds: ["signature_read"],
+        subject: { contract_id: "contract_id", order_hash: "order_hash" },
+      }),
     fallback: 1,
   },
   channel_read: {
-    selection: {
-      kinds: ["channel_updated", "channel_read"],
-      subject: { contract_id: "contract_id", to_address: "to_address" },
-    },
+    latest: (recompute: RecomputeSet) =>
+      latestFacts(recompute, {
+        kinds: ["channel_updated", "channel_read"],
+        subject: { contract_id: "contract_id", to_address: "to_address" },
+      }),
     fallback: 1,
   },
-} as const satisfies Partial<
-  Record<ChainReading["kind"], { selection: FactSelection; fallback: number }>
->;
+} as const;
 
 function changedLatest(
   readings: ReadingsToCompare,
   kind: keyof typeof byLatestFact,
   recompute: RecomputeSet,
 ): RawBuilder<unknown> {
-  const { selection, fallback } = byLatestFact[kind];
+  const { latest, fallback } = byLatestFact[kind];
   return sql`
     select o.ord from ${readings.of(kind)}
-    left join lateral (${latestFacts(recompute, selection)}) t on true
+    left join lateral (${latest(recompute)}) t on true
     where o.amount <> coalesce(t.amount, ${sql.lit(fallback)})`;
 }
 
@@ -147,7 +153,7 @@ function changedStatuses(
 
 /** A token transferred after the block of the readings is not compared. */
 function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(recompute, {
+  const read = latestReadings(recompute, {
     kinds: ["owner_read"],
     subject: { contract_id: "contract_id", token_id: "token_id" },
   });
@@ -164,7 +170,7 @@ function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): Ra
 
 /** Compared with the last reading and the transfers since; without one, with the current balance less later transfers. */
 function changedUnits(readings: ReadingsToCompare, recompute: RecomputeSet): RawBuilder<unknown> {
-  const read = latestFacts(recompute, {
+  const read = latestReadings(recompute, {
     kinds: ["units_read"],
     subject: { ...byMaker, token_id: "token_id" },
   });

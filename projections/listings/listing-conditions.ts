@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 import { clockAt } from "../order-state/clock.ts";
 import { conduit, exchange } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
-import { allFacts, latestFacts, type RecomputeSet } from "../order-state/select-facts.ts";
+import { latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsMovedSince } from "../order-state/transferred-units.ts";
 import { rangeAt } from "../sql/token-at.ts";
 
@@ -20,8 +20,9 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
   return sql`
     with of_order as materialized (${fillsAndCancels(recompute, "ask")}),
     of_maker as materialized (${countersAndApprovals(recompute)}),
-    of_token as materialized (${tokenReadings(recompute)}),
-    units_read as materialized (select * from of_token where kind in ${kindList("units_read")}),
+    of_token as materialized (${ownerReadings(recompute)}),
+    of_holder as materialized (${holderReadings(recompute)}),
+    units_read as materialized (select * from of_holder where kind = ${kindLiteral("units_read")}),
     moved as materialized (${unitsMovedSince(recompute, sql`units_read`)}),
     held as materialized (${holdings(recompute)}),
     channel as materialized (${channels(recompute)}),
@@ -73,17 +74,32 @@ function ofChannel(column: "amount" | "block_id"): RawBuilder<unknown> {
   return sql`(select ${sql.ref(column)} from channel c where c.conduit_id = o.conduit_id)`;
 }
 
-/** The latest reading of each kind about a token, and about each holder of it. */
-function tokenReadings(recompute: RecomputeSet): RawBuilder<unknown> {
-  const readings = allFacts(recompute, {
-    kinds: ["owner_read", "units_read", "transfer_read"],
-    subject: { contract_id: "contract_id", token_id: "token_id" },
-  });
-  return sql`
-    select distinct on (kind, contract_id, token_id, from_address)
-           kind, contract_id, token_id, from_address as maker, to_address as owner, amount, block_id
-    from (${readings}) reading
-    order by kind, contract_id, token_id, from_address, block_id desc, position desc`;
+/** The latest reading of the owner of each token. */
+function ownerReadings(recompute: RecomputeSet): RawBuilder<unknown> {
+  const orders = sql`(select * from ${recompute.orders} where standard = 721) of_owner`;
+  return latestReadings(
+    { ...recompute, orders },
+    { kinds: ["owner_read"], subject: { contract_id: "contract_id", token_id: "token_id" } },
+  );
+}
+
+/** The latest readings of the units of each maker, and of whether the conduit can transfer the token from there. */
+function holderReadings(recompute: RecomputeSet): RawBuilder<unknown> {
+  const orders = sql`(
+    select contract_id, token_id, maker, kind from ${recompute.orders}
+    cross join (values (${kindLiteral("units_read")}), (${kindLiteral("transfer_read")})) of_kind (kind)) of_holder`;
+  return latestReadings(
+    { ...recompute, orders },
+    {
+      kinds: ["units_read", "transfer_read"],
+      subject: {
+        contract_id: "contract_id",
+        token_id: "token_id",
+        from_address: "maker",
+        kind: "kind",
+      },
+    },
+  );
 }
 
 /**
@@ -94,7 +110,7 @@ function tokenReadings(recompute: RecomputeSet): RawBuilder<unknown> {
 function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
   const movedAt = sql`coalesce(t.block_id, g.block_id)`;
   const isOwner = sql`
-    o.maker = case when n.block_id is null or ${movedAt} >> 12 > n.block_id >> 12 then coalesce(t.owner, g.owner) else n.owner end`;
+    o.maker = case when n.block_id is null or ${movedAt} >> 12 > n.block_id >> 12 then coalesce(t.owner, g.owner) else n.fact_to_address end`;
   return sql`
     select o.order_hash, o.chain_id,
            case when o.standard = 721 then coalesce(${isOwner}, false)::int
@@ -109,18 +125,12 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
     left join ownership.balance b
       on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker and o.standard = 1155
     left join of_token n
-      on ${ofToken("n", "owner_read")} and o.standard = 721
+      on n.contract_id = o.contract_id and n.token_id = o.token_id and o.standard = 721
     left join units_read r
       on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker and o.standard = 1155
     left join moved v
       on v.contract_id = r.contract_id and v.token_id = r.token_id and v.maker = r.maker
-    left join of_token m
-      on ${ofToken("m", "transfer_read")} and m.maker = o.maker and o.is_conduit_known`;
-}
-
-function ofToken(alias: string, kind: "owner_read" | "transfer_read") {
-  const reading = sql.ref(alias);
-  return sql`
-    ${reading}.kind in ${kindList(kind)} and ${reading}.contract_id = o.contract_id
-    and ${reading}.token_id = o.token_id`;
+    left join of_holder m
+      on m.contract_id = o.contract_id and m.token_id = o.token_id and m.maker = o.maker
+      and m.kind = ${kindLiteral("transfer_read")} and o.is_conduit_known`;
 }

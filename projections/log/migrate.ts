@@ -42,6 +42,8 @@ import { up as analyticsEngines } from "./migrations/0070-analytics-engines.ts";
 import { up as logPartitions } from "./migrations/0071-log-partitions.ts";
 import { up as logArchives } from "./migrations/0072-log-archives.ts";
 import { up as detachedFacts } from "./migrations/0073-detached-facts.ts";
+import { up as newestReadings } from "./migrations/0074-newest-readings.ts";
+import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
 /** Numbered, forward only. A released one is never edited. */
@@ -87,6 +89,7 @@ const migrations: Record<string, Migration> = {
   "0071-log-partitions": { up: logPartitions },
   "0072-log-archives": { up: logArchives },
   "0073-detached-facts": { up: detachedFacts },
+  "0074-newest-readings": { up: newestReadings },
 };
 
 /**
@@ -133,6 +136,7 @@ export async function migrate(db: Database): Promise<void> {
       if (error !== undefined) throw error;
     }
     await partitionLog(db);
+    await completeIndexes(db);
   });
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { allFacts, latestFacts, type RecomputeSet } from "./select-facts.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { allFacts, latestFacts, latestReadings, type RecomputeSet } from "./select-facts.ts";
 
 /** The columns of a fact of the exchange that identify an order. */
 const order = { order_hash: "order_hash", contract_id: "exchange_id" };
@@ -18,9 +18,10 @@ const isReading = sql`kind in ${kindList("order_status_read")}`;
  */
 export function fillsAndCancels(recompute: RecomputeSet, side: "ask" | "bid"): RawBuilder<unknown> {
   const facts = allFacts(recompute, {
-    kinds: ["order_fulfilled", "order_cancelled", "order_status_read", "signature_read"],
+    kinds: ["order_fulfilled", "order_cancelled", "order_status_read"],
     subject: order,
   });
+  const signature = latestReadings(recompute, { kinds: ["signature_read"], subject: order });
   return sql`
     select order_hash, exchange_id,
            greatest(units, units_since + coalesce(div(
@@ -32,7 +33,7 @@ export function fillsAndCancels(recompute: RecomputeSet, side: "ask" | "bid"): R
              coalesce(sum(units), 0) as units,
              coalesce(sum(units) filter (where block_id >> 12 > coalesce(read_at, -1)), 0) as units_since,
              (array_agg(payload order by block_id desc, position desc) filter (where ${isReading}))[1] as reading,
-             (array_agg(amount order by block_id desc, position desc) filter (where ${isSignature}))[1] as signed,
+             max(amount) filter (where ${isSignature}) as signed,
              max(block_id) filter (where ${isFill} or ${isReading} and payload ->> 'filled' <> '0') as filled_block,
              max(block_id) filter (where ${isCancel} or ${isReading} and (payload ->> 'cancelled')::boolean)
                as cancelled_block,
@@ -40,7 +41,11 @@ export function fillsAndCancels(recompute: RecomputeSet, side: "ask" | "bid"): R
       from (
         select *, case when ${isFill} then ${unitsOf(side)} end as units,
                max(block_id >> 12) filter (where ${isReading}) over (partition by order_hash, exchange_id) as read_at
-        from (${facts}) of_order
+        from (
+          select order_hash, exchange_id, kind, position, block_id, amount, payload from (${facts}) of_order
+          union all
+          select order_hash, exchange_id, ${kindLiteral("signature_read")}, null, block_id, amount, null from (${signature}) newest
+        ) of_order
       ) counted
       group by order_hash, exchange_id
     ) summed

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EffectiveFacts, Relation } from "../engine/projection.ts";
+import type { ChainReading } from "../facts/chain-reading.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 
@@ -22,6 +23,9 @@ export type FactSelection = {
   where?: RawBuilder<unknown>;
 };
 
+/** Readings about orders: of one kind, or of several with the kind in the subject. */
+type ReadingSelection = Omit<FactSelection, "where"> & { kinds: readonly ChainReading["kind"][] };
+
 /**
  * The latest fact of each subject: the orders' columns, `amount`, `fact_to_address`, `block_id`, `log_index`. Facts are
  * in chain order; a reading is of the end of its block, after all events of that height.
@@ -30,18 +34,36 @@ export function latestFacts(
   recompute: RecomputeSet,
   selection: FactSelection,
 ): RawBuilder<unknown> {
+  return firstFacts(recompute, selection, newestFirst);
+}
+
+/** The same of readings alone. In the order of the indexes of them, whose last entry of the subject is read and no other. */
+export function latestReadings(
+  recompute: RecomputeSet,
+  selection: ReadingSelection,
+): RawBuilder<unknown> {
+  // The index has the account before the block; an owner's reading is of no account.
+  const account = selection.kinds.includes("owner_read") ? sql`f.from_address desc, ` : sql``;
+  return firstFacts(recompute, selection, sql`${account}f.block_id desc, f.position desc`);
+}
+
+function firstFacts(
+  recompute: RecomputeSet,
+  selection: FactSelection,
+  order: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const columns = sql`f.amount, f.to_address as fact_to_address, f.block_id, f.log_index`;
   if (recompute.history === undefined) {
     return sql`
       select s.*, ${columns}
       from (${subjectsOf(recompute, selection)}) s
-      cross join lateral (${factsOfSubject(recompute, selection)} order by ${newestFirst} limit 1) f`;
+      cross join lateral (${factsOfSubject(recompute, selection)} order by ${order} limit 1) f`;
   }
   const subject = columnsOf(selection);
   return sql`
     select distinct on (${subject}) s.*, ${columns}
     from (${subjectsOf(recompute, selection)}) s join ${recompute.history} f on ${matches(selection)}
-    order by ${subject}, ${newestFirst}`;
+    order by ${subject}, ${order}`;
 }
 
 /** All facts of each subject: the orders' columns, and the fact's columns. */

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { areIndexesComplete } from "../../../projections/log/partitions/complete-indexes.ts";
 import { isPartitioned } from "../../../projections/log/partitions/partition-log.ts";
 import { locksSchema } from "../../../projections/named-lock.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
@@ -23,7 +24,7 @@ type Server = {
   connections: number;
 };
 
-/** The server's version and settings, transactions that stay open, and a log that could not be moved to partitions yet. */
+/** The server's version and settings, transactions that stay open, and a log whose partitions or their indexes could not be made yet. */
 export async function checkServer(db: Database): Promise<Finding[]> {
   const { rows } = await sql<Server>`
     select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync,
@@ -47,6 +48,7 @@ export async function checkServer(db: Database): Promise<Finding[]> {
       advice: `if it is not needed: select pg_terminate_backend(${pid})`,
     })),
     ...((await isPartitioned(db)) ? [] : [notPartitioned]),
+    ...((await areIndexesComplete(db)) ? [] : [lacksIndex]),
   ];
 }
 
@@ -55,6 +57,14 @@ const notPartitioned: Finding = {
   isFault: false,
   finding:
     "log.fact has no partitions: when the migration made them, a long transaction was reading it",
+  advice: "op migrate, when no transaction is open for long",
+};
+
+const lacksIndex: Finding = {
+  about: "database",
+  isFault: false,
+  finding:
+    "an index of log.fact is not built in every partition: the migration that does was ended",
   advice: "op migrate, when no transaction is open for long",
 };
 

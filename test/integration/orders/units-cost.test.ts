@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
-import type { Session } from "../../../projections/database.ts";
 import { openWindow } from "../../../projections/engine/fact-window.ts";
 import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { schemaOf } from "../../../projections/versions.ts";
+import { countFactsRead } from "../../support/database/facts-read.ts";
 import { addressOf, appendEvents, block, project } from "../../support/database/given.ts";
 import { approval, givenListing, read, transferred } from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
@@ -53,22 +53,6 @@ beforeAll(async () => {
   await sql`vacuum analyze log.fact`.execute(book.db);
 });
 
-/** Facts of the log that a session has read; also in transactions that are not counted elsewhere yet. */
-async function factsRead(session: Session): Promise<number> {
-  const { rows } = await sql<{ read: bigint }>`
-    select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint as read from pg_stat_xact_user_tables
-    where schemaname = 'log' and relname like 'fact%'`.execute(session);
-  return Number(rows[0]?.read);
-}
-
-async function factsReadBy(step: (session: Session) => Promise<unknown>): Promise<number> {
-  return await book.db.transaction().execute(async (session) => {
-    const earlier = await factsRead(session);
-    await step(session);
-    return (await factsRead(session)) - earlier;
-  });
-}
-
 it("listings of one id look at its transfers once, whatever number of makers has a reading", async () => {
   const { rows } = await sql<{ fillable: bigint }>`
     select distinct fillable from listings.listing`.execute(book.db);
@@ -76,7 +60,7 @@ it("listings of one id look at its transfers once, whatever number of makers has
     book.db,
   );
   const upTo = heads[0]?.position ?? 0n;
-  const facts = await factsReadBy(async (session) => {
+  const facts = await countFactsRead(book.db, async (session) => {
     const window = await openWindow(session, { after: upTo - BigInt(MAKERS), upTo });
     await listingsProjection.apply(session, schemaOf("listings"), window);
   });
@@ -88,7 +72,7 @@ it("listings of one id look at its transfers once, whatever number of makers has
 it("readings of one id are compared by looking at its transfers once", async () => {
   const basis = { number: BigInt(last.number), hash: last.hash, timestamp: new Date(0) };
   const wrong = told(addressOf(1_000), 4n);
-  const facts = await factsReadBy(async (session) => {
+  const facts = await countFactsRead(book.db, async (session) => {
     const readings = [...makers.map((maker) => told(maker, 3n)), wrong];
     const changed = await findChangedReadings(
       session,
