@@ -1,14 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import {
-  type DueFilter,
-  isMetadataAtLeastAt,
-  type MetadataTarget,
-  readDueAgain,
-  readPendingContracts,
-  readPendingTokens,
-} from "../../../projections/reads/metadata/read-due-metadata.ts";
+import { isMetadataAtLeastAt } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { logFailure } from "../log-signal/log-failure.ts";
@@ -16,6 +9,7 @@ import type { Signal } from "../log-signal/signal.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
+import { firstTurns, selectDue, type Turns } from "../metadata/select-due.ts";
 import {
   createStorageMeter,
   createUnpaidBudget,
@@ -28,12 +22,6 @@ const hourMs = 3_600_000;
 const contractCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 12, maxMs: hourMs };
 /** Of contracts whose documents fill the disk: in the end they may add the bytes of one pass a day. */
 const storageCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 2, maxMs: 24 * hourMs };
-
-/** Size of one pass: new tokens of some contracts in turn, and some refetches. */
-const contractsPerPass = 32;
-const tokensPerPass = 256;
-const tokensPerContract = 64;
-const refetchesPerPass = 32;
 
 type RefreshOptions = {
   db: Database;
@@ -49,10 +37,7 @@ type RefreshOptions = {
 type RefreshState = {
   /** Log head after the last appended fact. What is due is known only once it is applied. */
   head: bigint;
-  /** The last contract of the previous pass. */
-  lastContractId: number;
-  /** Contracts that had their turn of refetches since all others had theirs. */
-  refetched: Set<number>;
+  turns: Turns;
   meter: StorageMeter;
   unpaid: UnpaidBudget;
   cooldowns: Record<"costly" | "bulky", ReturnType<typeof createCooldowns<number>>>;
@@ -65,8 +50,7 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
   const now = () => options.now().getTime();
   const state: RefreshState = {
     head: await readLogHead(db),
-    lastContractId: 0,
-    refetched: new Set(),
+    turns: firstTurns(),
     meter: createStorageMeter(),
     unpaid: createUnpaidBudget(now),
     cooldowns: {
@@ -99,9 +83,13 @@ async function refreshOnce(options: RefreshOptions, state: RefreshState): Promis
 }
 
 async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
-  const now = options.now();
-  const { meter, unpaid, cooldowns } = state;
-  const outcome = await fetchDue({ ...options, meter, unpaid }, await readDue(options, state, now));
+  const { db, client } = options;
+  const { meter, unpaid, cooldowns, turns } = state;
+  const { costly, bulky } = cooldowns;
+  const pausedContractIds = [...costly.coolingDown(), ...bulky.coolingDown(), ...unpaid.paused()];
+  const filter = { chainId: client.chainId, now: options.now(), pausedContractIds };
+  const due = await selectDue(db, filter, turns);
+  const outcome = await fetchDue({ ...options, meter, unpaid }, due);
   for (const [contractId, result] of outcome.results) {
     if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
     if (result === "served") cooldowns.bulky.recordSuccess(contractId);
@@ -113,55 +101,4 @@ async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<
   }
   if (outcome.recorded > 0) state.head = outcome.head;
   return outcome;
-}
-
-async function readDue(
-  options: RefreshOptions,
-  state: RefreshState,
-  now: Date,
-): Promise<MetadataTarget[]> {
-  const { db, client } = options;
-  const { costly, bulky } = state.cooldowns;
-  const pausedContractIds = [
-    ...costly.coolingDown(),
-    ...bulky.coolingDown(),
-    ...state.unpaid.paused(),
-  ];
-  const filter = { chainId: client.chainId, now, pausedContractIds };
-  const tokens = await readNextTokens(db, filter, state);
-  return [
-    ...tokens,
-    ...(await readPendingContracts(db, filter, contractsPerPass)),
-    ...(await readNextRefetches(db, filter, state)),
-  ];
-}
-
-/** Starts over with the first contract after the last one. */
-async function readNextTokens(
-  db: Database,
-  filter: DueFilter,
-  state: RefreshState,
-): Promise<MetadataTarget[]> {
-  const sizes = { contracts: contractsPerPass, limit: tokensPerPass, tokensPerContract };
-  const next = await readPendingTokens(db, filter, { after: state.lastContractId, ...sizes });
-  const isAtEnd = next.length === 0 && state.lastContractId > 0;
-  const tokens = isAtEnd ? await readPendingTokens(db, filter, { after: 0, ...sizes }) : next;
-  state.lastContractId = tokens.at(-1)?.contractId ?? 0;
-  return tokens;
-}
-
-/** What is longest due, of contracts in turn: many due tokens of one do not delay the others. */
-async function readNextRefetches(
-  db: Database,
-  filter: DueFilter,
-  { refetched }: RefreshState,
-): Promise<MetadataTarget[]> {
-  const pausedContractIds = [...filter.pausedContractIds, ...refetched];
-  let due = await readDueAgain(db, { ...filter, pausedContractIds }, refetchesPerPass);
-  if (due.length === 0 && refetched.size > 0) {
-    refetched.clear();
-    due = await readDueAgain(db, filter, refetchesPerPass);
-  }
-  for (const { contractId } of due) refetched.add(contractId);
-  return due;
 }
