@@ -139,11 +139,12 @@ async function readHeld(url: string, chains: readonly number[]): Promise<Set<num
 const behindPooler =
   "DATABASE_URL leads to a pooler. Set it to the database itself, and DATABASE_POOLER_URL to the pooler";
 
-async function startEmbedded({ dataDir, log }: Config) {
+async function startEmbedded({ dataDir, database, log }: Config) {
   const orphanGuard = startOrphanGuard();
   const sink = (line: string) => void process.stderr.write(`${line}\n`);
   return await startPostgres({
     dataDir,
+    replicates: database.replicates,
     logger: createLogger("op", log.level, sink),
     onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
