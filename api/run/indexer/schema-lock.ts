@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
+import { keptAlive } from "../../../projections/database.ts";
 import {
   beginHolding,
   createLock,
@@ -8,13 +9,20 @@ import {
   takeLock,
   viewOf,
 } from "../../../projections/named-lock.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
+
+/** A database that does not answer a statement for so long is gone: all of them are short. */
+const answerMs = 10_000;
+const askEveryMs = 5_000;
+/** The server is told of the end of a connection, and not waited for longer than this. */
+const closeMs = 2_000;
 
 /** The name of the lock of a schema that Ponder writes. */
 export const ponderLock = (schema: string): string => `ponder ${schema}`;
 
 /** The right to run Ponder on a schema: a lock of a connection, which ends with this process at the latest. */
 export type SchemaLock = {
-  /** Resolves when the connection is lost: another process may then hold the lock. */
+  /** Resolves when the connection is lost, or does not answer: another process may then hold the lock. */
   lost: Promise<void>;
   release(): Promise<void>;
 };
@@ -36,27 +44,53 @@ export async function lockSchema(
     holder.on("error", () => settle());
     holder.on("end", () => settle());
   });
-  const release = () => holder.end().catch(() => {});
+  const releasing = new AbortController();
+  const release = async () => {
+    releasing.abort();
+    await close(holder);
+  };
   try {
     await holder.connect();
     await client.connect();
     await waitForLock(holder, schema, signal, logger);
     await waitForPonder(client, schema, signal, logger);
     await clearPonderLock(client, schema);
-    return { lost, release };
+    const silent = waitUntilSilent(holder, releasing.signal);
+    return { lost: Promise.race([lost, silent]), release };
   } catch (error) {
     await release();
     throw error;
   } finally {
-    await client.end().catch(() => {});
+    await close(client);
   }
+}
+
+/** Resolves when the server does not answer on a connection; a network that is gone may close none. */
+async function waitUntilSilent(client: pg.Client, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(askEveryMs, signal);
+    if (signal.aborted) break;
+    try {
+      await client.query("select 1");
+    } catch {
+      return;
+    }
+  }
+}
+
+async function close(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), closeMs);
+  await client.end().catch(() => {});
+  clearTimeout(timer);
 }
 
 function connection(databaseUrl: string): pg.Client {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: "indexer schema lock",
-    keepAlive: true,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
+    ...keptAlive,
   });
   // A lost connection fails its statement; unheard, it would end the process.
   client.on("error", () => {});

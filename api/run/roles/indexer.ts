@@ -4,9 +4,12 @@ import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { readIndexers } from "../indexer/indexers.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
-import { migrateOrWait } from "./migrate-or-wait.ts";
+import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 import { runEach } from "./run-each.ts";
+
+/** All statements here are short; a database that vanished without a word would otherwise stop indexing for as long as TCP waits. */
+const statementTimeoutMs = 10_000;
 
 /** Ponder processes, one per indexer of each chain, each in its own schema; they share Ponder's cache of chain data. */
 export async function runRole(context: RoleContext): Promise<RunningRole> {
@@ -15,11 +18,12 @@ export async function runRole(context: RoleContext): Promise<RunningRole> {
     url: config.database.url,
     applicationName: "indexer",
     max: 4,
+    statementTimeoutMs,
     onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const stopping = new AbortController();
   signal.addEventListener("abort", () => stopping.abort());
-  await migrateOrWait(db, logger, signal);
+  await migrateAt(config.database.url, logger, signal);
   const { curated, indexerProcesses: processes } = config;
   for (const chain of config.chains) await assignIndexers(db, { chain, curated, processes });
 

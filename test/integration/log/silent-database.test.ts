@@ -3,7 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { lockSchema } from "../../../api/run/indexer/schema-lock.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/database/silent-proxy.ts";
 
@@ -27,11 +29,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+type Started = { messages: string[]; exited: Promise<number | null> };
+
 /** Starts a role as a service manager does, and waits until it works. */
 async function start(
   role: string,
   more: Record<string, string> = {},
-): Promise<{ messages: string[]; exited: Promise<number | null> }> {
+  readyAt = "process ready",
+): Promise<Started> {
   const started = spawn(process.execPath, [inject("programs").service, "--only", role], {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: directory },
@@ -47,7 +52,7 @@ async function start(
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: started.stdout }).on("line", (line) => {
       messages.push((JSON.parse(line) as { msg: string }).msg);
-      if (messages.at(-1) === "process ready") resolve();
+      if (messages.at(-1) === readyAt) resolve();
     });
   });
   await Promise.race([
@@ -71,5 +76,32 @@ describe("a role whose database vanishes without a word", () => {
     proxy.silence();
     expect(await Promise.race([exited, late(30_000)])).toBe(1);
     expect(messages).toContain("process failed");
+  });
+});
+
+const logger = pino({ level: "silent" });
+
+describe("an indexer whose database vanishes without a word", () => {
+  it("gives up what it asked, and asks again", async () => {
+    const { messages } = await start("indexer", {}, "indexing stopped");
+    proxy.silence();
+    await expect
+      .poll(() => messages, { timeout: 60_000 })
+      .toContain("sources cannot be read, retrying");
+  });
+
+  it("notices that its lock of a schema is lost, and lets go of it", async () => {
+    const { signal } = new AbortController();
+    const lock = await lockSchema(proxy.url, "ponder_silent", signal, logger);
+    proxy.silence();
+    expect(await Promise.race([lock.lost, late(30_000)])).toBeUndefined();
+    expect(await Promise.race([lock.release(), late(10_000)])).toBeUndefined();
+  });
+
+  it("does not wait without end for a lock that it asks for", async () => {
+    proxy.silence();
+    const { signal } = new AbortController();
+    const asked = lockSchema(proxy.url, "ponder_silent", signal, logger);
+    await expect(Promise.race([asked, late(30_000)])).rejects.toThrow(/timeout/);
   });
 });
