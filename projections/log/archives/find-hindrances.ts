@@ -9,19 +9,30 @@ type Bounds = Pick<Partition, "table" | "first" | "last">;
 
 /**
  * Why a partition may not be archived yet; empty: it may. It must be whole, every fact of it final by all indexers of its
- * chain, and all that reads facts in their order must have passed it.
+ * chain, and all that reads facts in their order must have passed it. `indexed`: the chains that the service indexes.
  */
-export async function findHindrances(session: Session, partition: Bounds): Promise<string[]> {
+export async function findHindrances(
+  session: Session,
+  partition: Bounds,
+  indexed: readonly number[],
+): Promise<string[]> {
   const head = await readLogHead(session);
   if (head <= partition.last) return [`the log goes on in it: it is at ${head}`];
   return [
-    ...(await findUnfinal(session, partition)),
+    ...(await findUnfinal(session, partition, indexed)),
     ...(await findBehind(session, partition.last)),
   ];
 }
 
-/** Of the indexers those that follow a chain: one whose sources were removed has seen its last block. */
-async function findUnfinal(session: Session, { table }: Bounds): Promise<string[]> {
+/**
+ * Of the indexers those that follow a chain: one whose sources were removed has seen its last block. Nobody tells any more
+ * what is final of a chain that is not indexed, or that another database serves: nothing of it is appended here.
+ */
+async function findUnfinal(
+  session: Session,
+  { table }: Bounds,
+  indexed: readonly number[],
+): Promise<string[]> {
   const { rows } = await sql<{ chainId: number; highest: bigint; settled: bigint | null }>`
     with highest as (
       select (block_id >> 44)::int as chain_id, max((block_id >> 12) & 4294967295) as number
@@ -36,7 +47,10 @@ async function findUnfinal(session: Session, { table }: Bounds): Promise<string[
         select from ops.source s
         where s.chain_id = i.chain_id and s.indexer = i.name and s.removed_at is null))
     ) settled on true
-    where settled.number is null or settled.number < h.number
+    where (settled.number is null or settled.number < h.number)
+      and h.chain_id = any (${[...indexed]}::int[])
+      and not exists (
+        select from ops.moved_chain m where m.chain_id = h.chain_id and m.moved_at is not null)
     order by h.chain_id`.execute(session);
   return rows.map(({ chainId, highest, settled }) =>
     settled === null
@@ -51,7 +65,7 @@ export async function findBehind(session: Session, last: bigint): Promise<string
     select format('projection %s is at %s', projection, position) as reason
     from engine.checkpoint where position < ${last}
     union all
-    select format('analytics engine %s is at %s', engine, position)
+    select format('analytics engine %s is at %s (no longer used: op analytics forget %s)', engine, position, engine)
     from ops.analytics_engine where position <= ${last}
     union all
     select format('%s is being derived from the whole log', n.nspname)

@@ -145,6 +145,27 @@ describe("an archived partition", () => {
   });
 });
 
+const hindrancesAt = async (first: bigint, indexed = [1]) =>
+  await findHindrances(database.db, await partitionAt(database.db, first), indexed);
+
+describe("the last facts of a chain that nobody indexes here any more", () => {
+  beforeAll(() => settle(database.db, 1, 7));
+  afterAll(() => settle(database.db, 1, 9));
+
+  it("count as final where the chain is not configured", async () => {
+    expect(await hindrancesAt(40n)).not.toEqual([]);
+    expect(await hindrancesAt(40n, [33139])).toEqual([]);
+  });
+
+  it("count as final once another database serves the chain, and not while it moves", async () => {
+    await sql`insert into ops.moved_chain (chain_id) values (1)`.execute(database.db);
+    expect(await hindrancesAt(40n)).not.toEqual([]);
+    await sql`update ops.moved_chain set position = 1, moved_at = now()`.execute(database.db);
+    expect(await hindrancesAt(40n)).toEqual([]);
+    await sql`delete from ops.moved_chain`.execute(database.db);
+  });
+});
+
 describe("a partition is not archived", () => {
   it.each([
     ["in which the log goes on", 80n, async () => {}, /the log goes on in it/],
@@ -167,10 +188,8 @@ describe("a partition is not archived", () => {
     ],
   ])("%s", async (_, first, given, expected) => {
     await given(database.db);
-    expect(
-      (await findHindrances(database.db, await partitionAt(database.db, first))).join(),
-    ).toMatch(expected);
-    expect(await findHindrances(database.db, await partitionAt(database.db, 0n))).toEqual([]);
+    expect((await hindrancesAt(first)).join()).toMatch(expected);
+    expect(await hindrancesAt(0n)).toEqual([]);
   });
 
   it("and `op log archive` says why, after it has written the others", async () => {

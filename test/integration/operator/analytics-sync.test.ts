@@ -9,6 +9,7 @@ import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { findBehind } from "../../../projections/log/archives/find-hindrances.ts";
 import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { syncingAlone } from "../../../projections/reads/analytics/capture/engine-progress.ts";
@@ -205,6 +206,23 @@ describe("op analytics", () => {
     await sql`update ops.analytics_engine set error = 'no space left'`.execute(database.db);
     const problems = JSON.parse((await op("doctor", "--json")).out);
     expect(JSON.stringify(problems)).toContain("its last sync failed: no space left");
+  });
+
+  it("forget ends the wait for an engine that is no longer used, and not for one that is", async () => {
+    await sql`update ops.analytics_engine set position = 0`.execute(database.db);
+    const [waiting = ""] = await findBehind(database.db, 1n);
+    expect(waiting).toMatch(/^analytics engine duckdb is at 0 .*op analytics forget duckdb/);
+    const refused = await op("analytics", "forget", "duckdb");
+    expect([refused.code, refused.words]).toEqual([
+      1,
+      expect.stringContaining("ANALYTICS_DUCKDB_FILE is set: remove it and restart the jobs first"),
+    ]);
+
+    const forgotten = await operate(database.url, "analytics", "forget", "duckdb");
+    expect([forgotten.code, forgotten.out]).toEqual([0, "duckdb is forgotten\n"]);
+    expect(await findBehind(database.db, 1n)).toEqual([]);
+    const again = await operate(database.url, "analytics", "forget", "duckdb");
+    expect([again.code, again.out]).toEqual([0, "duckdb was not known\n"]);
   });
 
   it("sync is refused while another process syncs the engine", async () => {

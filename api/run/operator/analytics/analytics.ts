@@ -1,6 +1,9 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { isLockHeld } from "../../../../projections/named-lock.ts";
-import { readEngineProgress } from "../../../../projections/reads/analytics/capture/engine-progress.ts";
+import {
+  forgetEngine,
+  readEngineProgress,
+} from "../../../../projections/reads/analytics/capture/engine-progress.ts";
 import {
   type EngineName,
   engineNames,
@@ -15,7 +18,7 @@ import { openProgress } from "../cli/progress.ts";
 type Json = { json?: boolean };
 type SyncCommand = Json & { to: EngineName; anew?: boolean };
 
-/** `op analytics sync` and `op analytics status` */
+/** `op analytics sync`, `op analytics status` and `op analytics forget` */
 export function addAnalytics(program: Command): void {
   const analytics = program
     .command("analytics")
@@ -40,6 +43,15 @@ export function addAnalytics(program: Command): void {
     .option("--json", "print JSON")
     .exitOverride()
     .action(status);
+  analytics
+    .command("forget")
+    .description("forget an engine that is no longer used: nothing waits for its copy any more")
+    .addArgument(
+      new Argument("<engine>", "engine whose setting was removed").choices([...engineNames]),
+    )
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(forget);
 }
 
 const settings = { clickhouse: "ANALYTICS_CLICKHOUSE_URL", duckdb: "ANALYTICS_DUCKDB_FILE" };
@@ -103,5 +115,17 @@ async function status({ json }: Json): Promise<void> {
     const told = engines.length === 0 ? ["no engine was synced yet"] : lines;
     if (cell.isOneOfSeveral) printOfCell(json, cell, { engines }, told);
     else print(json, engines, told);
+  });
+}
+
+async function forget(engine: EngineName, { json }: Json): Promise<void> {
+  await withDatabase("analytics forget", async ({ db, config, cell }) => {
+    if (placeOf(engine, config.analytics) !== null) {
+      const advice = "remove it and restart the jobs first, or they sync the engine again";
+      throw new Error(`${settings[engine]} is set: ${advice}`);
+    }
+    const isForgotten = await forgetEngine(db, engine);
+    const line = isForgotten ? `${engine} is forgotten` : `${engine} was not known`;
+    printOfCell(json, cell, { engine, isForgotten }, [line]);
   });
 }

@@ -8,6 +8,7 @@ import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
   doUnhindered,
+  indexedChains,
   notDone,
   withPartitionOptions,
   withPartitions,
@@ -29,13 +30,13 @@ export function addArchive(log: Command): void {
 
 async function archive({ to, partition, json }: Options): Promise<void> {
   const directory = resolve(to);
-  await withDatabase("log archive", async ({ db }) => {
+  await withDatabase("log archive", async ({ db, config, cell }) => {
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
       const detached = new Set((await readDetached(db)).map(({ first }) => first));
       const { done: archived, skipped } = await doUnhindered(chosen, {
         findHindrances: async (one) =>
-          detached.has(one.first) ? [] : await findHindrances(db, one),
+          detached.has(one.first) ? [] : await findHindrances(db, one, indexedChains(config, cell)),
         carryOut: (one) => archivePartition(db, one, directory),
       });
       print(json, { archived, skipped }, [

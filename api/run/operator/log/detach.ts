@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
 import {
   assertArchivable,
   type NotedArchive,
@@ -10,11 +9,11 @@ import {
   detachPartition,
 } from "../../../../projections/log/archives/detach-partition.ts";
 import { findHindrances } from "../../../../projections/log/archives/find-hindrances.ts";
-import type { Partition } from "../../../../projections/log/partitions/read-partitions.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
   doUnhindered,
+  indexedChains,
   notDone,
   withPartitionOptions,
   withPartitions,
@@ -38,12 +37,14 @@ const notArchived = "it is not archived";
 type Done = Detached & { first: bigint; last: bigint };
 
 async function detach({ partition, json }: Options): Promise<void> {
-  await withDatabase("log detach", async ({ db }) => {
+  await withDatabase("log detach", async ({ db, config, cell }) => {
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
       const archives = new Map((await readArchives(db)).map((one) => [one.first, one]));
       const { done: detached, skipped } = await doUnhindered(chosen, {
-        findHindrances: (one) => findDetachHindrances(db, one, archives.get(one.first)),
+        findHindrances: async (one) =>
+          findArchiveHindrances(archives.get(one.first)) ??
+          (await findHindrances(db, one, indexedChains(config, cell))),
         async carryOut(one) {
           const { first, last } = one;
           const archive = archives.get(first);
@@ -60,14 +61,9 @@ async function detach({ partition, json }: Options): Promise<void> {
   });
 }
 
-async function findDetachHindrances(
-  db: Database,
-  partition: Partition,
-  archive: NotedArchive | undefined,
-): Promise<string[]> {
+function findArchiveHindrances(archive: NotedArchive | undefined): string[] | undefined {
   if (archive === undefined) return [notArchived];
-  if (archive.detachedAt !== null) return ["it was detached before"];
-  return await findHindrances(db, partition);
+  return archive.detachedAt === null ? undefined : ["it was detached before"];
 }
 
 const lineOf = ({ first, last, left, kept }: Done): string =>

@@ -22,6 +22,13 @@ export async function readEngineProgress(db: Database): Promise<EngineProgress[]
   return rows;
 }
 
+/** Forgets an engine that is no longer used. Returns whether it was known. */
+export async function forgetEngine(db: Database, engine: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from ops.analytics_engine where engine = ${engine}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
 type Databases = {
   /** With the log that is copied. */
   db: Database;
