@@ -1,12 +1,20 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { project } from "../../support/database/given.ts";
-import { appendTrades, operate, prepare, retractBlocks } from "../../support/database/operator.ts";
+import {
+  appendTrades,
+  environmentOf,
+  operate,
+  prepare,
+  retractBlocks,
+} from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 /** Blocks of these numbers are a day apart. */
@@ -37,6 +45,18 @@ async function exported(): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Manifest;
 }
 
+/** A command none of whose files may be longer than some blocks of 512 bytes. */
+const limitedTo = async (blocks: number, ...args: string[]) => {
+  const command = [process.execPath, inject("programs").op, ...args];
+  return await promisify(execFile)(
+    "sh",
+    ["-c", 'ulimit -f "$0"; exec "$@"', `${blocks}`, ...command],
+    {
+      env: environmentOf(database.url),
+    },
+  );
+};
+
 /** What another engine reads of all files that the manifest names. */
 async function readByDuckdb({ files }: Manifest): Promise<unknown> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -65,6 +85,17 @@ describe("op export --by-day", () => {
       8,
       `${5 * 1_000 + 15 + 3 * (1_000 + secondDay) + 3}`,
     ]);
+  });
+
+  it("fails where a part of a file cannot be written, and names no file then", async () => {
+    const { files } = await exported();
+    const bytes = Math.max(...files.map((file) => file.bytes));
+    const other = join(folder, "limited");
+    const limited = limitedTo(Math.floor((bytes - 1) / 512), "export", "sales", "--by-day", other);
+
+    await expect(limited).rejects.toMatchObject({ stderr: expect.stringContaining("EFBIG") });
+    expect((await readdir(join(other, "chain_id=1"))).join()).not.toContain(".part");
+    await expect(stat(join(other, "manifest.json"))).rejects.toThrow("ENOENT");
   });
 
   it("writes again only what changed, and removes a day whose sales a reorg took away", async () => {

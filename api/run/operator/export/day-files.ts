@@ -96,7 +96,8 @@ async function openDayFile({
   const writer = writeParquet(columns, async (content) => {
     digest.update(content);
     bytes += content.length;
-    await handle.write(content);
+    // All of it: a single write may be short where the disk is full.
+    await handle.writeFile(content);
   });
   const file: OpenFile = {
     day,
