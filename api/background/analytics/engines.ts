@@ -18,8 +18,12 @@ export const usedEngines = (places: EnginePlaces): EngineName[] =>
 export const placeOf = (engine: EngineName, { clickhouseUrl, duckdbFile }: EnginePlaces) =>
   engine === "clickhouse" ? clickhouseUrl : duckdbFile;
 
-const openEngine = async (engine: EngineName, place: string, cell: string): Promise<Sink> =>
-  engine === "clickhouse" ? openClickhouseSink(place, cell) : await openDuckdb(place, cell);
+const openEngine = async ({ engine, place, cell, signal }: Opening): Promise<Sink> =>
+  engine === "clickhouse"
+    ? openClickhouseSink(place, cell, signal && { signal })
+    : await openDuckdb(place, cell);
+
+type Opening = Pick<Syncing, "engine" | "place" | "cell" | "signal">;
 
 type Syncing = SyncOptions & {
   engine: EngineName;
@@ -50,7 +54,7 @@ export async function syncEngine({
   });
   try {
     return await syncingAlone({ db, lockDb }, engine, async () => {
-      const sink = await openEngine(engine, place, cell);
+      const sink = await openEngine({ engine, place, cell, ...options });
       try {
         const result = await sync(readUrl, sink, options);
         await sink.compact();

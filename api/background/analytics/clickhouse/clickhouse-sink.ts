@@ -1,15 +1,23 @@
 import { createHash, randomInt } from "node:crypto";
 import type { Batch, Sink, SinkState, SinkTable } from "../sink.ts";
 import { servingView } from "../views.ts";
-import { type ClickhouseServer, openClickhouse } from "./clickhouse-server.ts";
+import {
+  type ClickhouseOptions,
+  type ClickhouseServer,
+  openClickhouse,
+} from "./clickhouse-server.ts";
 import { bookkeeping, digestsOf, rowTable, viewsOf } from "./clickhouse-tables.ts";
 
 /** Parts of a table that were replaced, from which its rows are written again without the old ones. */
 const REPLACED_PARTS = 20_000;
 
 /** A database of ClickHouse. It has no transactions: rows carry their sync, and are seen once that is committed. */
-export function openClickhouseSink(url: string, cell: string): Sink {
-  const server = openClickhouse(url);
+export function openClickhouseSink(
+  url: string,
+  cell: string,
+  options: ClickhouseOptions = {},
+): Sink {
+  const server = openClickhouse(url, options);
   let tables: readonly SinkTable[] = [];
   return {
     limits: { integer256: 2n ** 256n - 1n, year: 2262 },
