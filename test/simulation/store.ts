@@ -75,7 +75,7 @@ export async function emptyStore({ db, targets, shadows, layouts }: Store): Prom
   });
   const log = [
     ...["log.fact", "log.block", "log.transaction", "log.contract"],
-    ...["log.archive", "log.detached_block", "log.detached_range"],
+    ...["log.transaction_part", "log.archive", "log.detached_block", "log.detached_range"],
   ];
   const statements = [
     ...[...tables, ...log].map((table) => `delete from ${table}`),

@@ -63,6 +63,8 @@ async function fetchStep(session: Session, step: Step): Promise<[table: string, 
       select x.* from log.transaction x
       where (x.block_id, x.transaction_index) in (
         select f.block_id, f.transaction_index from (${facts}) f where f.transaction_index is not null)`,
+    "log.transaction_part": sql`
+      select p.* from log.transaction_part p where p.position > ${after} and p.position <= ${end}`,
     "log.fact": facts,
   };
   const texts: [string, string][] = [];

@@ -14,6 +14,7 @@ const rules = {
   feeRecipient: addressOf(9),
   standsFor: (_: number, one: Address) => one,
   orders: [],
+  parts: new Map(),
 };
 
 /** A token left the pool with log index 10 and 20. */
@@ -50,4 +51,54 @@ it("events of a pool that no factory created change nothing of a transaction's s
   expect(sold.map(({ content }) => content.type)).toEqual(["sale", "sale"]);
   expect(deriveFeed(mixed, rules)).toEqual(sold);
   expect(deriveFeed(fakes, rules)).toEqual([]);
+});
+
+/** A fact, and how often its payload is read. */
+function watched(fact: FeedFact): { fact: FeedFact; reads: () => number } {
+  let reads = 0;
+  const { payload, ...rest } = fact;
+  const observed = Object.defineProperty({ ...rest }, "payload", {
+    enumerable: true,
+    get: () => {
+      reads += 1;
+      return payload;
+    },
+  });
+  return { fact: observed as FeedFact, reads: () => reads };
+}
+
+/** Swaps of one transaction, each of a token. */
+function sweepOf(size: number): FeedFact[] {
+  const logIndexes = Array.from({ length: size }, (_, index) => 11 + index * 10);
+  const moved = logIndexes.map((logIndex, index) => ({
+    ...{ logIndex: logIndex - 1, standard: "erc721", contract: collection, from: pool, to: buyer },
+    ...{ tokenId: `${index}`, amount: "1" },
+  }));
+  return logIndexes.map((logIndex, index) => {
+    const args = { amountIn: "1000", ids: [`${index}`] };
+    const stored = index === 0 ? { transfers: moved } : {};
+    return swapped(logIndex, pool, { factory: sudoswapFactories["2"], args, ...stored });
+  });
+}
+
+it("reads each fact of a transaction as often as if it were the only one", () => {
+  const readsPerFact = (size: number) => {
+    const facts = sweepOf(size).map(watched);
+    const parts = new Map(facts.map(({ fact }) => [fact.position, facts[0]?.fact.position ?? 0n]));
+    const sold = deriveFeed(
+      facts.map(({ fact }) => fact),
+      { ...rules, parts },
+    );
+    expect(sold.map(({ position }) => position)).toEqual(facts.map(({ fact }) => fact.position));
+    return Math.max(...facts.map(({ reads }) => reads()));
+  };
+  expect(readsPerFact(300)).toBeLessThanOrEqual(readsPerFact(2));
+});
+
+it("parts of a transaction give the same sales, together or apart", () => {
+  const facts = sweepOf(6);
+  const together = new Map(facts.map(({ position }) => [position, facts[0]?.position ?? 0n]));
+  const sold = deriveFeed(facts, { ...rules, parts: together });
+  expect(sold).toHaveLength(6);
+  expect(deriveFeed(facts, rules)).toEqual(sold);
 });

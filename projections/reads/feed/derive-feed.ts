@@ -1,48 +1,62 @@
 import { isOfUnknownPool } from "../../exchanges/model/exchange-transaction.ts";
 import { isSaleFact } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
+import {
+  beginPart,
+  deriveSales,
+  emptyTransaction,
+  type FactsOfParts,
+  groupByPart,
+  type KeyedContent,
+  partOf,
+  type TransactionState,
+} from "./derive-sales.ts";
 import { describeFact } from "./describe-fact.ts";
-import { describeSales, type SalesRules } from "./describe-sales.ts";
-import type { EventContent, EventId, FeedEvent } from "./event.ts";
+import type { SalesRules } from "./describe-sales.ts";
+import { type EventContent, type EventId, type FeedEvent, isAfter } from "./event.ts";
 import type { FeedFact, KnownOrder } from "./fact.ts";
+import type { Parts } from "./read-parts.ts";
 
 /** A block's events that are not retracted, in the order in which they were emitted, and its facts. */
 type BlockState = {
   isRetracted: boolean;
   readonly current: Map<string, FeedEvent>;
-  readonly saleFacts: Map<number, FeedFact[]>;
+  readonly transactions: Map<number, TransactionState>;
   readonly otherFacts: FeedFact[];
 };
 
 export type FeedRules = SalesRules & {
   /** Orders that a cancel may be of. */
   readonly orders: readonly KnownOrder[];
+  readonly parts: Parts;
 };
 
+type Derivation = FeedRules & { readonly factsOfParts: FactsOfParts };
+
 /**
- * The events of facts, which are ordered by position. An event depends on the earlier facts of its block alone, so these
- * facts and the whole log give the same events.
+ * The events of facts, which are ordered by position. An event depends on the earlier facts of its block alone and on the
+ * part that its fact is of, so these facts and the whole log give the same events.
  */
 export function deriveFeed(facts: readonly FeedFact[], rules: FeedRules): FeedEvent[] {
   const blocks = new Map<bigint | null, BlockState>();
   const events: FeedEvent[] = [];
-  for (const fact of facts) {
+  const known = facts.filter((fact) => !isOfUnknownPool(fact));
+  const derivation = { ...rules, factsOfParts: groupByPart(known, rules.parts) };
+  for (const fact of known) {
     const block = blocks.get(fact.blockId) ?? emptyBlock();
     blocks.set(fact.blockId, block);
-    events.push(...deriveFact(block, fact, rules));
+    events.push(...deriveFact(block, fact, derivation));
   }
   return events;
 }
 
 function emptyBlock(): BlockState {
-  return { isRetracted: false, current: new Map(), saleFacts: new Map(), otherFacts: [] };
+  return { isRetracted: false, current: new Map(), transactions: new Map(), otherFacts: [] };
 }
 
-function deriveFact(block: BlockState, fact: FeedFact, rules: FeedRules): FeedEvent[] {
+function deriveFact(block: BlockState, fact: FeedFact, rules: Derivation): FeedEvent[] {
   const nextId = idsAt(fact.position);
-  // The sales of a transaction are derived anew at each fact of them.
-  if (isOfUnknownPool(fact)) return [];
-  if (isSaleFact(fact.kind)) return deriveSales(block, fact, rules, nextId);
+  if (isSaleFact(fact.kind)) return sell(block, fact, rules, nextId);
   switch (fact.kind) {
     case factKind.block_retracted:
       block.isRetracted = true;
@@ -69,52 +83,36 @@ function idsAt(position: bigint): NextId {
   };
 }
 
-/** Keys identify events within a block. A sale's contains its content: a sale with another content is another event. */
-type KeyedContent = readonly [key: string, content: EventContent];
-
 function keyedContent(fact: FeedFact, rules: FeedRules): KeyedContent {
   return [`${fact.logIndex} ${fact.subIndex ?? 0}`, describeFact(fact, rules.orders)];
 }
 
-function keyedSales(
-  transactionIndex: number,
-  facts: readonly FeedFact[],
-  rules: FeedRules,
-): KeyedContent[] {
-  return describeSales(facts, rules).map((content) => {
-    return [`sale ${transactionIndex} ${serialize(content)}`, content];
-  });
-}
-
-const serialize = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? `${part}` : part));
-
-/** The sales that the transaction's facts so far make; those that they no longer make are retracted. */
-function deriveSales(
-  block: BlockState,
-  fact: FeedFact,
-  rules: FeedRules,
-  nextId: NextId,
-): FeedEvent[] {
+/** The sales of a fact; those that the facts of earlier parts made and all together do not are retracted. */
+function sell(block: BlockState, fact: FeedFact, rules: Derivation, nextId: NextId): FeedEvent[] {
   const index = fact.transactionIndex ?? 0;
-  const facts = [...(block.saleFacts.get(index) ?? []), fact];
-  block.saleFacts.set(index, facts);
-  if (block.isRetracted) return [];
-  const sales = keyedSales(index, facts, rules);
-  const keys = new Set(sales.map(([key]) => key));
-  const outdated = [...block.current.keys()].filter(
-    (key) => key.startsWith(`sale ${index} `) && !keys.has(key),
-  );
-  const added = sales.filter(([key]) => !block.current.has(key));
+  const transaction = block.transactions.get(index) ?? emptyTransaction();
+  block.transactions.set(index, transaction);
+  const part = partOf(fact, rules.parts);
+  const facts = rules.factsOfParts.get(part) ?? [];
+  const outdated =
+    part === transaction.part ? [] : beginPart(transaction, { part, facts, ...block }, rules);
+  const added = transaction.added.get(fact.logIndex ?? 0) ?? [];
   return [
-    ...retract(block, outdated.toReversed(), "correction", nextId),
+    ...retract(block, lastFirst(block, outdated), "correction", nextId),
     ...emit(block, added, nextId),
   ];
 }
 
+function lastFirst({ current }: BlockState, keys: readonly string[]): string[] {
+  return keys.toSorted((one, other) => {
+    const [first, second] = [current.get(one), current.get(other)];
+    return first !== undefined && second !== undefined && isAfter(first, second) ? -1 : 1;
+  });
+}
+
 /** All events of the block's facts so far, in the order of the chain. */
 function readopt(block: BlockState, rules: FeedRules, nextId: NextId): FeedEvent[] {
-  const sales = [...block.saleFacts].flatMap(([index, facts]) => keyedSales(index, facts, rules));
+  const sales = [...block.transactions.values()].flatMap((one) => deriveSales(one, rules));
   const others = block.otherFacts
     .toSorted((one, other) => (one.subIndex ?? 0) - (other.subIndex ?? 0))
     .map((fact) => keyedContent(fact, rules));

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
-import { saleFactKinds } from "../../exchanges/sale-fact-kinds.ts";
+import { isSaleFact, saleFactKinds } from "../../exchanges/sale-fact-kinds.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import { kindList } from "../../log/fact-kind-sql.ts";
 import {
@@ -51,6 +51,23 @@ export async function readEarlierFacts(
   }
   if (sold.length > 0) parts.push(eventsOf(sold, saleKinds, after));
   return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
+}
+
+/** The facts after a window that make the same sales as its last one: those of one transaction. */
+export async function readFollowingFacts(
+  db: Database,
+  window: readonly FeedFact[],
+  after: bigint,
+): Promise<FeedFact[]> {
+  const last = window.findLast(({ kind }) => isSaleFact(kind));
+  if (last === undefined) return [];
+  return await readFacts(
+    db,
+    sql`
+      select * from log.fact
+      where block_id = ${last.blockId} and transaction_index = ${last.transactionIndex} and log_index is not null
+        and kind = any (${saleKinds}::smallint[]) and position > ${after}`,
+  );
 }
 
 /** Facts after a position that retract events of a window: states of their blocks, and sales of the same blocks. */

@@ -3,13 +3,17 @@ import type { Database } from "../../database.ts";
 import { schemaOf } from "../../versions.ts";
 import type { FeedSource } from "./read-feed.ts";
 import { readFinalPosition } from "./read-finality.ts";
+import { readPartEnd } from "./read-parts.ts";
 
 /** Projections in which callers look up what an event names. */
 const lookupProjections = ["ownership", "sales", "activity", "listings", "bids"];
 
-/** The position up to which events are handed out: where those projections are, and with `final` delivery what is final. */
+/**
+ * The position up to which events are handed out: where those projections are, and with `final` delivery what is final.
+ * A transaction's facts that were appended together are handed out together, as events depend on all of them.
+ */
 export async function readFeedPosition({ db, chainIds, delivery }: FeedSource): Promise<bigint> {
-  const position = await readProjectedPosition(db);
+  const position = await readPartEnd(db, await readProjectedPosition(db));
   return delivery === "final" ? await readFinalPosition(db, chainIds, position) : position;
 }
 

@@ -7,10 +7,12 @@ import {
   readAliases,
   readCancelled,
   readEarlierFacts,
+  readFollowingFacts,
   readLaterFacts,
   readWindow,
 } from "./read-facts.ts";
 import { readFinalBlocks } from "./read-finality.ts";
+import { readParts } from "./read-parts.ts";
 
 export type FeedSource = {
   readonly db: Database;
@@ -37,9 +39,9 @@ export type FeedSlice = {
 const maxBlockStates = 8;
 
 /**
- * Events with after < position ≤ upTo, of `most` positions at most. They are a function of the log up to their
- * position: read later, in other slices or by another process, they are the same. With `final` delivery `upTo` must be
- * `readFeedPosition`'s at most.
+ * Events with after < position ≤ upTo, of `most` positions at most. They are a function of the log up to the append of
+ * their position: read later, in other slices or by another process, they are the same. With `final` delivery `upTo`
+ * must be `readFeedPosition`'s at most.
  */
 export async function readFeed(
   { db, chainIds, feeRecipient, delivery }: FeedSource,
@@ -51,14 +53,15 @@ export async function readFeed(
   const shown = facts.filter(({ position }) => position <= window.upTo);
   if (shown.length === 0) return { events: [], reached: window.upTo };
   const earlier = await readEarlierFacts(db, shown, window);
-  const later = delivery === "final" ? await readLaterFacts(db, shown, window.upTo) : [];
-  const all = [...earlier, ...shown, ...later];
-  const [orders, standsFor, finalBlocks] = await Promise.all([
+  const readRest = delivery === "final" ? readLaterFacts : readFollowingFacts;
+  const all = [...earlier, ...shown, ...(await readRest(db, shown, window.upTo))];
+  const [orders, standsFor, finalBlocks, parts] = await Promise.all([
     readCancelled(db, all, window.upTo),
     readAliases(db),
     readFinalBlocks(db, chainIds),
+    readParts(db, all),
   ]);
-  const derived = deriveFeed(all, { feeRecipient, standsFor, orders });
+  const derived = deriveFeed(all, { feeRecipient, standsFor, orders, parts });
   const lasting = delivery === "final" ? withoutRetracted(derived) : derived;
   const events = lasting
     .filter(({ position }) => position > after && position <= window.upTo)

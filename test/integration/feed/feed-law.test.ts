@@ -38,7 +38,9 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   for (const schema of ["activity", "sales"].map(schemaOf)) await dropTarget(db, schema);
-  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
+  await sql`truncate log.fact, log.block, log.transaction, log.contract, log.transaction_part`.execute(
+    db,
+  );
   await sql`update log.head set position = 0`.execute(db);
 });
 
@@ -73,15 +75,19 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
   });
 
   it.each(seeds)(
-    "adds up to what the projections hold, at any position (seed %i)",
+    "adds up to what the projections hold, after any append (seed %i)",
     async (seed) => {
-      for (const step of stepsOf(order, seed)) await carryOut(step);
+      const heads: bigint[] = [];
+      for (const step of stepsOf(order, seed)) {
+        await carryOut(step);
+        heads.push(await readLogHead(db));
+      }
       const head = await readLogHead(db);
       const events = await readAll(0n, head, 1_000);
       const targets = [await createProjection(db, sales), await createProjection(db, activity)];
 
-      for (let part = 1n; part <= 6n; part += 1n) {
-        const position = (head * part) / 6n;
+      for (let part = 1; part <= 6; part += 1) {
+        const position = heads[Math.ceil((heads.length * part) / 6) - 1] ?? head;
         await project(db, targets, 1_000, position);
         const told = standing(events.filter((event) => event.position <= position));
         expect(told.map(textOf).toSorted()).toEqual(await readActivity(withoutToken(told)));
