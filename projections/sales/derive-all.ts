@@ -10,14 +10,17 @@ import {
   contractsWithoutIds,
   UnregisteredContracts,
 } from "../log/contracts.ts";
+import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { fillDoubtTotals, insertDoubts } from "./doubts.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
 import { type TransactionRows, transactionRows, unregisteredContracts } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";
 import { fillWashTrades } from "./wash-trades.ts";
 
-/** Facts that are in memory at a time, about. */
-const CHUNK_FACTS = 1_000;
+/** Transfers in memory at a time, about, as facts count too: a chunk may exceed it by one transaction. */
+const CHUNK_TRANSFERS = 20_000;
+/** Transfers that a fact counts as. */
+const FACT_TRANSFERS = 20;
 /** Chunks that are committed together; after a kill they are translated again. */
 const CHUNKS = 20;
 
@@ -56,23 +59,47 @@ async function insertSimpleSales(
 /** Positions of the facts to translate, and their chunks. Dropped when all are translated. */
 const factChunks = (schema: string): RawBuilder<unknown> => sql.id(schema, "fact_chunk");
 
-/** Facts of the transactions without a simple sale. A transaction is in one chunk. */
+/**
+ * Facts of the transactions without a simple sale. A transaction is in one chunk. Where several of its facts are stored
+ * with its transfers, all but one repeat them.
+ */
 async function chunkFacts(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     create table ${factChunks(schema)} as
-    select position, min(number) over (partition by block_id, transaction_index) / ${CHUNK_FACTS}::int as chunk
+    select position, is_repeat,
+           (min(ends - size) over (partition by block_id, transaction_index) / ${CHUNK_TRANSFERS}::int)::int as chunk
     from (
-      select position, block_id, transaction_index,
-             row_number() over (order by block_id, transaction_index) as number
-      from ${window.changes} f where kind in ${saleKinds}
-        and not exists (
-          select from ${sql.id(schema, "sale")} sold
-          where sold.block_id = f.block_id and sold.transaction_index = f.transaction_index
-        )
+      select position, block_id, transaction_index, is_repeat, size,
+             sum(size) over (order by block_id, transaction_index rows unbounded preceding) as ends
+      from (
+        select position, block_id, transaction_index, is_repeat,
+               ${FACT_TRANSFERS}::int + case when is_repeat then 0 else transfers end as size
+        from (${untranslatedFacts(schema, window)}) f
+      ) sized
     ) numbered`.execute(session);
   await sql`create index on ${factChunks(schema)} (chunk)`.execute(session);
   await sql`analyze ${factChunks(schema)}`.execute(session);
 }
+
+const untranslatedFacts = (schema: string, window: FactWindow) => sql`
+  select position, block_id, transaction_index, transfers, transfers > 0 and row_number() over (
+           partition by block_id, transaction_index, transfers > 0 order by log_index) > 1 as is_repeat
+  from (
+    select position, block_id, transaction_index, log_index, ${countTransfers} as transfers
+    from ${window.changes} f where kind in ${saleKinds}
+      and not exists (
+        select from ${sql.id(schema, "sale")} sold
+        where sold.block_id = f.block_id and sold.transaction_index = f.transaction_index
+      )
+  ) counted`;
+
+/** Those that a fact is stored with, unless its transaction is not known by them (`isOfUnknownPool`). */
+const countTransfers = sql`
+  case when f.kind = ${kindLiteral("exchange_event")} then (
+    select case when jsonb_typeof(transfers) = 'array' and f.payload -> 'factory' is distinct from 'null'::jsonb
+                then jsonb_array_length(transfers) else 0 end
+    from (select f.payload -> 'transfers' as transfers offset 0) stored
+  ) else 0 end`;
 
 /** While one chunk is translated the database reads the next one and stores the one before. */
 async function translateChunks(
@@ -120,7 +147,10 @@ async function readChunk(
 ): Promise<LocatedTransaction[]> {
   return await readTransactions(
     session,
-    sql`select f.* from ${factChunks(schema)} p join ${window.facts} f using (position) where p.chunk = ${chunk}`,
+    sql`
+      select f.block_id, f.transaction_index, f.log_index, f.kind, f.contract_id, f.from_address, f.to_address,
+             f.order_hash, case when p.is_repeat then f.payload - 'transfers' else f.payload end as payload
+      from ${factChunks(schema)} p join ${window.facts} f using (position) where p.chunk = ${chunk}`,
   );
 }
 
