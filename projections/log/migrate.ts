@@ -43,8 +43,8 @@ import { up as logPartitions } from "./migrations/0071-log-partitions.ts";
 import { up as logArchives } from "./migrations/0072-log-archives.ts";
 import { up as detachedFacts } from "./migrations/0073-detached-facts.ts";
 import { up as newestReadings } from "./migrations/0074-newest-readings.ts";
-import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { up as transactionParts } from "./migrations/0075-transaction-parts.ts";
+import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
 /** Numbered, forward only. A released one is never edited. */
