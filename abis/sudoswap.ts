@@ -16,6 +16,12 @@ export const sudoswapV2FactoryEvents = parseAbi([
   "event NewERC1155Pair(address indexed pool, uint256 initialBalance)",
 ]);
 
+/** Of pools. The variants 0 and 2 are paid in ether, 1 and 3 in `token`, which the others do not have. */
+export const sudoswapV2PairAbi = parseAbi([
+  "function pairVariant() pure returns (uint8)",
+  "function token() pure returns (address)",
+]);
+
 /** Of pools of either standard, since a later version with royalties. `In`: the pool buys. */
 export const sudoswapV2PoolEvents = {
   erc721: parseAbi([

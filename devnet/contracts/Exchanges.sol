@@ -88,6 +88,11 @@ contract SudoswapPool {
 
     receive() external payable {}
 
+    /// Of tokens of ERC-721, for ether.
+    function pairVariant() external pure returns (uint8) {
+        return 0;
+    }
+
     function swapTokenForSpecificNFTs(uint256[] calldata ids) external payable {
         require(msg.value == price * ids.length);
         for (uint256 i; i < ids.length; i++) nft.transferFrom(address(this), msg.sender, ids[i]);

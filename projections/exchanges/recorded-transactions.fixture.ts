@@ -174,7 +174,9 @@ function expectedRow(recorded: RecordedSale, sale: SaleRow | undefined) {
 export const pool: Address = `0x${"9".repeat(40)}`;
 
 /** An event of a made-up transaction; arguments as the log stores them. */
-type GivenEvent = Pick<ExchangeEvent, "event" | "args" | "bid" | "factory"> & { logIndex: number };
+type GivenEvent = Pick<ExchangeEvent, "event" | "args" | "bid" | "factory" | "coin"> & {
+  logIndex: number;
+};
 
 /** A transaction of one source's events, whose contract the sender calls. A transfer delivers each sale. */
 export function givenTransaction(

@@ -16,6 +16,11 @@ export type ExchangeEvent = {
   readonly transfers?: readonly TokenTransfer[];
   /** Of an event that any contract may emit: who created the contract, if an exchange's factory did. */
   readonly factory?: Address | null;
+  /**
+   * Of an event of such a contract that is paid in a coin of its own, as the contract says: the zero address for ether,
+   * null: it says none. Absent: it was not asked.
+   */
+  readonly coin?: Address | null;
   /** The bid that a sale of CryptoPunks took, where its event leaves it out: the punk's last one before it. */
   readonly bid?: { readonly bidder: Address; readonly wei: string };
 };

@@ -6,6 +6,7 @@ import { coreIndexer } from "./indexer-id.ts";
 import { logHead } from "./read-log-head.ts";
 import { type DecodedEvent, stageDecoded } from "./recording/ponder-events.ts";
 import { blockNumberIn } from "./recording/ponder-id.ts";
+import type { PoolCoins } from "./recording/pool-events.ts";
 import { appendStaged, openStage } from "./stage.ts";
 
 /** A block of the log, with the places of its events. */
@@ -99,10 +100,16 @@ function without(all: readonly number[], known: readonly number[]): number[] {
   return all.filter((one) => !set.has(one));
 }
 
+/** Events of the chain that the log lacks, and what their pools are paid in. */
+export type MissingEvents = {
+  readonly missing: readonly DecodedEvent[];
+  readonly coins: PoolCoins;
+};
+
 /** Appends the chain's missing events, and lets count the blocks that are the chain's and no others. */
 export async function repairBlocks(
   db: Database,
-  { wrong, dropped, missing }: { wrong: bigint[]; dropped: bigint[]; missing: DecodedEvent[] },
+  { wrong, dropped, missing, coins }: { wrong: bigint[]; dropped: bigint[] } & MissingEvents,
   at: Date,
 ): Promise<number> {
   return await db.transaction().execute(async (session) => {
@@ -110,7 +117,7 @@ export async function repairBlocks(
     appended += await appendBlockStates(session, "block_readopted", dropped, at);
     if (missing.length > 0) {
       await openStage(session);
-      await stageDecoded(session, missing);
+      await stageDecoded(session, missing, coins);
       appended += (await appendStaged(session)).appended;
     }
     return appended;

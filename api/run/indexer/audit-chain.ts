@@ -13,7 +13,7 @@ import { type ChainClient, openChainClient } from "../../background/chain/client
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import { fetchHeaders, fetchLogIndexes } from "../../background/chain/fetch-logs.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import { type ChainEvent, completeEvents } from "./chain-events.ts";
+import { type ChainEvent, fetchMissing } from "./chain-events.ts";
 import type { Indexer } from "./indexers.ts";
 import { openResumePoint } from "./resume-point.ts";
 import { type SourceFilter, sourceFilters } from "./source-filters.ts";
@@ -185,7 +185,7 @@ async function repair(
     {
       wrong: idsOf("wrong_block"),
       dropped: idsOf("dropped_block"),
-      missing: await completeEvents(client, missing),
+      ...(await fetchMissing(db, client, missing)),
     },
     new Date(),
   );

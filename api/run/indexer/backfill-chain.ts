@@ -3,7 +3,7 @@ import { repairBlocks } from "../../../projections/log/audit.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import { completeEvents } from "./chain-events.ts";
+import { fetchMissing } from "./chain-events.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";
 import { sourceFilters } from "./source-filters.ts";
@@ -43,8 +43,8 @@ export async function backfillChain(options: BackfillOptions): Promise<Backfill>
   let appended = done?.appended ?? 0;
   const walk = { from: done?.next ?? options.from, to, width: chain.logsBlockRange };
   for await (const { range, events } of walkEvents(client, filters, walk)) {
-    const missing = await completeEvents(client, events);
-    appended += await repairBlocks(db, { wrong: [], dropped: [], missing }, new Date());
+    const missing = await fetchMissing(db, client, events);
+    appended += await repairBlocks(db, { wrong: [], dropped: [], ...missing }, new Date());
     await resumePoint.save({ next: range.to + 1, to, appended });
     onProgress({ to: range.to, until: to, appended });
   }

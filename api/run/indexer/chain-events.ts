@@ -1,4 +1,7 @@
+import type { Database } from "../../../projections/database.ts";
+import type { MissingEvents } from "../../../projections/log/audit.ts";
 import type { DecodedEvent } from "../../../projections/log/recording/ponder-events.ts";
+import { readPoolCoinsOf } from "../../../projections/log/recording/pool-coins.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
 import {
   type ChainLog,
@@ -7,6 +10,7 @@ import {
   fetchTransactionCalls,
   type TransactionCall,
 } from "../../background/chain/fetch-logs.ts";
+import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { RpcFailure } from "../../background/chain/rpc-batch.ts";
 import type { EventSource } from "./indexed-sources.ts";
@@ -50,8 +54,19 @@ function isEmptyBatch({ ids, values }: Record<string, unknown>): boolean {
   return Array.isArray(ids) && Array.isArray(values) && Math.min(ids.length, values.length) === 0;
 }
 
+/** Events that the log lacks, as it is to hold them. */
+export async function fetchMissing(
+  db: Database,
+  client: ChainClient,
+  events: readonly ChainEvent[],
+): Promise<MissingEvents> {
+  const missing = await completeEvents(client, events);
+  const coins = await readPoolCoinsOf(db, missing, (pools) => fetchPoolCoins(client, pools));
+  return { missing, coins };
+}
+
 /** The rows that Ponder would have stored for these events, in the chain's order. */
-export async function completeEvents(
+async function completeEvents(
   client: ChainClient,
   events: readonly ChainEvent[],
 ): Promise<DecodedEvent[]> {

@@ -14,6 +14,7 @@ import {
   fetchCanonicalHashes,
   openChainClient,
 } from "../../background/chain/clients.ts";
+import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
@@ -165,6 +166,7 @@ function runIndexerRecorder(
       indexer,
       canonicalHashes: (numbers) => fetchCanonicalHashes(client, [...numbers]),
       transfers: openTransferReader(client, eventsWithTransfers()),
+      poolCoins: (pools) => fetchPoolCoins(client, pools),
       fence: leadership.fence,
       ...(isCore ? {} : { backlogEvents: addedBacklogEvents }),
       onSchema: (schema) => listener.listen(`${schema}_live_query`),

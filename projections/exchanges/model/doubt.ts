@@ -4,6 +4,7 @@ export const doubtReasons = {
   unknown_type: "a packed word, an order type or an asset class has a value without a meaning",
   unknown_pool: "the contract is none of the exchange's pools",
   price_unknown: "no log tells what was paid",
+  currency_unknown: "neither the exchange nor the transfers tell the coin that was paid",
   zero_price: "nothing was paid",
   price_out_of_range: "the price is above 10^27 wei, or less than its fees",
   units_out_of_range: "it sells no unit of a token, or more than a token has",

@@ -1,4 +1,4 @@
-import { zeroAddress } from "viem";
+import { type Address, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { sudoswapFactories } from "../../../abis/sudoswap.ts";
 import {
@@ -10,7 +10,7 @@ import {
   pool,
 } from "../recorded-transactions.fixture.ts";
 
-const [collection, user, recipient, coin, protocol] = addresses();
+const [collection, user, recipient, coin, protocol, worthless] = addresses();
 const first = { contract: collection, tokenId: "7" };
 const second = { contract: collection, tokenId: "8" };
 
@@ -71,6 +71,48 @@ describe("Sudoswap v2", () => {
     ]);
     expect(swap("SudoswapV2", { args }, out.slice(1)).doubts).toEqual(["transfer_mismatch"]);
     expect(swap("SudoswapV2", { args }, []).doubts).toEqual(["transfer_missing"]);
+  });
+});
+
+describe("the currency of a pool of Sudoswap v2", () => {
+  const stated = "1000000000000000000000";
+  const moves: [string, ReturnType<typeof moved>[]][] = [
+    ["nothing", []],
+    ["all of the price", [paid(1, worthless, [user, pool], stated)]],
+    ["another amount", [paid(1, worthless, [user, pool], "1")]],
+    ["the price in a coin that is not the pool's", [paid(1, coin, [user, recipient], stated)]],
+  ];
+  const soldFor = (paidIn: { coin?: Address | null }, transfers: ReturnType<typeof moved>[]) =>
+    swap("SudoswapV2", { args: { amountIn: stated, ids: ["7"] }, ...paidIn }, [
+      ...transfers,
+      moved(3, first, [pool, user]),
+    ]);
+  const boughtFor = (paidIn: { coin?: Address | null }, transfers: ReturnType<typeof moved>[]) => {
+    const event = { event: "SwapNFTInPair", args: { amountOut: stated, ids: ["7"] }, ...paidIn };
+    return swap("SudoswapV2", event, [...transfers, moved(3, first, [user, pool])]);
+  };
+
+  it.each(moves)(
+    "is what the pool says where logs tell that the buyer moved %s",
+    (_, transfers) => {
+      for (const currency of [zeroAddress, worthless, coin]) {
+        const expected = [{ currency, totalWei: stated }];
+        expect(soldFor({ coin: currency }, transfers).sales).toMatchObject(expected);
+        expect(boughtFor({ coin: currency }, transfers).sales).toMatchObject(expected);
+      }
+    },
+  );
+
+  it.each(moves)("is unknown where the pool says none and the buyer moved %s", (_, transfers) => {
+    const doubted = { sales: [], doubts: ["currency_unknown"] };
+    expect(soldFor({ coin: null }, transfers)).toEqual(doubted);
+    expect(boughtFor({ coin: null }, transfers)).toEqual(doubted);
+  });
+
+  it("is told by transfers where the pool was not asked, as of events recorded before it could be", () => {
+    const inCoin = [paid(1, coin, [user, pool], stated)];
+    expect(soldFor({}, inCoin).sales).toMatchObject([{ currency: coin }]);
+    expect(soldFor({}, []).sales).toMatchObject([{ currency: zeroAddress }]);
   });
 });
 

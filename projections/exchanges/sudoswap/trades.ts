@@ -74,8 +74,18 @@ function statedPrice({ args, isSale, ...swap }: Swap, transfers: readonly TokenT
   const royalty = BigInt(royaltyAmount);
   const stated = BigInt((isSale ? amountIn : amountOut) ?? "");
   const fees: FeePayment[] = royalty > 0n ? [{ recipient: zeroAddress, wei: royalty }] : [];
-  const currency = coinOf({ args, isSale, ...swap }, transfers, stated) ?? zeroAddress;
+  const currency = currencyOf({ args, isSale, ...swap }, transfers, stated);
   return { currency, totalWei: isSale ? stated : stated + royalty, fees };
+}
+
+/**
+ * What the pool is paid in, as it says itself: a coin may move without a log, or with one of another amount, and would
+ * pass for ether. Where it was not asked, as before there was that question, the transfers tell.
+ */
+function currencyOf(swap: Swap, transfers: readonly TokenTransfer[], wei: bigint): Address {
+  const { coin } = swap.event;
+  if (coin === null) throw new DoubtfulEvent("currency_unknown");
+  return coin ?? coinOf(swap, transfers, wei) ?? zeroAddress;
 }
 
 /** The coin of which one payer paid that much, in one or several transfers; null: ether was paid, or the pool's coin. */

@@ -5,8 +5,14 @@ import { appendBlockStates } from "../block-states.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { appendStaged, openStage } from "../stage.ts";
 import { readMissingTransfers } from "./missing-transfers.ts";
-import { type EventSelection, type EventTransfers, stageEvents } from "./ponder-events.ts";
+import {
+  type EventSelection,
+  type EventTransfers,
+  type FoundBeside,
+  stageEvents,
+} from "./ponder-events.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
+import { readMissingPoolCoins } from "./pool-coins.ts";
 import type { Plan, PonderBlock } from "./reconcile.ts";
 import {
   isRecorded,
@@ -41,7 +47,7 @@ export async function executePlan(
   const changes = whole.plan.retract.length + whole.plan.readopt.length + whole.plan.append.length;
   if (changes === 0 && !whole.settles) return { appended: 0, isWhole: true };
   // Before the transaction: a slow node holds no lock.
-  const { step, found, isWhole } = await readTransfers(db, recording, progress, whole);
+  const { step, found, isWhole } = await readBeside(db, recording, progress, whole);
   const { plan, inPonder, upTo, settles } = step;
   const appended = await db.transaction().execute(async (session) => {
     let appended = 0;
@@ -79,7 +85,24 @@ function selectionOf(
   };
 }
 
-type StepWithTransfers = { step: Step; found: EventTransfers[]; isWhole: boolean };
+type StepWith<Found> = { step: Step; found: Found; isWhole: boolean };
+
+/** What events of a step are stored with; where that is too much, of a part of the step. */
+async function readBeside(
+  db: Database,
+  recording: Recording,
+  progress: RecorderProgress,
+  whole: Step,
+): Promise<StepWith<FoundBeside>> {
+  const read = await readTransfers(db, recording, progress, whole);
+  const { step, found: transfers } = read;
+  const { poolCoins } = recording;
+  if (poolCoins === undefined || !blocksOf(step).some(({ holdsSources }) => holdsSources))
+    return { ...read, found: { transfers, coins: {} } };
+  const selection = selectionOf(recording, progress, step);
+  const coins = await readMissingPoolCoins(db, progress.schema, selection, poolCoins);
+  return { ...read, found: { transfers, coins } };
+}
 
 /** The transfers that events of a step are stored with; where these are too many, of a part of the step. */
 async function readTransfers(
@@ -87,7 +110,7 @@ async function readTransfers(
   recording: Recording,
   progress: RecorderProgress,
   step: Step,
-): Promise<StepWithTransfers> {
+): Promise<StepWith<EventTransfers[]>> {
   const { transfers, passTransfers = PASS_TRANSFERS } = recording;
   if (transfers === undefined || !blocksOf(step).some(({ holdsSources }) => holdsSources))
     return { step, found: [], isWhole: true };

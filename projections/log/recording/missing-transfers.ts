@@ -3,7 +3,7 @@ import type { Database } from "../../database.ts";
 import { kindLiteral } from "../fact-kind-sql.ts";
 import { argumentsOf, type EventSelection, type EventTransfers } from "./ponder-events.ts";
 import { transactionPrefixOf } from "./ponder-id.ts";
-import { createsPool, isOfPool, recordedFactory } from "./pool-events.ts";
+import { createsPool, isOfKnownPool, isOfPool } from "./pool-events.ts";
 
 /** A transaction of a chain, in the block that its events say. Hex, lower case. */
 export type TransactionRef = { readonly hash: string; readonly blockHash: string };
@@ -95,8 +95,7 @@ function selectMissing(
     return sql`
       (${source}, ${sql.ref(`${alias}.name`)}) in (
         select * from unnest(${events.map((one) => one.source)}::text[], ${events.map((one) => one.name)}::text[]))
-      and (not ${isOfPool(source)} or ${sql.ref(`${alias}.address`)} in (select pool from created)
-           or ${recordedFactory(alias)} is not null)`;
+      and (not ${isOfPool(source)} or ${isOfKnownPool(alias)})`;
   };
   const sources = [...new Set(events.map(({ source }) => source))];
   const each = events.filter((one) => one.each).map(({ source }) => source);

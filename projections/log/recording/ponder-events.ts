@@ -3,7 +3,13 @@ import { zeroAddress } from "viem";
 import type { Session } from "../../database.ts";
 import { eventKindSql } from "../event-kinds.ts";
 import { kindList, kindLiteral } from "../fact-kind-sql.ts";
-import { createdPools, createsPool, poolFactory } from "./pool-events.ts";
+import {
+  createdPools,
+  createsPool,
+  type PoolCoins,
+  poolCoinRows,
+  poolOrigin,
+} from "./pool-events.ts";
 import { punkTransfer, takenBid } from "./punk-events.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]. */
@@ -23,19 +29,25 @@ export type EventTransfers = {
   readonly transfers: readonly unknown[];
 };
 
+/** What events are stored with that Ponder's rows do not hold. */
+export type FoundBeside = {
+  readonly transfers: readonly EventTransfers[];
+  readonly coins: PoolCoins;
+};
+
 /** Stages events of a Ponder schema as facts, without leaving the database. A batch becomes a fact per element. */
 export async function stageEvents(
   session: Session,
   schema: string,
   { after, upTo, blockHashes, condition }: EventSelection,
-  transfers: readonly EventTransfers[],
+  { transfers, coins }: FoundBeside,
 ): Promise<void> {
   const selected = sql`
     event.id > ${after} and event.id <= ${upTo} and event.block_hash = any (${blockHashes}::text[]) and ${condition}`;
   const decoded = sql`
     select event.*, ${argumentsOf(sql`event.args`)} as a
     from ${sql.table(`${schema}.event`)} event where ${selected}`;
-  await stageRows(session, { decoded, events: withTransfers(decoded, transfers) });
+  await stageRows(session, { decoded, events: withTransfers(decoded, transfers), coins });
 }
 
 /**
@@ -98,6 +110,7 @@ export type DecodedEvent = {
 export async function stageDecoded(
   session: Session,
   events: readonly DecodedEvent[],
+  coins: PoolCoins = {},
 ): Promise<void> {
   const rows = events.map((event, index) => ({ ...event, id: String(index).padStart(10, "0") }));
   const decoded = sql`
@@ -111,16 +124,17 @@ export async function stageDecoded(
         "blockTimestamp" bigint, "transactionHash" text, "transactionIndex" integer, "logIndex" integer,
         args jsonb, sender text, target text, "calldataTail" text, transfers jsonb
       )`;
-  await stageRows(session, { decoded, events: decoded });
+  await stageRows(session, { decoded, events: decoded, coins });
 }
 
 type StagedRows = {
   readonly decoded: RawBuilder<unknown>;
   /** The same with `transfers`. */
   readonly events: RawBuilder<unknown>;
+  readonly coins: PoolCoins;
 };
 
-async function stageRows(session: Session, { decoded, events }: StagedRows): Promise<void> {
+async function stageRows(session: Session, { decoded, events, coins }: StagedRows): Promise<void> {
   const creations = sql`select address, a from (${decoded}) d where ${createsPool(sql`d.source`)}`;
   await sql`
     insert into staged (ord, kind, chain_id, block_number, block_hash, block_timestamp, transaction_index,
@@ -136,6 +150,7 @@ async function stageRows(session: Session, { decoded, events }: StagedRows): Pro
       select event.*, ${eventKindSql(sql`event.source`, sql`event.name`)} as kind from (${events}) event offset 0
     ) e
     left join (${createdPools(creations)}) created on created.pool = e.address
+    left join (${poolCoinRows(coins)}) paid on paid.pool = e.address
     cross join lateral (${elements}) element`.execute(session);
 }
 
@@ -197,5 +212,5 @@ const payload = (events: RawBuilder<unknown>) => sql`case e.kind
     jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)
       || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
-      || coalesce(${takenBid(events)}, ${poolFactory}, '{}')
+      || coalesce(${takenBid(events)}, ${poolOrigin}, '{}')
 end`;

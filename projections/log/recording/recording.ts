@@ -1,6 +1,7 @@
 import type { Session } from "../../database.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import type { TransferReader } from "./missing-transfers.ts";
+import type { PoolCoinReader } from "./pool-coins.ts";
 import type { CanonicalHashes } from "./reconcile.ts";
 
 /** What an indexer's events are recorded with. */
@@ -8,6 +9,8 @@ export type Recording = IndexerId & {
   canonicalHashes: CanonicalHashes;
   /** Reads what some events are stored with; absent: none is. */
   transfers?: TransferReader;
+  /** Reads what pools are paid in; absent: their events are stored without. */
+  poolCoins?: PoolCoinReader;
   now: () => Date;
   /** Asked before each commit; throws when another process records by now. */
   fence: (session: Session) => Promise<void>;

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TransferReader } from "../../../projections/log/recording/missing-transfers.ts";
+import type { PoolCoinReader } from "../../../projections/log/recording/pool-coins.ts";
 import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import { addressOf, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -19,12 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function record(transfers?: TransferReader): Promise<void> {
+async function record(transfers?: TransferReader, poolCoins?: PoolCoinReader): Promise<void> {
   const recording = {
     ...{ chainId: 1, indexer: "core" },
     canonicalHashes: async () =>
-      new Map([b1, b2].map(({ number, hash }) => [BigInt(number), hash])),
+      new Map(
+        [1, 2, 3, 4, 5]
+          .map((number) => block(1, number))
+          .map(({ number, hash }) => [BigInt(number), hash]),
+      ),
     ...(transfers === undefined ? {} : { transfers }),
+    ...(poolCoins === undefined ? {} : { poolCoins }),
     now: () => new Date(0),
     fence: async () => {},
   };
@@ -115,5 +121,58 @@ describe("an event of a pool", () => {
       where kind = 35 and log_index >= 20 order by log_index`.execute(database.db);
     expect(rows.filter(({ stored }) => stored).map(({ log }) => log)).toEqual([21, 24]);
     expect(requested).toEqual([7, 8]);
+  });
+
+  it("has the coin that its pool is paid in, if a factory created the pool; each pool is asked once a pass", async () => {
+    const at = block(1, 4);
+    const [ether, silent, unasked] = [6, 7, 8].map(addressOf) as [Address, Address, Address];
+    const ofVersion2 = (event: Emitted): Emitted =>
+      event.name === "NewPair"
+        ? { ...event, source: "SudoswapV2Factory", name: "NewERC721Pair" }
+        : { ...event, source: "SudoswapV2" };
+    const events = [
+      created(at, 30, ether),
+      swapped(at, 31, ether),
+      swapped(at, 32, ether),
+      created(at, 33, silent),
+      swapped(at, 34, silent),
+      swapped(at, 35, stranger),
+    ].map(ofVersion2);
+    const asked: string[][] = [];
+    const transfers: TransferReader = {
+      events: [{ source: "SudoswapV2", name: "SwapNFTOutPair" }],
+      fetch: async (transactions) => new Map(transactions.map(({ hash }) => [hash, []])),
+    };
+    let isDown = true;
+    const read: PoolCoinReader = async (pools) => {
+      if (isDown) throw new Error("the node is down");
+      asked.push([...pools]);
+      return Object.fromEntries(pools.map((pool) => [pool, pool === silent ? null : later]));
+    };
+    const coins = async () => {
+      const { rows } = await sql<{ log: number; isStored: boolean; coin: string | null }>`
+        select log_index as log, payload ? 'coin' as "isStored", payload ->> 'coin' as coin from log.fact
+        where kind = 35 and log_index >= 30 order by log_index`.execute(database.db);
+      return rows.map(({ log, isStored, coin }) => [log, isStored ? coin : "not asked"]);
+    };
+    await emit(database.db, "ponder_1", events);
+    await expect(record(transfers, read)).rejects.toThrow("the node is down");
+    expect(await coins()).toEqual([]);
+    isDown = false;
+    await record(transfers, read);
+    const first = [
+      ...[
+        [31, later],
+        [32, later],
+        [34, null],
+      ],
+      [35, "not asked"],
+    ];
+    expect(await coins()).toEqual(first);
+    const swaps = [swapped(block(1, 5), 40, ether), swapped(block(1, 5), 41, unasked)];
+    await emit(database.db, "ponder_1", swaps.map(ofVersion2));
+    await record(transfers, read);
+    expect(await coins()).toEqual([...first, [40, later], [41, "not asked"]]);
+    expect(asked).toEqual([[ether, silent], [ether]]);
   });
 });

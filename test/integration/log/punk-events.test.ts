@@ -117,7 +117,8 @@ describe("events of CryptoPunks", () => {
       ...{ sender: alice, target: cryptopunks, calldataTail: null },
       transfers: [{ logIndex: 9, to: bob }],
     };
-    await repairBlocks(database.db, { wrong: [], dropped: [], missing: [event] }, new Date(0));
+    const repair = { wrong: [], dropped: [], missing: [event], coins: {} };
+    await repairBlocks(database.db, repair, new Date(0));
     expect((await bids()).at(-1)).toEqual([9, { bidder: bob, wei: "44" }]);
     expect((await transfers()).at(-1)).toEqual([9, alice, bob, "8"]);
   });

@@ -15,7 +15,7 @@ export type Trade = {
 };
 
 /** What a log says, without what the recorder adds from its transaction. */
-export type Emitted = Pick<ExchangeEvent, "source" | "event" | "args" | "bid" | "factory">;
+export type Emitted = Pick<ExchangeEvent, "source" | "event" | "args" | "bid" | "factory" | "coin">;
 
 /** A payment in coins that the transaction's transfers tell. */
 export type Payment = { contract: Address; from: Address; to: Address; amount: string };

@@ -135,7 +135,7 @@ const raribleV2: Emitter = ({ seller, buyer, wei, orderHash }, random) => {
   return { events: [{ source: "RaribleV2", event: "Match", args }], payments };
 };
 
-/** A pool that somebody made up, now and then. */
+/** A pool that somebody made up, now and then. It says what it is paid in, or was not asked. */
 const sudoswapV2: Emitter = ({ tokenId, wei }, random) => {
   const isRoyalty = random.chance(0.5);
   const isErc1155 = random.chance(0.5);
@@ -146,7 +146,8 @@ const sudoswapV2: Emitter = ({ tokenId, wei }, random) => {
   };
   const source = `SudoswapV2${standard}${isRoyalty ? "Royalty" : ""}`;
   const factory = random.chance(0.8) ? sudoswapFactories["2"] : null;
-  return { events: [{ source, event: "SwapNFTOutPair", args, factory }], holder: pool };
+  const paidIn = random.pick([{ coin: zeroAddress }, { coin: addressOf(80) }, { coin: null }, {}]);
+  return { events: [{ source, event: "SwapNFTOutPair", args, factory, ...paidIn }], holder: pool };
 };
 
 const sudoswapV1: Emitter = ({ buyer, wei }, random) => ({

@@ -2,7 +2,7 @@ import type { ChainId } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { fetchReadBasis } from "../../../api/background/chain/contract-calls.ts";
 import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
-import { completeEvents, fetchEvents } from "../../../api/run/indexer/chain-events.ts";
+import { fetchEvents, fetchMissing } from "../../../api/run/indexer/chain-events.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
 import type { Database } from "../../../projections/database.ts";
@@ -33,10 +33,10 @@ export async function recordChain(
   const { number } = await fetchReadBasis(client);
   const events = await fetchEvents(client, filters, { from: 0, to: Number(number) });
   if (events === null) throw new Error(`chain ${chainId} is too long to be read at once`);
-  const decoded = await completeEvents(client, events);
+  const { missing, coins } = await fetchMissing(db, client, events);
   return await db.transaction().execute(async (session) => {
     await openStage(session);
-    await stageDecoded(session, decoded);
+    await stageDecoded(session, missing, coins);
     return await appendStaged(session);
   });
 }
