@@ -14,7 +14,7 @@ type Versioned = {
 
 const definitions = {
   sales: {
-    version: 14,
+    version: 15,
     first: 12,
     tables: [
       ...["sale", "doubt", "doubt_total", "wash_trade", "total", "day", "token_total"],
@@ -49,7 +49,7 @@ const definitions = {
   bids: { version: 5, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 9,
+    version: 10,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
@@ -60,7 +60,7 @@ const definitions = {
         ownership: 3,
         collections: 6,
         coin_prices: 1,
-        sales: 14,
+        sales: 15,
         listings: 7,
         bids: 5,
         floors: 2,

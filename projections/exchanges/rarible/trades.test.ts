@@ -59,6 +59,14 @@ describe("a match that names neither parties nor assets", () => {
     ]);
   });
 
+  it("is doubted where the buyer gave the seller less than the price in a coin", () => {
+    for (const amount of ["1", "999"]) {
+      const transfers = [paid(6, weth, [buyer, seller], amount), token];
+      const given = givenTransaction("RaribleV2", [match("2", "1000")], { transfers });
+      expect(outcomeOf(given)).toEqual({ sales: [], doubts: ["currency_unknown"] });
+    }
+  });
+
   it.each([
     ["neither fill is the number of units", [token], "unknown_type"],
     ["nothing moved", [], "transfer_missing"],

@@ -84,7 +84,10 @@ function matchTrade(
   };
 }
 
-/** Of a price in coins the buyer's transfers are all of it. They are another matter when they do not add up to it. */
+/**
+ * Of a price in coins the buyer's transfers are all of it. More of them are another matter as well; less may hide a coin
+ * that moves without its log.
+ */
 function paidIn(
   paid: readonly TokenTransfer[],
   seller: Address,
@@ -94,7 +97,8 @@ function paidIn(
   if (currency === undefined) return { currency: zeroAddress, totalWei: wei, fees: [] };
   const own = paid.filter(({ contract }) => contract === currency);
   const totalWei = sumOfAmounts(own);
-  if (totalWei < wei || totalWei > wei + wei / 10n) return { currency, totalWei: wei, fees: [] };
+  if (totalWei < wei) throw new DoubtfulEvent("currency_unknown");
+  if (totalWei > wei + wei / 10n) return { currency, totalWei: wei, fees: [] };
   const fees = own
     .filter(({ to }) => to !== seller)
     .map(({ to, amount }): FeePayment => ({ recipient: to, wei: BigInt(amount) }));

@@ -60,6 +60,24 @@ describe("OrdersMatched", () => {
     expect(sales).toMatchObject([{ currency: coin, totalWei: "1000", netWei: "975" }]);
   });
 
+  it("of coins that are not the price is doubted: one that moves without its log would pass for ether", () => {
+    for (const amount of ["1", "999", "1001"]) {
+      const transfers = [paid(1, coin, [taker, maker], amount), token(3, "7")];
+      const transaction = givenTransaction("WyvernV2", [matched()], { transfers });
+      expect(outcomeOf(transaction)).toEqual({ sales: [], doubts: ["currency_unknown"] });
+    }
+  });
+
+  it("is of ether whatever coins move between others", () => {
+    const transfers = [
+      paid(1, coin, [collector, maker], "5"),
+      paid(2, coin, [taker, collector], "1000"),
+      token(3, "7"),
+    ];
+    const { sales } = outcomeOf(givenTransaction("WyvernV2", [matched()], { transfers }));
+    expect(sales).toMatchObject([{ currency: zeroAddress, totalWei: "1000" }]);
+  });
+
   it.each([
     ["a listing", [maker, taker], { side: "ask", orderHash: sellHash, buyer: taker }],
     ["a bid", [taker, maker], { side: "bid", orderHash: buyHash, buyer: maker }],

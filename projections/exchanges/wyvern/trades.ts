@@ -2,7 +2,7 @@ import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
-import { type LogRange, nftTransfers, payments } from "../model/payments.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
 
@@ -32,9 +32,7 @@ function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[], range
   const { maker, taker } = matched;
   const [seller, buyer] = side === "ask" ? [maker, taker] : [taker, maker];
   const totalWei = BigInt(matched.price);
-  const payment = payments(transfers, { ...range, from: buyer, to: seller }).find(
-    ({ amount }) => BigInt(amount) === totalWei,
-  );
+  const payment = paymentOf(payments(transfers, { ...range, from: buyer, to: seller }), totalWei);
   return {
     items: delivered(event, nfts, last).map((transfer) => ({
       seller,
@@ -70,6 +68,16 @@ function delivered(
 ): readonly NftTransfer[] {
   if (target !== contract) return [last];
   return nfts.filter(({ from, to }) => from === last.from && to === last.to);
+}
+
+/**
+ * The payment of a price in coins; undefined: it was paid in ether, and no coin moved between the two. Coins that are not
+ * the price may be of one whose logs say something else than it moves, which would pass for ether.
+ */
+function paymentOf(paid: readonly TokenTransfer[], wei: bigint): TokenTransfer | undefined {
+  const payment = paid.find(({ amount }) => BigInt(amount) === wei);
+  if (payment === undefined && sumOfAmounts(paid) > 0n) throw new DoubtfulEvent("currency_unknown");
+  return payment;
 }
 
 /** Of a price in coins the seller pays the fee, right after he is paid. How ether is divided no log tells. */
