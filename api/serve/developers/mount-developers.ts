@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Express, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { sendText } from "../http/answer.ts";
 import { databaseRefusal } from "../http/failures/database-refusals.ts";
+import { loggedPath } from "../http/logged-path.ts";
 import { servePath } from "../http/mount.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { pageHeaders } from "../http/security.ts";
@@ -110,7 +111,8 @@ function handleErrors(logger: Logger): ErrorRequestHandler {
     const isClientError = status >= 400 && status < 500;
     const requestId = requestIdOf(response);
     if (!isClientError) {
-      const { method, path } = request;
+      const { method } = request;
+      const path = loggedPath(request);
       logger.error({ err: error, requestId, method, path }, "request failed");
     }
     const page = isClientError

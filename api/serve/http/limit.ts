@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { callerAddress, callerIp } from "./caller-address.ts";
+import { loggedPath } from "./logged-path.ts";
 import {
   type RateLimitState,
   type Refund,
@@ -121,17 +122,16 @@ export function limitRequests(
   };
 }
 
-const maxPathLength = 300;
-
 function recordAnswer(
   limiter: Limiter,
   keyId: number,
   at: Date,
-  { method, baseUrl, path: rest }: Request,
+  request: Request,
   response: Response,
 ): void {
   const startedAt = performance.now();
-  const path = (baseUrl + rest).slice(0, maxPathLength);
+  const { method } = request;
+  const path = loggedPath(request);
   response.once("close", () => {
     const durationMs = Math.round(performance.now() - startedAt);
     limiter.record({ keyId, at, method, path, status: response.statusCode, durationMs });

@@ -7,6 +7,7 @@ import {
 } from "../../../../projections/database-failure.ts";
 import { reject } from "../../../../projections/domain/rejection.ts";
 import { ReadTimedOut } from "../concurrency/slow-requests.ts";
+import { loggedPath } from "../logged-path.ts";
 import { PositionNotReached } from "../reads/position.ts";
 import { requestIdOf } from "../request-id.ts";
 import type { Refused } from "../route.ts";
@@ -38,11 +39,14 @@ export function databaseRefusal(
 ): DatabaseRefusal | undefined {
   const refusal = refusalOf(error);
   if (refusal === undefined) return undefined;
-  const { method, path } = request;
+  const { method } = request;
+  // A position is the caller's own, and every caller may name one; `position_wait_seconds` counts those in the log.
+  const level = error instanceof PositionNotReached ? "debug" : "warn";
   // Without the stack: while the database is down this is written for every request.
   const reason = error instanceof Error ? error.message : String(error);
-  logger.warn(
-    { reason, requestId: requestIdOf(response), method, path, code: refusal.rejected },
+  const [requestId, path] = [requestIdOf(response), loggedPath(request)];
+  logger[level](
+    { reason, requestId, method, path, code: refusal.rejected },
     "request refused for the state of the database",
   );
   if (!response.headersSent) response.set("Retry-After", String(refusal.retryAfterSeconds));

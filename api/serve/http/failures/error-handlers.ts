@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { sendRejection } from "../answer.ts";
+import { loggedPath } from "../logged-path.ts";
 import { requestIdOf } from "../request-id.ts";
 import { databaseRefusal, databaseRefusals } from "./database-refusals.ts";
 
@@ -30,8 +31,9 @@ export function handleErrors(logger: Logger): ErrorRequestHandler {
       sendRejection(response, databaseRefusals[refusal.rejected], refusal);
       return;
     }
-    const { method, path } = request;
-    logger.error({ err: error, requestId: requestIdOf(response), method, path }, "request failed");
+    const { method } = request;
+    const [requestId, path] = [requestIdOf(response), loggedPath(request)];
+    logger.error({ err: error, requestId, method, path }, "request failed");
     sendRejection(response, 500, reject("internal", "Internal error"));
   };
 }

@@ -134,7 +134,7 @@ const positionFields = {
     .optional()
     .meta({
       description:
-        "`X-Position` of an earlier answer, of the same chain: the data is at least as new. Of positions by chain (`1=120,33139=455`) those of the request's chain count. Waits up to 250 ms, else 503 `position_not_reached`. Also as the query parameter `min_position`.",
+        "`X-Position` of an earlier answer, of the same chain: the data is at least as new. Of positions by chain (`1=120,33139=455`) those of the request's chain count. Waits up to 250 ms, else 503 `position_not_reached`; at once for a position beyond the log. Also as the query parameter `min_position`.",
       override: { type: "string", pattern: positionPattern },
     }),
 };

@@ -79,21 +79,33 @@ export function openPositionedReads(options: PositionedReadsOptions): Positioned
       },
     );
 
+  /** Behind an address may be several servers: what one has reached another may not. */
+  const tryUntil = async <Tried extends object>(
+    wait: Wait,
+    target: Target,
+    attempt: () => Promise<Tried>,
+  ): Promise<Tried> => {
+    for (;;) {
+      await reach(target, wait);
+      const tried = await attempt();
+      if ("result" in tried || wait.isOver()) return tried;
+    }
+  };
+
   const readOn = async <Result>(
     target: Target,
     wanted: Wanted,
     read: (snapshot: PositionedSnapshot) => Promise<Result>,
   ): Promise<Result> => {
     const startedAt = performance.now();
-    let tried = await tryOnce(target, wanted, read);
-    if ("result" in tried) return tried.result;
-    const deadline = startedAt + maxWaitMs;
-    let outcome: WaitOutcome = "reached";
-    // Behind an address may be several servers: what one has reached another may not.
-    while ("behind" in tried && performance.now() < deadline) {
-      await reach(target, wanted.atLeast, deadline);
-      tried = await tryOnce(target, wanted, read);
+    const first = await tryOnce(target, wanted, read);
+    if ("result" in first) return first.result;
+    const wait = openWait(primary, wanted.atLeast, startedAt);
+    let tried = await tryUntil(wait, target, () => tryOnce(target, wanted, read));
+    if ("behind" in tried && wait.isBeyondLog()) {
+      throw new PositionNotReached(wanted.atLeast, tried.behind);
     }
+    let outcome: WaitOutcome = "reached";
     if ("behind" in tried && target !== primary) {
       outcome = "primary";
       tried = await tryOnce(primary, wanted, read);
@@ -120,7 +132,9 @@ export function openPositionedReads(options: PositionedReadsOptions): Positioned
     },
     async reachOnPrimary(atLeast) {
       if (atLeast === 0n) return;
-      const reached = await reach(primary, atLeast, performance.now() + maxWaitMs);
+      const { position } = await primary.readVersion();
+      if (position >= atLeast) return;
+      const reached = await reach(primary, openWait(primary, atLeast, performance.now()));
       if (reached < atLeast) throw new PositionNotReached(atLeast, reached);
     },
     async readPrimaryPosition() {
@@ -131,11 +145,36 @@ export function openPositionedReads(options: PositionedReadsOptions): Positioned
   };
 }
 
-/** Polls until a database has reached a position, or the time is over. Returns where it is. */
-async function reach(target: Target, atLeast: bigint, deadline: number): Promise<bigint> {
+type Wait = {
+  readonly atLeast: bigint;
+  /** Whether no read may be waited for any longer. */
+  isOver(): boolean;
+  /** Whether the log has no such position, so that nobody was told it and waiting is of no use. */
+  isBeyondLog(): boolean;
+};
+
+/** While the head is read, and when that fails, the position is waited for like one of the log. */
+function openWait(primary: Target, atLeast: bigint, startedAt: number): Wait {
+  const deadline = startedAt + maxWaitMs;
+  let isBeyondLog = false;
+  primary.readHead().then(
+    (head) => {
+      isBeyondLog = atLeast > head;
+    },
+    () => {},
+  );
+  return {
+    atLeast,
+    isOver: () => isBeyondLog || performance.now() >= deadline,
+    isBeyondLog: () => isBeyondLog,
+  };
+}
+
+/** Polls until a database has reached a position, or the wait is over. Returns where it is. */
+async function reach(target: Target, { atLeast, isOver }: Wait): Promise<bigint> {
   for (;;) {
     const { position } = await target.readVersion();
-    if (position >= atLeast || performance.now() >= deadline) return position;
+    if (position >= atLeast || isOver()) return position;
     await delay(pollMs);
   }
 }

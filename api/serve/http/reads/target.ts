@@ -1,5 +1,6 @@
 import type { Database } from "../../../../projections/database.ts";
 import { type DataVersion, readDataVersion } from "../../../../projections/engine/data-version.ts";
+import { readLogHead } from "../../../../projections/log/read-log-head.ts";
 import type { LoadClass } from "../concurrency/load-class.ts";
 import { shareReads } from "./share-reads.ts";
 
@@ -10,6 +11,8 @@ export type Target = {
   readonly dbOf: (loadClass: LoadClass) => Database;
   /** Its data's version now, by a statement that concurrent callers share. */
   readonly readVersion: () => Promise<DataVersion>;
+  /** The position of the last fact of its log now; shared likewise. */
+  readonly readHead: () => Promise<bigint>;
 };
 
 type TargetOptions = {
@@ -29,5 +32,6 @@ export function openTarget(
     name,
     dbOf: (loadClass) => (loadClass === "lists" ? listDb : db),
     readVersion: shareReads(() => readDataVersion(versionDb, projections)),
+    readHead: shareReads(() => readLogHead(versionDb)),
   };
 }

@@ -8,6 +8,7 @@ import type { SlowRequests } from "../../http/concurrency/slow-requests.ts";
 import { databaseRefusal } from "../../http/failures/database-refusals.ts";
 import type { ExplainFailure } from "../../http/failures/unready-tables.ts";
 import { unavailableSeconds } from "../../http/handler.ts";
+import { loggedPath } from "../../http/logged-path.ts";
 import { positionOf, readsFor } from "../../http/reads/across.ts";
 import { type Cells, cellOf, positionFor } from "../../http/reads/cells.ts";
 import { addressOf, setPosition } from "../../http/reads/position.ts";
@@ -92,7 +93,7 @@ function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageConten
   if (databaseRefusal(error, failure) !== undefined) return unavailablePage(chainId);
   const { request, response, logger } = failure;
   const requestId = requestIdOf(response);
-  logger.error({ err: error, requestId, path: request.path }, "page failed");
+  logger.error({ err: error, requestId, path: loggedPath(request) }, "page failed");
   return failedPage(chainId, requestId);
 }
 
