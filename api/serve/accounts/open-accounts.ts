@@ -77,7 +77,10 @@ export function openAccounts({
   const warn = (message: string) => (error: unknown) => logger.warn({ err: error }, message);
   const writePlaces = () => places.flush().catch(warn("places of accounts cannot be written"));
   const timers = [
-    setInterval(() => deleteExpiredAccounts(db).catch(warn("account cleanup failed")), sweepMs),
+    setInterval(
+      () => deleteExpiredAccounts(db, new Date()).catch(warn("account cleanup failed")),
+      sweepMs,
+    ),
     setInterval(writePlaces, writeMs),
   ];
   return {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { beganLater } from "../keys/clock-steps.ts";
 import { type Clock, currentTime } from "./clock.ts";
 
 /** How often one subject may attempt something, in a window that starts with its first attempt. */
@@ -80,7 +81,7 @@ export function openThrottle(db: Database, clock: Clock): Throttle {
   };
 }
 
-const isOver = sql.raw("a.ends_at <= excluded.began_at");
+const isOver = sql<boolean>`(a.ends_at <= excluded.began_at or ${beganLater("a")})`;
 
 /** Hashed, so that user input is not stored and has a fixed length. */
 const nameOf = (rule: string, subject: string): string =>

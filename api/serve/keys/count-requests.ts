@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import type { Scope } from "../http/scope.ts";
+import { beganLater } from "./clock-steps.ts";
 import type { KeyType } from "./key-text.ts";
 
 /** Requests per minute for each kind of caller; 0: unlimited. */
@@ -127,7 +128,7 @@ export async function countRequests(
   return rows.map(countedOf);
 }
 
-const isOver = sql.raw("m.began_at <= excluded.began_at - interval '1 minute'");
+const isOver = sql<boolean>`(m.began_at <= excluded.began_at - interval '1 minute' or ${beganLater("m")})`;
 const fitting = sql.raw("greatest(0, least(excluded.granted, excluded.per_minute - m.used))");
 
 type Row = Omit<KnownKey, "id"> & {

@@ -18,7 +18,9 @@ export function openLocalCounts() {
     /** Counts requests, if all of them fit. */
     take(caller: string, perMinute: number, wanted: number, nowMs: number) {
       const known = minutes.get(caller);
-      const isCurrent = known !== undefined && nowMs < known.beganMs + minuteMs;
+      // One that began later than now is of before the clock was set back.
+      const isCurrent =
+        known !== undefined && known.beganMs <= nowMs && nowMs < known.beganMs + minuteMs;
       const minute = isCurrent ? known : { beganMs: nowMs, perMinute, used: 0, freed: 0 };
       const isGranted = minute.used + wanted <= perMinute;
       if (isGranted) minute.used += wanted;

@@ -59,7 +59,7 @@ export function openAccess({ config, logger, onUse }: AccessOptions): Access {
     await usage.flush().catch(warn("key usage flush failed"));
     await requests.flush().catch(warn("request log flush failed"));
   };
-  const sweep = () => deleteExpiredAccess(db).catch(warn("access cleanup failed"));
+  const sweep = () => deleteExpiredAccess(db, new Date()).catch(warn("access cleanup failed"));
   const timers = [setInterval(write, writeMs), setInterval(sweep, sweepMs)];
   return {
     limiter: openLimiter({

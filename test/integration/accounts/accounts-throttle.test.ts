@@ -161,7 +161,7 @@ it("what is over is swept, and nothing else", async () => {
   };
 
   const before = await counts();
-  await deleteExpiredAccounts(fresh.db);
+  await deleteExpiredAccounts(fresh.db, new Date());
   const after = await counts();
   const page = await owner.get("/developers");
   await Promise.all([past.close(), now.close()]);

@@ -318,7 +318,7 @@ it("what is over is swept: minutes, addresses of expired instant keys, instant k
   await row("week", "8 days");
   await row("old", "38 days");
 
-  await Promise.all([deleteExpiredAccess(db), deleteExpiredAccess(db)]);
+  await Promise.all([deleteExpiredAccess(db, new Date()), deleteExpiredAccess(db, new Date())]);
 
   const minutes = await sql<{ caller: string }>`
     select caller from access.minute where caller in ('old', 'new')`.execute(db);
