@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
 import { eventFilter, filterFields } from "./event-filter.ts";
+import type { StreamOpener } from "./limits.ts";
 import type { Feed } from "./open-feed.ts";
 import { resolveEventId } from "./resolve-event-id.ts";
 import { sseConnection } from "./sse-connection.ts";
@@ -20,6 +21,13 @@ type Code = keyof typeof streamRefusals;
 /** Sends a refusal in the envelope of the API. */
 type Refuse = (response: Response, status: number, rejection: Rejection) => void;
 
+type AnswerOptions = {
+  readonly refuse?: Refuse;
+  /** As of a subscription. */
+  readonly mostBehind?: bigint;
+  readonly opener?: StreamOpener;
+};
+
 const retryAfterSeconds = 5;
 
 export const streamQuery = z.object({
@@ -32,16 +40,14 @@ export const streamQuery = z.object({
 
 /**
  * A stream of server-sent events. `Last-Event-ID` resumes after that event; `after` does the same for a first request
- * and is overridden by the header, which a browser sends when it reconnects to the same URL. `mostBehind`: as of a
- * subscription.
+ * and is overridden by the header, which a browser sends when it reconnects to the same URL.
  */
 export function answerFeed(
   feed: Feed,
-  refuse: Refuse = sendRejection,
-  mostBehind?: bigint,
+  { refuse = sendRejection, mostBehind, opener = "key" }: AnswerOptions = {},
 ): RequestHandler {
   return async (request, response) => {
-    const subscription = await parseSubscription(feed, request);
+    const subscription = await parseSubscription(feed, opener, request);
     if (isRejection(subscription)) {
       if (subscription.rejected === "too_many_streams")
         response.set("Retry-After", String(retryAfterSeconds));
@@ -68,19 +74,19 @@ const streamHeaders = {
   "X-Accel-Buffering": "no",
 };
 
-async function parseSubscription(feed: Feed, request: Request) {
+async function parseSubscription(feed: Feed, opener: StreamOpener, request: Request) {
   const parsed = streamQuery.safeParse(request.query);
   if (!parsed.success) return invalid(parsed.error);
   const after = request.get("last-event-id") || parsed.data.after;
   const from = after === undefined ? undefined : await resolveEventId(feed.source.db, after);
   if (isRejection(from)) return from;
-  if (!feed.hasRoom()) return full;
+  if (!feed.hasRoom(opener)) return full;
   return { matches: eventFilter(parsed.data), from };
 }
 
 const full: Rejection<Code> = reject(
   "too_many_streams",
-  "This process serves no more streams at present",
+  "This process serves no more streams of this kind at present",
 );
 
 function invalid(error: z.ZodError): Rejection<Code> {

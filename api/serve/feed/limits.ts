@@ -27,3 +27,11 @@ export const feedLimits: FeedLimits = {
   bufferBytes: 8 * mebibyte,
   pollMs: 500,
 };
+
+/**
+ * Who opens a stream, and how much of a feed may be taken when it is opened. Pages and instant keys cost a stranger
+ * nothing: the last half is kept for keys, the last quarter for those that an account or the operator has made.
+ */
+export const shareOfPlaces = { page: 1 / 2, "instant key": 3 / 4, key: 1 } as const;
+
+export type StreamOpener = keyof typeof shareOfPlaces;

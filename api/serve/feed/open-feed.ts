@@ -7,7 +7,7 @@ import type { EventPredicate } from "./event-filter.ts";
 import { type FeedSnapshots, singleSnapshots } from "./feed-snapshots.ts";
 import { followLog } from "./follow-log.ts";
 import { type FrameEvent, frameEvent } from "./frame.ts";
-import { type FeedLimits, feedLimits } from "./limits.ts";
+import { type FeedLimits, feedLimits, type StreamOpener } from "./limits.ts";
 import { openSemaphore } from "./semaphore.ts";
 import type { SseConnection } from "./sse-connection.ts";
 import { openSubscriber } from "./subscriber.ts";
@@ -25,7 +25,7 @@ type Subscription = {
 /** A live feed of some chains for a limited number of subscribers. */
 export type Feed = {
   readonly source: FeedSource;
-  hasRoom(): boolean;
+  hasRoom(opener: StreamOpener): boolean;
   /** Serves a subscriber until it disconnects, is disconnected or the feed stops. */
   subscribe(subscription: Subscription): void;
   /** Call this when the projections have advanced. */
@@ -103,7 +103,7 @@ export function openFeed(options: FeedOptions): Feed {
   };
   return {
     source,
-    hasRoom: () => !signal.aborted && subscribers.hasRoom(),
+    hasRoom: (opener) => !signal.aborted && subscribers.hasRoom(opener),
     subscribe(subscription) {
       subscribers.reserve(subscription.connection);
       serve(subscription).catch((error: unknown) => {

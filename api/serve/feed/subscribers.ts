@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { FeedLimits } from "./limits.ts";
+import { type FeedLimits, type StreamOpener, shareOfPlaces } from "./limits.ts";
 import type { SseConnection } from "./sse-connection.ts";
 import type { Batch, Subscriber } from "./subscriber.ts";
 
 /** The connected subscribers of this process, and their limits. */
 export type Subscribers = {
-  hasRoom(): boolean;
+  hasRoom(opener: StreamOpener): boolean;
   readonly size: number;
   /** Subscribers disconnected so far for being too slow. */
   readonly disconnected: number;
@@ -41,7 +41,7 @@ export function openSubscribers(limits: FeedLimits): Subscribers {
     else subscriber.sendHeartbeat(limits.heartbeatMs);
   };
   return {
-    hasRoom: () => connections.size < limits.maxSubscribers,
+    hasRoom: (opener) => connections.size < limits.maxSubscribers * shareOfPlaces[opener],
     get size() {
       return connections.size;
     },

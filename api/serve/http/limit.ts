@@ -27,6 +27,8 @@ type LimitCode = keyof typeof limitRefusals;
 export type UsedKey = {
   readonly id: number;
   readonly accountId: number | null;
+  /** Whether it is one that everybody gets. */
+  readonly isInstant: boolean;
   readonly scopes: readonly Scope[] | null;
 };
 

@@ -110,8 +110,8 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
       known.delete(here);
       return { ...(fault ?? malformed), rateLimit: null };
     }
-    const { id, accountId, scopes, isBound } = taken.key;
-    const key = { id, accountId, scopes };
+    const { id, accountId, type, scopes, isBound } = taken.key;
+    const key = { id, accountId, isInstant: type === "instant", scopes };
     known.set(isBound ? here : name, { caller, perMinute, key });
     if (isGranted || perMinute === 0) onUse({ id, accountId, address });
     return admissionOf(taken, shared.giveBack, { caller, key });

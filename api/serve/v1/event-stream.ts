@@ -29,9 +29,10 @@ export function streamEvents(feedOf: FeedOf, streams?: CallerStreams): RequestHa
       next();
       return;
     }
+    const opener = keyOf(response)?.isInstant === true ? "instant key" : "key";
     scope(request, response, () => {
       if (countStreamOrRefuse(streams, streamCallerOf(request, response), response))
-        answerFeed(feed)(request, response, next);
+        answerFeed(feed, { opener })(request, response, next);
     });
   };
 }

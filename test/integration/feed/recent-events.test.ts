@@ -2,7 +2,6 @@ import express from "express";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
 import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { sendRejection } from "../../../api/serve/http/answer.ts";
 import { parseQuery } from "../../../api/serve/http/query.ts";
 import { type Listening, listen } from "../../../api/serve/http/server.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
@@ -23,7 +22,7 @@ beforeAll(async () => {
   feed = openFeed({ source, logger, limits: { bufferBytes: 1 } });
   const app = express();
   app.set("query parser", parseQuery);
-  app.get("/recent", answerFeed(feed, sendRejection, mostBehind));
+  app.get("/recent", answerFeed(feed, { mostBehind }));
   app.get("/all", answerFeed(feed));
   api = await listen(app, "127.0.0.1", 0);
 });

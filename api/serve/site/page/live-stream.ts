@@ -20,6 +20,6 @@ export function streamToPages({ context, feedOf, streams }: SiteContext): Reques
     }
     const caller = { accountId: null, address: callerAddress(request), credential: null };
     if (countStreamOrRefuse(streams, caller, response))
-      answerFeed(feed, sendRejection, mostBehind)(request, response, next);
+      answerFeed(feed, { mostBehind, opener: "page" })(request, response, next);
   };
 }
