@@ -46,7 +46,7 @@ const definitions = {
   },
   coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
   listings: { version: 7, first: 7, tables: ["listing", "count"], reads: { ownership: 3 } },
-  bids: { version: 5, first: 4, tables: ["bid", "count"] },
+  bids: { version: 6, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
     version: 10,
@@ -62,7 +62,7 @@ const definitions = {
         coin_prices: 1,
         sales: 15,
         listings: 7,
-        bids: 5,
+        bids: 6,
         floors: 2,
       },
     },

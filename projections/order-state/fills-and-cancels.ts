@@ -60,10 +60,11 @@ export function counters(recompute: RecomputeSet): RawBuilder<unknown> {
   });
 }
 
-/** Units of the NFT in a fill: offered by a listing, received by a bid. */
+/**
+ * Units of the NFT in a fill: offered by a listing, received by a bid. It is the first item of an accepted order, and
+ * of the event; whoever fills a bid may append items of their own to its consideration, NFTs as well.
+ */
 function unitsOf(side: "ask" | "bid"): RawBuilder<unknown> {
-  const items = side === "ask" ? sql`payload -> 'offer'` : sql`payload -> 'consideration'`;
-  return sql`(
-    select sum((item ->> 'amount')::numeric) from jsonb_array_elements(${items}) item
-    where (item ->> 'itemType')::int >= 2)`;
+  const amount = side === "ask" ? "{offer,0,amount}" : "{consideration,0,amount}";
+  return sql`(payload #>> ${sql.lit(amount)})::numeric`;
 }

@@ -137,6 +137,13 @@ async function dump(schema = "bids"): Promise<string[][]> {
   return [await dumpTable(db, `${schema}.bid`), await dumpTable(db, `${schema}.count`)];
 }
 
+/** What a fill emits to which its fulfiller appended units of an NFT, for whomever. */
+function withTip(payload: unknown, units: bigint): unknown {
+  const { consideration, ...others } = payload as { consideration: unknown[] };
+  const token = { itemType: 3, token: addressOf(51), identifier: "7", amount: `${units}` };
+  return { ...others, consideration: [...consideration, { ...token, recipient: carol }] };
+}
+
 /** Alice can pay for anything. */
 const funded = [
   deposited(alice, { at: block(1, 1), wei: 10_000n }),
@@ -366,6 +373,15 @@ describe("an end", () => {
 
     expect([whole, part]).toEqual(["insufficient_balance", "active"]);
     expect(await stateOf(bid)).toBe("filled");
+  });
+
+  it("of a collection bid counts its own item alone, whatever items its fulfiller appends", async () => {
+    const bid = bidOf({ quantity: 10n });
+    const fill = filled(bid, 1n, { at: block(1, 2) });
+    await happens(...funded, bid, { ...fill, payload: withTip(fill.payload, 9n) });
+
+    const { rows } = await sql`select status, filled from bids.bid`.execute(db);
+    expect(rows).toEqual([{ status: "active", filled: 1n }]);
   });
 
   it("by cancel or counter is undone with its block", async () => {
