@@ -14,12 +14,3 @@ export const transferValidatorAbi = parseAbi([
   "function validateTransfer(address caller, address from, address to, uint256 tokenId) view",
   "function validateTransfer(address caller, address from, address to, uint256 tokenId, uint256 amount) view",
 ]);
-
-/** Seaport's reverts of `validate` before it checks the signature. */
-export const orderErrors = parseAbi([
-  "error OrderIsCancelled(bytes32 orderHash)",
-  "error OrderAlreadyFilled(bytes32 orderHash)",
-  "error OrderPartiallyFilled(bytes32 orderHash)",
-  "error ConsiderationLengthNotEqualToTotalOriginal()",
-  "error MissingOriginalConsiderationItems()",
-]);

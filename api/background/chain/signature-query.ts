@@ -1,12 +1,11 @@
-import { type Hex, slice, toFunctionSelector } from "viem";
+import { slice } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { orderParameters } from "../../../projections/domain/seaport/fill.ts";
 import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
-import type { QueryByKind } from "./chain-query.ts";
+import type { QueryByKind, ResultByKind } from "./chain-query.ts";
 import { encodeCall } from "./encode-call.ts";
-import { counterCodec } from "./exchange-queries.ts";
-import { orderErrors } from "./probe-abis.ts";
+import { counterCodec, orderStatusCodec } from "./exchange-queries.ts";
 import { type QueryCodec, wordOf } from "./query-codec.ts";
 
 /** Contract wallets may need much gas to verify a signature. */
@@ -14,21 +13,35 @@ const gas = 5_000_000n;
 
 /**
  * Whether the exchange accepts a signature of any form, by a static call of `validate`. It hashes the order with the
- * maker's current counter, so the result is unknown for an order with another counter.
+ * maker's current counter, and rejects an ended order before it verifies the signature: of an order with another counter
+ * and of an ended one the result is unknown. Of any other order a revert means that the signature was refused, whatever
+ * its data: the exchange passes on what the maker's contract reverts with, which may imitate the exchange's own errors.
  */
 export const signatureCodec: QueryCodec<"signature_read"> = {
   encode: (query, basis) => [
     validateCall(query),
-    ...counterCodec.encode({ kind: "counter_read", maker: query.maker }, basis),
+    ...counterCodec.encode(counterOf(query), basis),
+    ...orderStatusCodec.encode(statusOf(query), basis),
   ],
   decode(query, lookUp, basis) {
     const { kind, orderHash, maker, order } = query;
-    const read = counterCodec.decode({ kind: "counter_read", maker }, lookUp, basis);
+    const read = counterCodec.decode(counterOf(query), lookUp, basis);
+    const status = orderStatusCodec.decode(statusOf(query), lookUp, basis);
     if (read?.counter !== order.components.counter) return undefined;
+    if (status === undefined || hasEnded(status)) return undefined;
     const valid = isAccepted(lookUp(validateCall(query)));
     return valid === undefined ? undefined : { kind, orderHash, maker, valid };
   },
 };
+
+const counterOf = ({ maker }: QueryByKind["signature_read"]) =>
+  ({ kind: "counter_read", maker }) as const;
+const statusOf = ({ orderHash }: QueryByKind["signature_read"]) =>
+  ({ kind: "order_status_read", orderHash }) as const;
+
+/** Cancelled or filled whole: Seaport `_verifyOrderStatus`. */
+const hasEnded = ({ cancelled, filled, size }: ResultByKind["order_status_read"]) =>
+  cancelled || (filled > 0n && filled >= size);
 
 function validateCall({ orderHash, maker, order }: QueryByKind["signature_read"]): ChainCall {
   return {
@@ -45,18 +58,9 @@ function validateCall({ orderHash, maker, order }: QueryByKind["signature_read"]
   };
 }
 
-const selectorsOf = (errors: typeof orderErrors): Hex[] =>
-  errors.map(({ name, inputs }) =>
-    toFunctionSelector(`${name}(${inputs.map(({ type }) => type).join(",")})`),
-  );
-const orderErrorSelectors = selectorsOf(orderErrors);
-
 function isAccepted(outcome: CallOutcome): boolean | undefined {
   if (outcome === undefined) return undefined;
   if ("returned" in outcome) return wordOf(outcome) === 1n ? true : undefined;
-  const selector = outcome.reverted.slice(0, 10);
-  // Without revert data the reason is unknown.
-  if (selector.length < 10) return undefined;
-  // Any error that is not Seaport's about the order means that the signature was refused.
-  return orderErrorSelectors.some((known) => known === selector) ? undefined : false;
+  // Reverts have data, as the exchange gives its own reason where a contract gives none: without, the node gave up.
+  return outcome.reverted === "0x" && outcome.isTooLarge !== true ? undefined : false;
 }

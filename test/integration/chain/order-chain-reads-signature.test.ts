@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import { type Address, concatHex, type Hex, numberToHex, size, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
 import { queryChain } from "../../../api/background/chain/query-chain.ts";
@@ -87,13 +87,41 @@ describe("signature_read", () => {
     expect(await isTaken(signatureOf(outdated))).toBeUndefined();
   });
 
-  it("takes a wallet's own words for a refusal", async () => {
+  it("takes whatever a wallet reverts with for a refusal, also the exchange's own errors", async () => {
     const wallet: Address = "0x00000000000000000000000000000000000a11e7";
     const order = await market.actors.alice.lists(punk(1n), { priceWei: 9_000n });
     const components = { ...order.components, offerer: wallet, counter: 0n };
-    // Reverts with four bytes, as a wallet does that throws at a bad signature.
-    await market.client.setCode({ address: wallet, bytecode: "0x63deadbeef6000526004601cfd" });
+    const question = signatureOf({ ...order, components });
+    const words = exchangeErrors.map((data) => concatHex([data, question.orderHash]));
+
+    for (const data of ["0xdeadbeef", "0x01", "0x", ...exchangeErrors, ...words] as const) {
+      await market.client.setCode({ address: wallet, bytecode: revertingWith(data) });
+      expect(await isTaken(question), data).toBe(false);
+    }
+  });
+
+  it("takes a wallet that reverts with more than is read for one that refuses", async () => {
+    const wallet: Address = "0x00000000000000000000000000000000000a11e8";
+    const order = await market.actors.alice.lists(punk(1n), { priceWei: 9_000n });
+    const components = { ...order.components, offerer: wallet, counter: 0n };
+    await market.client.setCode({ address: wallet, bytecode: "0x620800006000fd" });
 
     expect(await isTaken(signatureOf({ ...order, components }))).toBe(false);
   });
 });
+
+/** Those by which `validate` refuses an order before it verifies the signature. */
+const exchangeErrors = [
+  "OrderIsCancelled(bytes32)",
+  "OrderAlreadyFilled(bytes32)",
+  "OrderPartiallyFilled(bytes32)",
+  "ConsiderationLengthNotEqualToTotalOriginal()",
+  "MissingOriginalConsiderationItems()",
+].map(toFunctionSelector);
+
+/** Code that copies data from its own end and reverts with it. */
+function revertingWith(data: Hex): Hex {
+  const length = numberToHex(size(data), { size: 1 });
+  // PUSH1 length, PUSH1 12, PUSH1 0, CODECOPY, PUSH1 length, PUSH1 0, REVERT
+  return concatHex(["0x60", length, "0x600c600039", "0x60", length, "0x6000fd", data]);
+}

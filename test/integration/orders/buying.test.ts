@@ -3,11 +3,13 @@ import { sql } from "kysely";
 import {
   type Address,
   decodeFunctionData,
+  getAbiItem,
   type Hex,
   keccak256,
   parseEther,
   slice,
   stringToHex,
+  toFunctionSelector,
 } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -185,6 +187,20 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     const askId = await listed({ ...other, signature: order.signature });
     expect(await refusalOf(askId)).toMatchObject({ refused: "409 inactive" });
     expect(await statusOf(askId)).toMatchObject({ invalidReason: "contract_signature_invalid" });
+  });
+
+  it("does not sell while nobody knows whether the maker's contract still takes the signature", async () => {
+    const { wallet } = book.actors;
+    await wallet.mints(punk(8_001n));
+    await book.catchUp();
+    const askId = await listed(await wallet.lists(punk(8_001n), { priceWei: parseEther("1") }));
+    const validate = toFunctionSelector(getAbiItem({ abi: seaportFunctions, name: "validate" }));
+    const down = { error: { code: -32_000, message: "node is down" } };
+    book.node.override = (call) => (JSON.stringify(call).includes(validate) ? down : undefined);
+
+    expect(await refusalOf(askId)).toMatchObject({ refused: "502 upstream_error" });
+    book.node.override = () => undefined;
+    expect(await buyDataOf(askId)).toMatchObject({ askId });
   });
 
   it("accepts a limit in ETH, as number or string, and in wei, which takes precedence", async () => {

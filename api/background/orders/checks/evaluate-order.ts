@@ -40,7 +40,10 @@ export function evaluateOrder(
   const filledUnits = status.size === 0n ? 0n : (terms.quantity * status.filled) / status.size;
   if (filledUnits >= terms.quantity) return ended.filled();
   if (status.cancelled || counter.counter !== components.counter) return ended.cancelled();
-  if (results.find(queries.signature)?.valid === false) {
+  const signature = results.find(queries.signature);
+  // The maker's contract may have used up its time or gas: nobody knows whether the exchange would fill the order.
+  if (signature === undefined) return chainUnavailable();
+  if (!signature.valid) {
     return reject(
       "contract_signature_invalid",
       "The maker's contract rejects the signature (EIP-1271)",
