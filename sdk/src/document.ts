@@ -236,7 +236,7 @@ export interface components {
             orderHash: string | null;
             /** @description Of a listing or an offer taken in here. */
             orderId: string | null;
-            /** @description Per unit, in the currency. */
+            /** @description Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null. */
             price: number | null;
             /** @description Per unit. */
             priceWei: string | null;
@@ -746,6 +746,7 @@ export interface components {
         };
         Currency: {
             address: string;
+            /** @description Null: neither the native nor the wrapped native currency; its decimals are unknown. */
             symbol: string | null;
         };
         CursorMeta: {
@@ -797,7 +798,7 @@ export interface components {
             marketplace: string | null;
             /** @description Null in a `cancel`: all open orders of `from`. */
             orderHash: string | null;
-            /** @description Per unit, in the currency. */
+            /** @description Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null. */
             price: number | null;
             /** @description Per unit. */
             priceWei: string | null;
@@ -1142,7 +1143,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description `unknown` if it cannot be attributed. */
             marketplace: string;
-            /** @description Per unit, in the currency. */
+            /** @description Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null. */
             price: number;
             /** @description Per unit. */
             priceWei: string;
@@ -1630,7 +1631,7 @@ export interface components {
             /** @description `unknown` if it cannot be attributed. */
             marketplace: string;
             orderHash: string | null;
-            /** @description Per unit, in the currency. */
+            /** @description Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null. */
             price: number;
             /** @description Per unit. */
             priceWei: string;

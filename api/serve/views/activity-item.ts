@@ -18,7 +18,16 @@ import {
   presentSaleUrl,
   presentTokenUrls,
 } from "./urls.ts";
-import { address, chainIdValue, collectionRef, currency, hash, time, uint256Text } from "./wire.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  currency,
+  hash,
+  priceText,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 /** Something that happened to a token or an order. */
 export const ActivityItem = z
@@ -37,7 +46,7 @@ export const ActivityItem = z
     quantity: uint256Text.nullable().meta({ description: "Units; ids of a range." }),
     from: address.nullable().meta({ description: "Giver, seller, or the order's maker." }),
     to: address.nullable().meta({ description: "Receiver or buyer." }),
-    price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
+    price: z.number().nullable().meta({ description: priceText }),
     priceWei: uint256Text.nullable().meta({ description: "Per unit." }),
     currency: currency.nullable(),
     usd: z

@@ -8,7 +8,7 @@ import {
 import type { ReadEvent } from "../../../projections/reads/feed/read-feed.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { Sale } from "./sale.ts";
-import { address, chainIdValue, currency, hash, time, uint256Text } from "./wire.ts";
+import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "./wire.ts";
 
 /** Something that happened to a token or an order, or that did not happen after all. */
 export const Event = z
@@ -47,7 +47,7 @@ export const Event = z
       .nullable()
       .meta({ description: "The sender, the seller, or the maker of the order." }),
     to: address.nullable(),
-    price: z.number().nullable().meta({ description: "Per unit, in the currency." }),
+    price: z.number().nullable().meta({ description: priceText }),
     priceWei: uint256Text.nullable().meta({ description: "Per unit." }),
     totalWei: uint256Text.nullable(),
     currency: currency.nullable(),

@@ -20,7 +20,10 @@ export function currencyOfSymbol(chainId: ChainId, symbol: string): Address | un
   return symbol === wrapped ? wrappedNative[chainId] : undefined;
 }
 
-/** For display; the exact amount is the wei field next to it. */
+/**
+ * `wei` divided by 10^18, for display; the exact amount is the wei field next to it. Other currencies than the native
+ * and the wrapped native one have decimals of their own, which are unknown: of them it says nothing.
+ */
 export function displayAmount(wei: bigint): number {
   return Number(formatEther(wei));
 }

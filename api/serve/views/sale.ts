@@ -18,6 +18,7 @@ import {
   currency,
   exactUnits,
   hash,
+  priceText,
   time,
   uint256Text,
 } from "./wire.ts";
@@ -39,7 +40,7 @@ export const Sale = z
     tokenId: uint256Text,
     quantity: z.int().min(1),
     quantityExact: exactUnits,
-    price: z.number().meta({ description: "Per unit, in the currency." }),
+    price: z.number().meta({ description: priceText }),
     priceWei: uint256Text.meta({ description: "Per unit." }),
     totalWei: uint256Text,
     currency,

@@ -19,8 +19,18 @@ export const collectionRef = z
   .meta({ id: "CollectionRef" });
 
 export const currency = z
-  .object({ symbol: z.string().nullable(), address })
+  .object({
+    symbol: z.string().nullable().meta({
+      description:
+        "Null: neither the native nor the wrapped native currency; its decimals are unknown.",
+    }),
+    address,
+  })
   .meta({ id: "Currency" });
+
+/** Describes a price that may be paid in any currency. */
+export const priceText =
+  "Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null.";
 
 /** The standard's name of its number. */
 export function nameStandard(standard: 721 | 1155): "erc721" | "erc1155" {

@@ -35,16 +35,17 @@ const hex = (folder, value) =>
 
 const numbers = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
 
+/** An amount of a currency with unknown decimals is one of its smallest units. */
 function price({ price: value, priceWei, currency }) {
   if (priceWei === null) return "–";
-  const unit = element("span", { class: "unit" }, currency?.symbol ?? "");
-  const title = `${priceWei} wei`;
-  return element(
-    "data",
-    { class: "amount", value: priceWei, title },
-    `${numbers.format(value)} `,
-    unit,
-  );
+  const symbol = currency?.symbol ?? null;
+  const [shown, text, title] =
+    symbol === null
+      ? [Number(priceWei), "smallest units of another currency", `${priceWei} smallest units`]
+      : [value, symbol, `${priceWei} wei`];
+  const unit = element("span", { class: "unit" }, text);
+  const attributes = { class: "amount", value: priceWei, title };
+  return element("data", attributes, `${numbers.format(shown)} `, unit);
 }
 
 function kind({ type, saleId }) {
