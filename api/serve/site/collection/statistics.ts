@@ -6,15 +6,18 @@ import { coinOf } from "../parts/chain.ts";
 import { listingLink } from "../parts/links.ts";
 import { change, formatCount, formatShare, none } from "../parts/number.ts";
 import { figures } from "../parts/panel.ts";
+import { shareOfSupply } from "./share-of-supply.ts";
 
 type Stats = z.output<typeof Collection>["stats"];
 
 const periods = ["24h", "7d", "30d", "all"] as const;
 
 /** All statistics of a collection. */
-export function statistics({ chainId, stats, royalty }: z.output<typeof Collection>): Html {
+export function statistics(row: z.output<typeof Collection>): Html {
+  const { chainId, stats, royalty } = row;
   const symbol = coinOf(chainId);
   const { floor, floorBuyable, bestOffer } = stats;
+  const listedShare = shareOfSupply(row, stats.listed);
   const buyable =
     floorBuyable !== null &&
     floorBuyable.askId !== floor?.askId &&
@@ -38,7 +41,7 @@ export function statistics({ chainId, stats, royalty }: z.output<typeof Collecti
     {
       label: "Listed",
       value: formatCount(stats.listed),
-      note: stats.supply > 0 && html`${formatShare(stats.listed / stats.supply)} of the supply`,
+      note: listedShare !== null && html`${formatShare(listedShare)} of the supply`,
     },
     {
       label: "Supply",

@@ -12,6 +12,7 @@ import { nextPage, panel } from "../parts/panel.ts";
 import { table } from "../parts/table.ts";
 import { foreignText, plainText } from "../parts/text.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
+import { shareOfSupply } from "./share-of-supply.ts";
 
 /** Values of a type that are shown without asking for the type. */
 const maxValues = 20;
@@ -41,12 +42,11 @@ ${nextPage(next && filterLink(row, { view: "traits", type, cursor: next }))}`;
 type Place = { row: CollectionRow; isOne: boolean; index: number };
 
 function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }: Place): Html {
-  const { chainId, stats } = row;
+  const { chainId } = row;
   const symbol = coinOf(chainId);
   const shown = isOne ? values.slice(0, 100) : values.slice(0, maxValues);
   const isCut = shown.length < values.length || truncated;
   const tokensWith = linksByValue(filterLink(row, {}), `traits[${type}]`);
-  const share = (count: number) => (stats.supply > 0 ? count / stats.supply : 0);
   return panel({
     id: `trait-${index}`,
     title: plainText(type, 60),
@@ -61,7 +61,7 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
         { head: "Tokens", cell: ({ count }) => formatCount(count), isNumber: true },
         {
           head: "Share",
-          cell: ({ count }) => html`${formatShare(share(count))}${shareBar(share(count))}`,
+          cell: ({ count }) => shareCell(shareOfSupply(row, count)),
           isNumber: true,
         },
         { head: "Listed", cell: ({ listed }) => formatCount(listed), isNumber: true },
@@ -78,3 +78,6 @@ function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }
     )}${isCut && !isOne && html`<p><a href="${filterLink(row, { view: "traits", type })}">All values of this type</a></p>`}`,
   });
 }
+
+const shareCell = (share: number | null): Html =>
+  share === null ? none : html`${formatShare(share)}${shareBar(share)}`;
