@@ -14,7 +14,7 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
   const priced = sales.filter(({ currency }) => currency.symbol !== null).toReversed();
   const [first, last] = [priced[0], priced.at(-1)];
   if (first === undefined || last === undefined)
-    return html`<p class="empty">It was never sold here.</p>`;
+    return html`<p class="empty">${sales.length === 0 ? "No sale is known." : "Its sales were paid in other currencies and are not drawn."}</p>`;
   const times = priced.map(({ timestamp }) => Date.parse(timestamp));
   const from = Math.min(...times);
   const to = Math.max(now.getTime(), from + 1);
