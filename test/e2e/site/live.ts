@@ -36,12 +36,12 @@ async function answerStreams(
 
 /** What an open page makes of streams that the test answers. */
 export function describeStreams(market: () => ServedMarket, testBrowser: () => TestBrowser): void {
-  const open = async (answers: Parameters<typeof answerStreams>[1]) => {
+  const open = async (answers: Parameters<typeof answerStreams>[1], query = "") => {
     const context = await testBrowser().browser.newContext();
     const asked = await answerStreams(context, answers);
     const page = await context.newPage();
     await page.clock.install();
-    await page.goto(`${market().v1.url}/activity?chainId=${chainId}`);
+    await page.goto(`${market().v1.url}/activity?chainId=${chainId}${query}`);
     return { context, page, asked };
   };
   const arrived = (page: Page) => page.locator("#live-rows tr.arrives");
@@ -96,6 +96,13 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
       },
     ]);
     await expect.poll(() => arrived(page).count()).toBe(4);
+    await context.close();
+  });
+
+  it("does not say that nothing happened once something has", async () => {
+    const { context, page } = await open([{ events: [event("9000-1", {})] }], "&type=cancel");
+    await arrived(page).waitFor();
+    expect(await page.locator("main").textContent()).not.toContain("Nothing happened yet.");
     await context.close();
   });
 

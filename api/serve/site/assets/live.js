@@ -34,6 +34,8 @@ export function followFeed() {
     }
     if (findRow(rows, keyOf(event)) !== undefined) return;
     rows.prepend(rowOf(event, rows));
+    const { nextElementSibling: below } = rows.closest(".scroll");
+    if (below?.matches(".empty")) below.remove();
     while (rows.children.length > maxRows) rows.lastElementChild.remove();
     arrived += 1;
     showLive();
