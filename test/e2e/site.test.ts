@@ -17,6 +17,7 @@ import { openServedMarket, type ServedMarket } from "../support/http/served-mark
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
 import { seedsOf } from "../support/thoroughness.ts";
+import { describeExposure } from "./site/exposure.ts";
 import { describeHostile, withoutMedia } from "./site/hostile.ts";
 import { describeStreams } from "./site/live.ts";
 
@@ -213,6 +214,11 @@ async function newestSale(): Promise<z.output<typeof SaleRow>> {
   if (sale === undefined) throw new Error("nothing was sold");
   return sale;
 }
+
+describeExposure(
+  () => market,
+  () => testBrowser,
+);
 
 describeHostile(
   () => market,

@@ -37,7 +37,7 @@ export async function exposureView(visit: Visit, wallet: string): Promise<Html> 
   const columns = [
     { head: "What", isHead: true, cell: what },
     { head: "Of", cell: subject },
-    { head: "Why it matters", cell: why, isMinor: true },
+    { head: "Why it matters", cell: why },
     { head: "How to end it", cell: howToEnd },
   ];
   return panel({
@@ -80,5 +80,5 @@ function why({ fillableWith, approval }: Row): string {
 
 function howToEnd({ end }: Row): Html {
   return html`<details><summary>${end.action === "cancel" ? "Cancel it" : "Revoke it"}</summary>
-<p>Send to <code>${end.to}</code>:</p><p><code class="address">${end.data}</code></p></details>`;
+<p>Send to <code>${end.to}</code>:</p><p><code>${end.data}</code></p></details>`;
 }
