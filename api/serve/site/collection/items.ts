@@ -27,6 +27,9 @@ type Found = {
 
 const pageSize = "48";
 
+/** Traits narrow a page of listings after it was read. */
+const emptyPage = "None on this page has these traits; go on to the next page.";
+
 /** The collection's tokens with pictures, and what narrows them. */
 export async function itemsView(visit: Visit, row: CollectionRow): Promise<Html> {
   const { chainId, read } = visit;
@@ -39,11 +42,13 @@ export async function itemsView(visit: Visit, row: CollectionRow): Promise<Html>
     }),
   ]);
   const { cards, total, next } = found;
-  const noun = isByListing(filter) ? "listing" : "item";
+  const isListed = isByListing(filter);
+  const noun = isListed ? "listing" : "item";
   return html`<div class="items"><aside>${traitMenu(row, filter, known.traitTypes)}</aside><div>
 ${filterForm(row, filter)}
-<p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isByListing(filter) && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
-${itemGrid(cards, chainId)}
+<p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
+${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
+${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
 ${nextPage(next && itemsLink(row, filter, next))}
 </div></div>`;
 }

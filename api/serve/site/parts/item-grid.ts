@@ -22,8 +22,12 @@ export type ItemCard = {
 };
 
 /** Tokens as cards with pictures. */
-export function itemGrid(cards: readonly ItemCard[], chainId: ChainId): Html {
-  if (cards.length === 0) return html`<p class="empty">No items like this.</p>`;
+export function itemGrid(
+  cards: readonly ItemCard[],
+  chainId: ChainId,
+  empty = "No items like this.",
+): Html {
+  if (cards.length === 0) return html`<p class="empty">${empty}</p>`;
   return html`<ul class="grid">${cards.map((card) => html`<li class="card">${cardOf(card, chainId)}</li>`)}</ul>`;
 }
 
