@@ -7,6 +7,7 @@ import type { Sale } from "../../views/sale.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { chainNames } from "../parts/chain.ts";
+import { cutNote } from "../parts/cut-note.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "../parts/links-to.ts";
 import { exactTime, moment } from "../parts/moment.ts";
 import { formatCount } from "../parts/number.ts";
@@ -36,7 +37,7 @@ ${panel({
   title: "The token's orders now",
   about:
     "Its sale filled one order. Those of the former owner cannot be filled any more unless the token comes back.",
-  body: html`${listingsTable(listings.data, { ...options, caption: "Active listings of the token" })}${bidsTable(bids.data, { ...options, caption: "Active offers on the token" })}`,
+  body: html`${listingsTable(listings.data, { ...options, caption: "Active listings of the token" })}${cutNote({ which: "first", shown: listings.data.length, total: listings.meta?.total })}${bidsTable(bids.data, { ...options, caption: "Active offers on the token" })}${cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total })}`,
 })}`;
   const title = `Sale of #${shortId(tokenId)} · ${row.collection.name ?? contract}`;
   return { title, body };

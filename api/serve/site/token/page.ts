@@ -5,21 +5,18 @@ import { token } from "../../v1/collections/token.ts";
 import { traits } from "../../v1/collections/traits.ts";
 import { listListings } from "../../v1/listings/list.ts";
 import { listSales } from "../../v1/sales/list.ts";
-import { priceChart } from "../charts/price-chart.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
-import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { amount } from "../parts/amount.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { chainNames } from "../parts/chain.ts";
 import { bidLink, listingLink, saleLink } from "../parts/links.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";
 import { tokenMedia } from "../parts/media.ts";
 import { moment } from "../parts/moment.ts";
 import { formatCount, none } from "../parts/number.ts";
-import { bidsTable, listingsTable } from "../parts/orders-table.ts";
 import { figures, panel } from "../parts/panel.ts";
-import { foreignText, nameOr, plainText, shortId } from "../parts/text.ts";
+import { foreignText, nameOr, plainText, shortHex, shortId } from "../parts/text.ts";
 import { attributesPanel } from "./attributes.ts";
+import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./panels.ts";
 import { provenance } from "./provenance.ts";
 import type { TokenRow } from "./row.ts";
 
@@ -32,6 +29,7 @@ export async function tokenPage(visit: Visit): Promise<PageContent> {
   const params = { collection: key("collection"), tokenId: key("tokenId") };
   const { data: row } = await read(token, { params, query: chain });
   const { contract, tokenId } = row;
+  const { name, slug } = row.collection;
   const own = { ...chain, collection: contract, token_id: tokenId };
   const [listings, bids, sales, activity, known] = await Promise.all([
     read(listListings, { query: { ...own, per_page: "20" } }),
@@ -41,7 +39,7 @@ export async function tokenPage(visit: Visit): Promise<PageContent> {
       params: { collection: contract, tokenId },
       query: { ...chain, per_page: "30" },
     }),
-    read(traits, { params: { collection: row.collection.slug ?? contract }, query: chain }),
+    read(traits, { params: { collection: slug ?? contract }, query: chain }),
   ]);
   const title = plainText(row.name ?? `#${shortId(tokenId)}`);
   const body = html`<div class="token"><div>
@@ -49,14 +47,14 @@ ${panel({ id: "media", title: "Media", body: tokenMedia(row.media, title) })}
 ${attributesPanel(row, known.data.traitTypes)}
 </div><div>
 ${head(row, now)}
-${panel({ id: "listings", title: "Listings", body: listingsTable(listings.data, { now, caption: "Active listings, cheapest first", without: ["collection", "token"], empty: "Nobody offers it for sale." }) })}
-${panel({ id: "offers", title: "Offers", body: bidsTable(bids.data, { now, caption: "Active offers on this token, highest first", without: ["collection", "token"], empty: "No offer on this token; offers on the whole collection count too." }) })}
-${panel({ id: "prices", title: "Price history", body: priceChart(sales.data, { id: "price-chart", now }) })}
-${panel({ id: "activity", title: "What happened", aside: liveSwitch, body: html`${activityTable(activity.data, { now, caption: "Activity of this token", without: ["collection", "token"], isLive: true })}${archivedNote(activity.meta?.archived_to)}` })}
+${listingsPanel(listings, now)}
+${offersPanel(bids, now)}
+${pricesPanel(sales, now)}
+${activityPanel(activity, now)}
 ${provenance(row, activity.data)}
 </div></div>`;
   return {
-    title: `${title} · ${row.collection.name ?? ""}`,
+    title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
     body,
     live: { collection: contract, token: tokenId },
   };
