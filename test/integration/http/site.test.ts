@@ -132,6 +132,29 @@ describe("the addresses in answers", () => {
 });
 
 describe("a page", () => {
+  const titleOf = async (path: string) =>
+    decode(/<title>([^<]*)<\/title>/.exec((await open(path)).html)?.[1] ?? "");
+
+  it.each([
+    ["/collections/punks", ["items", "prices", "traits", "holders", "activity"]],
+    [
+      `/wallets/${accounts.alice.address}`,
+      ["tokens", "listings", "offers", "activity", "exposure"],
+    ],
+  ])("has a title of its own for each view: %s", async (path, views) => {
+    const titles = await Promise.all(
+      views.map((view) => titleOf(`${path}?chainId=${chainId}&view=${view}`)),
+    );
+    expect(new Set(titles).size).toBe(views.length);
+  });
+
+  it("has no empty part in its title, whatever has no name", async () => {
+    const token = `/collections/${contracts.familyOne}/tokens/1?chainId=${chainId}`;
+    for (const path of [token, ...Object.values(sitePagesOf(market))]) {
+      expect(await titleOf(path), path).not.toMatch(/^·|·\s*·/);
+    }
+  });
+
   it("is small, of our own parts only, and lets nothing else in", async () => {
     const parts = new Map<string, number>();
     const sizeOf = async (path: string) => {

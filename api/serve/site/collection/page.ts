@@ -3,12 +3,16 @@ import { html } from "../../html/html.ts";
 import { collection } from "../../v1/collections/collection.ts";
 import type { LiveFilter, PageContent, Visit } from "../page/visit.ts";
 import { chosenKind } from "../parts/activity-table.ts";
+import { plainText } from "../parts/text.ts";
 import { activityView } from "./activity.ts";
 import { type CollectionRow, collectionHead, type View, views } from "./head.ts";
 import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
 import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
+
+/** Leaves a title room for the view. */
+const maxName = 80;
 
 const bodies: Record<View, (visit: Visit, row: CollectionRow) => Promise<Html>> = {
   items: itemsView,
@@ -29,7 +33,7 @@ export async function collectionPage(visit: Visit): Promise<PageContent> {
   const view: View = Object.hasOwn(views, asked) ? (asked as View) : "items";
   const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
   return {
-    title: row.name ?? row.slug ?? row.address,
+    title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${views[view]}`,
     body,
     live: liveOf(row, chosenKind(parameter("type"))),
   };

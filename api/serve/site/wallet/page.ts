@@ -53,7 +53,7 @@ ${tabs(
   })),
 )}
 ${await bodies[view](visit, wallet)}`;
-  return { title: `Wallet ${shortHex(wallet)}`, body, live: { wallet } };
+  return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, live: { wallet } };
 }
 
 async function listingsView(visit: Visit, maker: string): Promise<Html> {
