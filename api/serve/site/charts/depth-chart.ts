@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type Html, html } from "../../html/html.ts";
 import type { BookDepth } from "../../v1/collections/depth.ts";
 import { bareAmount } from "../parts/amount.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { formatCount, formatNumber } from "../parts/number.ts";
 import { table } from "../parts/table.ts";
 import { height, place, plot, width } from "./plot.ts";
@@ -80,7 +81,9 @@ function askTable(levels: Depth["listings"]["levels"], unit: string): Html {
       {
         head: "Marketplaces",
         cell: ({ marketplaces }) =>
-          marketplaces.map(({ marketplace, orders }) => `${marketplace} ${orders}`).join(", "),
+          marketplaces
+            .map(({ marketplace, orders }) => `${marketplaceName(marketplace)} ${orders}`)
+            .join(", "),
       },
     ],
     { caption: "Listings, lowest price first", isCaptionShown: true, empty: "No listings." },

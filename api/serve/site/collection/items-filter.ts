@@ -5,6 +5,7 @@ import type { TraitType } from "../../views/trait.ts";
 import type { Visit } from "../page/visit.ts";
 import { coinOf } from "../parts/chain.ts";
 import { linksByValue } from "../parts/links.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { formatCount } from "../parts/number.ts";
 import { foreignText, plainText } from "../parts/text.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
@@ -86,7 +87,7 @@ ${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]"
     ["true", "Listed"],
     ["false", "Not listed"],
   ])}</label>
-<label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, one] as const)])}</label>
+<label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, marketplaceName(one)] as const)])}</label>
 <label>From, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
 <label>To, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
 <button>Apply</button>

@@ -1,5 +1,6 @@
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Html, html } from "../../html/html.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { panel } from "../parts/panel.ts";
 import { acceptWithViem } from "./accept-with-viem.ts";
 
@@ -35,7 +36,7 @@ export function buySteps({ chainId, askId, isBuyable, marketplace }: Buy): Html 
     return panel({
       id: "fill",
       title: "How to buy it",
-      body: html`<p>It cannot be bought through this API now.${marketplace !== "native" && ` It was seen at ${marketplace}.`} Its state is checked with every block.</p>`,
+      body: html`<p>It cannot be bought through this API now.${marketplace !== "native" && ` It was seen at ${marketplaceName(marketplace)}.`} Its state is checked with every block.</p>`,
     });
   }
   const path = `/v1/listings/${encodeURIComponent(askId)}`;

@@ -2,6 +2,7 @@ import { html } from "../../html/html.ts";
 import { listing } from "../../v1/listings/listing.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { toToken } from "../parts/links-to.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { formatCount } from "../parts/number.ts";
 import { details, panel } from "../parts/panel.ts";
 import { plainText, shortId } from "../parts/text.ts";
@@ -21,7 +22,7 @@ export async function listingPage(visit: Visit): Promise<PageContent> {
     id: "terms",
     title: "Terms",
     body: details([
-      ["Marketplace", marketplace],
+      ["Marketplace", marketplaceName(marketplace)],
       ["Buyable by this API", buyableViaApi ? "yes" : "no"],
       ["Units that the seller holds", formatCount(row.quantityFillable)],
       ...termsOf(row, now),

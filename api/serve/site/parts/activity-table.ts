@@ -4,6 +4,7 @@ import type { ActivityItem } from "../../views/activity-item.ts";
 import { amount } from "./amount.ts";
 import { bidLink, listingLink, saleLink } from "./links.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links-to.ts";
+import { marketplaceName } from "./marketplace-name.ts";
 import { moment } from "./moment.ts";
 import { none } from "./number.ts";
 import { type Column, table } from "./table.ts";
@@ -47,7 +48,7 @@ export function activityTable(items: readonly Item[], options: Options): Html {
     {
       name: "marketplace",
       head: "Marketplace",
-      cell: ({ marketplace }) => marketplace ?? none,
+      cell: ({ marketplace }) => (marketplace === null ? none : marketplaceName(marketplace)),
       isMinor: true,
     },
     {

@@ -4,6 +4,7 @@ import { type Html, html } from "../../html/html.ts";
 import type { Token } from "../../views/token.ts";
 import { amount } from "./amount.ts";
 import { tokenLink } from "./links.ts";
+import { marketplaceName } from "./marketplace-name.ts";
 import { picture } from "./media.ts";
 import { formatCount } from "./number.ts";
 import { nameOr, shortId } from "./text.ts";
@@ -45,7 +46,7 @@ ${
 }
 
 function underPrice(listing: ItemCard["listing"], lastSale: TokenRow["lastSale"]): Html | string {
-  if (listing !== null) return listing.marketplace;
+  if (listing !== null) return marketplaceName(listing.marketplace);
   if (lastSale === null) return "Never sold";
   return html`Last sold for ${amount({ wei: lastSale.priceWei, symbol: lastSale.currency.symbol })}`;
 }

@@ -4,6 +4,7 @@ import type { Bid } from "../../views/orders/bid.ts";
 import type { Listing } from "../../views/orders/listing.ts";
 import { amount } from "./amount.ts";
 import { toCollection, toToken, toWallet } from "./links-to.ts";
+import { marketplaceName } from "./marketplace-name.ts";
 import { moment } from "./moment.ts";
 import { formatCount } from "./number.ts";
 import { statusMark } from "./status-mark.ts";
@@ -44,7 +45,7 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
       head: "Seller",
       cell: ({ chainId, maker }) => toWallet(chainId, maker),
     },
-    { head: "Marketplace", cell: ({ marketplace }) => marketplace, isMinor: true },
+    { head: "Marketplace", cell: ({ marketplace }) => marketplaceName(marketplace), isMinor: true },
     {
       head: "Ends",
       cell: ({ expiresAt }) => moment(expiresAt, now),

@@ -3,6 +3,7 @@ import { type Html, html } from "../../html/html.ts";
 import type { Sale } from "../../views/sale.ts";
 import { amount } from "./amount.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links-to.ts";
+import { marketplaceName } from "./marketplace-name.ts";
 import { moment } from "./moment.ts";
 import { formatCount } from "./number.ts";
 import { type Column, table } from "./table.ts";
@@ -34,7 +35,7 @@ export function salesTable(
     { head: "Units", cell: ({ quantity }) => formatCount(quantity), isNumber: true },
     { head: "Seller", cell: ({ chainId, seller }) => toWallet(chainId, seller) },
     { head: "Buyer", cell: ({ chainId, buyer }) => toWallet(chainId, buyer) },
-    { head: "Marketplace", cell: ({ marketplace }) => marketplace, isMinor: true },
+    { head: "Marketplace", cell: ({ marketplace }) => marketplaceName(marketplace), isMinor: true },
     !without.includes("transaction") && {
       head: "Transaction",
       cell: ({ chainId, txHash }) => toTransaction(chainId, txHash),

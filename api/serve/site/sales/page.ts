@@ -9,6 +9,7 @@ import { amount } from "../parts/amount.ts";
 import { chainNames } from "../parts/chain.ts";
 import { cutNote } from "../parts/cut-note.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "../parts/links-to.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { exactTime, moment } from "../parts/moment.ts";
 import { formatCount } from "../parts/number.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";
@@ -55,7 +56,7 @@ ${figures([
   },
   { label: "Seller", value: toWallet(chainId, seller) },
   { label: "Buyer", value: toWallet(chainId, buyer) },
-  { label: "Marketplace", value: row.marketplace },
+  { label: "Marketplace", value: marketplaceName(row.marketplace) },
   { label: "When", value: moment(row.timestamp, now), note: html`${exactTime(row.timestamp)}` },
 ])}`;
 }

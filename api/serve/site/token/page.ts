@@ -10,6 +10,7 @@ import { amount } from "../parts/amount.ts";
 import { chainNames } from "../parts/chain.ts";
 import { bidLink, listingLink, saleLink } from "../parts/links.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import { tokenMedia } from "../parts/media.ts";
 import { moment } from "../parts/moment.ts";
 import { formatCount, none } from "../parts/number.ts";
@@ -87,7 +88,8 @@ ${figures([
         ? html`<span class="quiet">Not listed</span>`
         : html`<a href="${listingLink(chainId, listing.askId)}">${amount({ wei: listing.priceWei, symbol: listing.currency.symbol, usd: listing.usd })}</a>`,
     note:
-      listing !== null && html`at ${listing.marketplace}, ends ${moment(listing.expiresAt, now)}`,
+      listing !== null &&
+      html`at ${marketplaceName(listing.marketplace)}, ends ${moment(listing.expiresAt, now)}`,
   },
   {
     label: "Best offer",
