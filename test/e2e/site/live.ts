@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { TestBrowser } from "../../support/http/browser.ts";
 import type { ServedMarket } from "../../support/http/served-market.ts";
@@ -14,6 +15,43 @@ const event = (id: string, more: Readonly<Record<string, unknown>>) => ({
   ...{ price_wei: null, currency: null, order_hash: null, sale_id: null, marketplace: null },
   ...{ tx_hash: txHash, log_index: 3, timestamp: new Date().toISOString(), ...more },
 });
+
+const Events = z.object({
+  data: z.array(z.looseObject({ type: z.string() })),
+  meta: z.looseObject({ next: z.string(), has_more: z.boolean() }),
+});
+
+/** Every event of the feed that was not taken back. */
+async function eventsOf({ v1 }: ServedMarket): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for (let after: string | undefined = "0-0"; after !== undefined; ) {
+    const { body } = await v1.get(`/v1/events?chainId=${chainId}&per_page=100&after=${after}`);
+    const { data, meta } = Events.parse(body);
+    events.push(...data.filter(({ type }) => type !== "retracted"));
+    after = meta.has_more ? meta.next : undefined;
+  }
+  return events;
+}
+
+/** What the script makes of events whose rows the server made, too: without values in USD, which events do not have. */
+const compareRows = (events: readonly unknown[]) => `(async () => {
+  const { keyOf, rowOf } = await import("/assets/site/live-row.js");
+  const rows = document.getElementById("live-rows");
+  const comparable = (row) => {
+    const copy = row.cloneNode(true);
+    copy.removeAttribute("class");
+    for (const usd of copy.querySelectorAll(".usd")) usd.remove();
+    for (const time of copy.querySelectorAll("time")) time.textContent = "";
+    for (const cell of copy.children) cell.innerHTML = cell.innerHTML.trim();
+    return copy;
+  };
+  const pairs = ${JSON.stringify(events)}.flatMap((event) => {
+    const served = [...rows.children].find((row) => row.dataset.key === keyOf(event));
+    return served === undefined ? [] : [[comparable(served), comparable(rowOf(event, rows))]];
+  });
+  const wrong = pairs.filter(([served, live]) => !served.isEqualNode(live));
+  return { compared: pairs.length, wrong: wrong.map((pair) => pair.map((row) => row.outerHTML)) };
+})()`;
 
 /** Streams that were asked for, each answered with its number's status and events; the last one is repeated. */
 async function answerStreams(
@@ -98,6 +136,19 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
     await expect.poll(() => arrived(page).count()).toBe(4);
     await context.close();
   });
+
+  it.each(["sale", "listing", "offer", "transfer,mint,burn"])(
+    "makes the rows that the server makes: %s",
+    async (type) => {
+      const events = await eventsOf(market());
+      const { context, page } = await open([{}], `&type=${type}`);
+      const Rows = z.object({ compared: z.number(), wrong: z.array(z.unknown()) });
+      const { compared, wrong } = Rows.parse(await page.evaluate(compareRows(events)));
+      expect(wrong).toEqual([]);
+      expect(compared).toBeGreaterThan(0);
+      await context.close();
+    },
+  );
 
   it("does not say that nothing happened once something has", async () => {
     const { context, page } = await open([{ events: [event("9000-1", {})] }], "&type=cancel");

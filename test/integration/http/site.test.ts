@@ -171,7 +171,7 @@ describe("a page", () => {
       const loaded = [
         ...html.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g),
       ];
-      const scripts = ["site", "live", "live-row", "chart", "time"].map(
+      const scripts = ["site", "live", "live-row", "chart", "number", "time"].map(
         (one) => `/assets/site/${one}.js`,
       );
       const sizes = await Promise.all(scripts.map(sizeOf));

@@ -1,6 +1,9 @@
+import { formatEther, formatNumber } from "./number.js";
 import { relative } from "./time.js";
 
-const chainId = document.body.dataset.chain;
+const { chain: chainId, prefix, marketplaces } = document.body.dataset;
+/** Marketplaces' names for visitors, by those on the wire. */
+const marketplaceNames = new Map(Object.entries(JSON.parse(marketplaces ?? "{}")));
 
 /**
  * Tells an event on a chain, or an order, from every other, as the server's rows do. One log may be of many tokens; a
@@ -33,39 +36,53 @@ function link(href, text, attributes = {}) {
 const hex = (folder, value) =>
   link(page(folder, value), short(value), { class: "hex", title: value });
 
-const numbers = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
+const quiet = (text) => element("span", { class: "quiet" }, text);
+
+/** Where there is no value. */
+const none = () => [
+  element("span", { class: "none", "aria-hidden": "true" }, "–"),
+  element("span", { class: "unseen" }, "none"),
+];
 
 /** An amount of a currency with unknown decimals is one of its smallest units. */
-function price({ price: value, priceWei, currency }) {
-  if (priceWei === null) return "–";
+function price({ priceWei, currency }) {
+  if (priceWei === null) return none();
   const symbol = currency?.symbol ?? null;
-  const [shown, text, title] =
-    symbol === null
-      ? [Number(priceWei), "smallest units of another currency", `${priceWei} smallest units`]
-      : [value, symbol, `${priceWei} wei`];
-  const unit = element("span", { class: "unit" }, text);
+  const value = symbol === null ? priceWei : formatEther(priceWei);
+  const title =
+    symbol === null ? `${priceWei} smallest units` : `${value} ${symbol} (${priceWei} wei)`;
+  const unit = element("span", { class: "unit" }, symbol ?? "smallest units of another currency");
   const attributes = { class: "amount", value: priceWei, title };
-  return element("data", attributes, `${numbers.format(shown)} `, unit);
+  return element("data", attributes, `${formatNumber(Number(value))} `, unit);
 }
 
-function kind({ type, saleId }) {
+/** The word links to the page of the row. */
+function kind({ type, saleId, orderHash }) {
   const word = element("span", { class: `kind ${type}` }, type);
-  return saleId === null ? word : link(page("sales", saleId), word);
+  if (saleId !== null) return link(page("sales", saleId), word);
+  if (type !== "listing" && type !== "offer") return word;
+  return link(page(type === "offer" ? "bids" : "listings", `${prefix}-${orderHash}`), word);
 }
 
 /** The collection as another row of the page names it. */
 function collection({ contract }, rows) {
-  if (contract === null) return "–";
+  if (contract === null) return none();
   const named = rows.querySelector(`tr[data-contract="${contract}"] td[data-column="collection"]`);
   return named?.firstElementChild?.cloneNode(true) ?? hex("collections", contract);
 }
 
 function token({ contract, tokenId, quantity }) {
-  if (contract === null || tokenId === null) return "any";
+  if (contract === null || tokenId === null) return quiet("any");
   const href = page("collections", contract, "tokens", tokenId);
   const name = link(href, `#${shortId(tokenId)}`, { title: `#${tokenId}` });
   if (quantity === null || quantity === "1") return name;
-  return element("span", {}, name, ` × ${quantity}`);
+  return [name, " ", quiet(`× ${quantity}`)];
+}
+
+function time({ timestamp }) {
+  const title = `${timestamp.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC`;
+  const attributes = { datetime: timestamp, title, "data-relative": "" };
+  return element("time", attributes, relative(timestamp));
 }
 
 const cells = {
@@ -73,19 +90,15 @@ const cells = {
   collection,
   token,
   price,
-  from: ({ from }) => (from === null ? "–" : hex("wallets", from)),
-  to: ({ to }) => (to === null ? "–" : hex("wallets", to)),
-  marketplace: ({ marketplace }) => marketplace ?? "–",
-  transaction: ({ txHash }) => (txHash === null ? "signed" : hex("transactions", txHash)),
-  time: ({ timestamp }) =>
-    element(
-      "time",
-      { datetime: timestamp, title: timestamp, "data-relative": "" },
-      relative(timestamp),
-    ),
+  from: ({ from }) => (from === null ? quiet("nobody") : hex("wallets", from)),
+  to: ({ to }) => (to === null ? none() : hex("wallets", to)),
+  marketplace: ({ marketplace }) =>
+    marketplace === null ? none() : (marketplaceNames.get(marketplace) ?? marketplace),
+  transaction: ({ txHash }) => (txHash === null ? quiet("signed") : hex("transactions", txHash)),
+  time,
 };
 
-/** A row for an event, with the columns of the table that it is put into. */
+/** A row for an event, as the server makes it, with the columns of the table that it is put into. */
 export function rowOf(event, rows) {
   const row = element("tr", { "data-key": keyOf(event), class: "arrives" });
   if (event.contract !== null) row.dataset.contract = event.contract;
@@ -94,8 +107,8 @@ export function rowOf(event, rows) {
     const { column } = head.dataset;
     const name = column === "kind" ? "th" : "td";
     const attributes = { "data-column": column, ...(name === "th" && { scope: "row" }) };
-    const cell = element(name, attributes, cells[column](event, rows));
-    cell.className = head.className;
+    const cell = element(name, attributes, ...[cells[column](event, rows)].flat());
+    if (head.className !== "") cell.className = head.className;
     row.append(cell);
   }
   return row;

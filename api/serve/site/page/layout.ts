@@ -2,8 +2,16 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Html, html } from "../../html/html.ts";
 import { chainNames } from "../parts/chain.ts";
 import { activityLink, marketLink, pageLink } from "../parts/links.ts";
+import { marketplaceNames } from "../parts/marketplace-name.ts";
 import { plainText } from "../parts/text.ts";
 import type { LiveFilter, PageContent } from "./visit.ts";
+
+type FeedPlace = {
+  /** Events up to here are on the page. */
+  readonly after: string;
+  /** Of the ids of orders taken in here. */
+  readonly prefix: string;
+};
 
 type Layout = PageContent & {
   readonly chainId: ChainId;
@@ -12,13 +20,13 @@ type Layout = PageContent & {
   /** Requests that give the page's figures. */
   readonly requests: readonly string[];
   readonly now: Date;
-  /** Of the feed: events up to here are on the page. */
-  readonly after?: string | undefined;
+  /** Where the page goes on in the feed; without it the page is not live. */
+  readonly feed?: FeedPlace | undefined;
 };
 
 /** A complete page. */
 export function layout({ title, body, live, search, ...page }: Layout): Html {
-  const { chainId, chains, path, requests, now, after } = page;
+  const { chainId, chains, path, requests, now, feed } = page;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -30,7 +38,7 @@ export function layout({ title, body, live, search, ...page }: Layout): Html {
 <link rel="stylesheet" href="/assets/site/site.css">
 <script type="module" src="/assets/site/site.js"></script>
 </head>
-<body data-chain="${chainId}"${live && after !== undefined && liveAttributes(live, chainId, after)}>
+<body data-chain="${chainId}"${live && feed !== undefined && liveAttributes(live, chainId, feed)}>
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar"><div>
 <a class="brand" href="${marketLink(chainId)}">NFT market data</a>
@@ -61,10 +69,10 @@ const sources = (requests: readonly string[]): Html =>
 function liveAttributes(
   { collection, contracts, token, wallet, type }: LiveFilter,
   chainId: ChainId,
-  after: string,
+  { after, prefix }: FeedPlace,
 ): Html {
   const stream = pageLink("/live", { chainId, collection, wallet, type });
-  return html` data-live="${stream}" data-after="${after}"${token !== undefined && html` data-token="${token}"`}${contracts !== undefined && html` data-contracts="${contracts.join(" ")}"`}`;
+  return html` data-live="${stream}" data-after="${after}" data-prefix="${prefix}" data-marketplaces="${JSON.stringify(Object.fromEntries(marketplaceNames))}"${token !== undefined && html` data-token="${token}"`}${contracts !== undefined && html` data-contracts="${contracts.join(" ")}"`}`;
 }
 
 /** Lists of a chain have the same page on the other chain; a row has not. */

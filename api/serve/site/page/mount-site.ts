@@ -23,7 +23,7 @@ export type Site = SiteContext & {
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 
-const scripts = ["site.js", "live.js", "live-row.js", "chart.js", "time.js"];
+const scripts = ["site.js", "live.js", "live-row.js", "chart.js", "number.js", "time.js"];
 const styles = ["base.css", "parts.css", "charts.css"];
 
 const readAsset = (name: string): string =>

@@ -118,13 +118,14 @@ async function makePage(
   const isLive = feedOf?.(chainId, "latest") !== undefined;
   // Before everything else: what comes after it is sent to the open page, and is never missed.
   const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
+  const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
   const visit = { ...visitOf(request), chainId, chains, now, read: reader.read };
   const content = await handle(visit).catch((error: unknown) => {
     if (error instanceof Refused) return refusedPage(chainId, error.status, error.message);
     throw error;
   });
   const { path } = request;
-  const parts = { chainId, chains, path, requests: reader.requests(), now, after };
+  const parts = { chainId, chains, path, requests: reader.requests(), now, feed };
   const { text } = layout({ ...content, ...parts });
   const { status = 200 } = content;
   if (status !== 200) return { page: text, status };
