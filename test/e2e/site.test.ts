@@ -178,7 +178,7 @@ describe("an open page", () => {
     expect(await row.getAttribute("data-key")).toBe(key);
     expect(await (await page.request.get(page.url())).text()).toContain(`data-key="${key}"`);
     expect(await row.locator("[data-column=price] data").getAttribute("value")).toBe(sold.priceWei);
-    await page.locator("#live .state", { hasText: "1 new" }).waitFor();
+    await page.locator("#live .count", { hasText: "1 new" }).waitFor();
 
     await page.getByRole("button", { name: "Pause" }).click();
     await page.locator("#live[data-state=paused]").waitFor();
@@ -186,7 +186,7 @@ describe("an open page", () => {
     await setBlocks(db, "block_retracted", [{ ...block(chainId, 1), hash: sold.blockHash as Hex }]);
     await catchUp();
     expect(await page.locator("#live-rows tr.retracted").count()).toBe(0);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await page.locator("#live-rows tr.retracted").waitFor();
     await page.locator("#live-rows tr.retracted").waitFor({ state: "detached" });
     await page.reload();

@@ -106,7 +106,7 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
     expect(third).toBe(first);
 
     await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await expect.poll(() => asked.at(-1)?.searchParams.get("after")).toBe("9000-1");
     await context.close();
   });
@@ -134,6 +134,9 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
       },
     ]);
     await expect.poll(() => arrived(page).count()).toBe(4);
+    // Screen readers hear of the state alone.
+    expect(await page.locator("#live [role=status]").textContent()).not.toContain("new");
+    expect(await page.locator("#live [aria-hidden=true]").textContent()).toBe("4 new");
     await context.close();
   });
 

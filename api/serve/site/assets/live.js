@@ -16,6 +16,8 @@ export function followFeed() {
   const box = document.getElementById("live");
   if (url === undefined || rows === null || box === null) return;
   const state = box.querySelector(".state");
+  // Apart from the state, which screen readers announce when it changes: not every event.
+  const count = box.querySelector(".count");
   const button = box.querySelector("button");
   let isPaused = false;
   let arrived = 0;
@@ -24,7 +26,7 @@ export function followFeed() {
     box.dataset.state = name;
     if (state.textContent !== text) state.textContent = text;
   };
-  const showLive = () => show("live", arrived === 0 ? "live" : `live, ${arrived} new`);
+  const showLive = () => show("live", "live");
 
   const receive = (event) => {
     if (!isOfPage(event, { token, contracts })) return;
@@ -38,7 +40,7 @@ export function followFeed() {
     if (below?.matches(".empty")) below.remove();
     while (rows.children.length > maxRows) rows.lastElementChild.remove();
     arrived += 1;
-    showLive();
+    count.textContent = `${arrived} new`;
   };
   const onFailure = () => show("waiting", "reconnecting");
   const stream = openStream(url, { after, onOpen: showLive, onFailure, receive });
@@ -47,7 +49,7 @@ export function followFeed() {
   };
   button.addEventListener("click", () => {
     isPaused = !isPaused;
-    button.textContent = isPaused ? "Go on" : "Pause";
+    button.textContent = isPaused ? "Resume" : "Pause";
     if (isPaused) {
       stream.close();
       show("paused", "paused");

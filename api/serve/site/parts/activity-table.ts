@@ -110,7 +110,7 @@ function priceOf({ priceWei, currency, usd }: Item): Html {
 }
 
 /** Says whether the page follows the feed, with a switch. Shown by the script, since nothing is live without it. */
-export const liveSwitch: Html = html`<span class="live" id="live" hidden><span class="state" role="status">connecting</span><button type="button">Pause</button></span>`;
+export const liveSwitch: Html = html`<span class="live" id="live" hidden><span class="state" role="status">connecting</span><span class="count" aria-hidden="true"></span><button type="button">Pause</button></span>`;
 
 /** A link to a list of activity, of some types. */
 export const activityKinds: readonly (readonly [value: string, text: string])[] = [
