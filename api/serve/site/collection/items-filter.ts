@@ -25,7 +25,7 @@ const sortTexts: Record<(typeof tokenSorts)[number], string> = {
   price_asc: "Price, lowest first",
   price_desc: "Price, highest first",
   rarity: "Rarest first",
-  recently_listed: "Listed last",
+  recently_listed: "Recently listed",
 };
 
 export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
@@ -88,8 +88,8 @@ ${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]"
     ["false", "Not listed"],
   ])}</label>
 <label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, marketplaceName(one)] as const)])}</label>
-<label>From, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
-<label>To, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
+<label>Min. price, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
+<label>Max. price, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
 <button>Apply</button>
 </form>
 ${traits.length > 0 && html`<div class="filters chips">${traits.map((one) => traitChip(row, filter, one))}</div>`}`;

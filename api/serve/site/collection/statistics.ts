@@ -16,6 +16,7 @@ const periods = ["24h", "7d", "30d", "all"] as const;
 export function statistics(row: z.output<typeof Collection>): Html {
   const { chainId, stats, royalty } = row;
   const symbol = coinOf(chainId);
+  const hasRoyalty = royalty !== null && royalty.source !== "none";
   const { floor, floorBuyable, bestOffer } = stats;
   const listedShare = shareOfSupply(row, stats.listed);
   const buyable =
@@ -50,8 +51,8 @@ export function statistics(row: z.output<typeof Collection>): Html {
     { label: "Holders", value: formatCount(stats.holders) },
     {
       label: "Royalty",
-      value: royalty === null ? none : `${royalty.bps / 100}%`,
-      note: royalty !== null && html`source: ${royalty.source}`,
+      value: hasRoyalty ? `${royalty.bps / 100}%` : none,
+      note: hasRoyalty && html`source: ${royalty.source}`,
     },
   ])}
 <div class="panel scroll" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>

@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
   contract_signature_invalid: "the maker's contract does not accept the signature",
   transfer_restricted: "the collection refuses the transfer",
   partner_invalidated: "its marketplace calls it invalid",
-  superseded: "the maker offers the token for less elsewhere",
+  superseded: "the maker also lists the token for less",
   insufficient_balance: "the bidder's balance does not cover it",
   insufficient_allowance: "the bidder's allowance does not cover it",
 };

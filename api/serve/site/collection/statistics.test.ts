@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Visit } from "../page/visit.ts";
 import type { CollectionRow } from "./head.ts";
 import { statistics } from "./statistics.ts";
@@ -29,14 +29,25 @@ async function traitsOf(row: CollectionRow): Promise<string> {
   return (await traitsView(visit, row)).text;
 }
 
-it("is of token ids where each is one of the supply", async () => {
-  const row = collectionOf("erc721");
-  expect(statistics(row).text).toContain("50% of the supply");
-  expect(await traitsOf(row)).toContain("25%");
+describe("the share of a supply", () => {
+  it("is of token ids where each is one of the supply", async () => {
+    const row = collectionOf("erc721");
+    expect(statistics(row).text).toContain("50% of the supply");
+    expect(await traitsOf(row)).toContain("25%");
+  });
+
+  it("is not told where the supply is of units", async () => {
+    const row = collectionOf("erc1155");
+    expect(statistics(row).text).not.toContain("of the supply");
+    expect(await traitsOf(row)).not.toMatch(/\d%/);
+  });
 });
 
-it("is not told where the supply is of units", async () => {
-  const row = collectionOf("erc1155");
-  expect(statistics(row).text).not.toContain("of the supply");
-  expect(await traitsOf(row)).not.toMatch(/\d%/);
+it("shows no royalty, and no source of one, where there is none", () => {
+  const royalty = (source: string) => ({ recipient: null, bps: 250, source });
+  const shown = (source: string) =>
+    statistics({ ...collectionOf("erc721"), royalty: royalty(source) } as CollectionRow).text;
+  expect(shown("erc2981")).toContain("<dd>2.5%</dd>");
+  expect(shown("erc2981")).toContain("source: erc2981");
+  expect(shown("none")).not.toMatch(/%<\/dd>|source:/);
 });
