@@ -99,7 +99,8 @@ function labelsOf({ from, to }: Axis): string[] {
   const isShort = to - from < 3 * 86_400_000;
   return Array.from({ length: parts + 1 }, (_, index) => {
     const text = new Date(from + ((to - from) * index) / parts).toISOString();
-    return isShort ? text.slice(11, 16) : text.slice(5, 10);
+    const shown = isShort ? text.slice(11, 16) : text.slice(5, 10);
+    return index === 0 ? `${shown} UTC` : shown;
   });
 }
 

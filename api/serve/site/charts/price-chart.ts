@@ -39,7 +39,10 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
       html`<path class="dots" d="${points.map(([x, y]) => `M${place(x)} ${place(y)}h0`).join("")}"/>`,
       ...points.map(([x]) => html`<g data-at="${place(x / width)}"/>`),
     ],
-    below: [from, (from + to) / 2, to].map((time) => axisTime(time, to - from)),
+    below: [from, (from + to) / 2, to].map((time, index) => {
+      const text = axisTime(time, to - from);
+      return index === 0 ? `${text} UTC` : text;
+    }),
     table: table(
       priced,
       [

@@ -39,6 +39,12 @@ async function pageOf(days: string): Promise<string> {
 
 const labelOf = (page: string) => /aria-label="(Floor price and [^"]*)"/.exec(page)?.[1];
 
+it("says that the times of its axis are UTC", async () => {
+  for (const days of ["1", "7"]) {
+    expect(await pageOf(days)).toMatch(/<div class="below"[^>]*><span>[^<]* UTC<\/span>/);
+  }
+});
+
 it("shows the sales of the chart's time alone, and says of which", async () => {
   const day = await pageOf("1");
   // The chart begins at the hour a day ago: the first of these sales is half an hour later.
