@@ -41,16 +41,18 @@ export function ranking(
 ): Html {
   const { chainId, period, link } = options;
   const symbol = coinOf(chainId);
-  const head = (sort: Sort, text: string) =>
-    sort === options.sort
-      ? html`<a href="${link({ sort })}" aria-current="true">${text} <span aria-hidden="true">↓</span></a>`
-      : html`<a href="${link({ sort })}">${text}</a>`;
+  const sortable = (sort: Sort, text: string) => {
+    const isSorted = sort === options.sort;
+    const mark = isSorted && html` <span aria-hidden="true">↓</span>`;
+    const current = isSorted && html` aria-current="true"`;
+    return { isSorted, head: html`<a href="${link({ sort })}"${current}>${text}${mark}</a>` };
+  };
   return table(
     rows.map((row, index) => ({ ...row, line: lines[index] ?? [] })),
     [
       { head: "Collection", cell: nameCell, isHead: true },
       {
-        head: head("volume", `Volume ${period}`),
+        ...sortable("volume", `Volume ${period}`),
         isNumber: true,
         cell: ({ stats }) =>
           amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null }),
@@ -65,29 +67,29 @@ export function ranking(
             : amount({ wei: stats.washVolumeWei[period], symbol }),
       },
       {
-        head: head("floor", "Floor"),
+        ...sortable("floor", "Floor"),
         isNumber: true,
         cell: ({ stats: { floor } }) =>
           amount({ wei: floor?.priceWei, symbol: floor?.currency ?? symbol, usd: floor?.usd }),
       },
       {
-        head: head("change", "Change"),
+        ...sortable("change", "Change"),
         isNumber: true,
         cell: ({ stats }) => change(stats.change[period]),
       },
       {
-        head: head("sales", "Sales"),
+        ...sortable("sales", "Sales"),
         isNumber: true,
         cell: ({ stats }) => formatCount(stats.sales[period] ?? 0),
       },
       {
-        head: head("listed", "Listed"),
+        ...sortable("listed", "Listed"),
         isNumber: true,
         isMinor: true,
         cell: ({ stats }) => formatCount(stats.listed),
       },
       {
-        head: head("holders", "Holders"),
+        ...sortable("holders", "Holders"),
         isNumber: true,
         isMinor: true,
         cell: ({ stats }) => formatCount(stats.holders),

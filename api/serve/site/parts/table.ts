@@ -11,6 +11,8 @@ export type Column<Row> = {
   readonly isMinor?: boolean;
   /** Names its row. */
   readonly isHead?: boolean;
+  /** The rows are in its order, from the highest down. */
+  readonly isSorted?: boolean;
   /** What it holds, for rows that arrive while the page is open. */
   readonly name?: string;
 };
@@ -49,7 +51,7 @@ export function table<Row>(
   };
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption${!isCaptionShown && html` class="unseen"`}>${caption}</caption>
-<thead><tr>${columns.map(({ head }, place) => html`<th scope="col"${kinds[place]}>${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ head, isSorted }, place) => html`<th scope="col"${kinds[place]}${isSorted === true && html` aria-sort="descending"`}>${head}</th>`)}</tr></thead>
 <tbody${id !== undefined && html` id="${id}"`}>${rows.map(line)}</tbody>
 </table></div>${rows.length === 0 && html`<p class="empty">${empty}</p>`}`;
 }
