@@ -14,6 +14,9 @@ import { statusMark } from "../parts/status-mark.ts";
 import { table } from "../parts/table.ts";
 import { foreignText, nameOr, plainText, shortHex, shortId } from "../parts/text.ts";
 
+/** Results of each kind that are shown. */
+const maxOfKind = 10;
+
 type Found = z.output<typeof SearchResult>;
 
 /** What a text may mean, on all chains. */
@@ -27,10 +30,11 @@ export async function searchPage(visit: Visit): Promise<PageContent> {
       "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order.";
     return { title: "Search", body: html`${heading}<p>${about}</p>`, search: asked };
   }
-  const { data } = await read(search, { query: { q: text, limit: "10" } });
+  const { data } = await read(search, { query: { q: text, limit: String(maxOfKind) } });
   const found = Object.values(data).reduce((sum, rows) => sum + rows.length, 0);
+  const isCut = Object.values(data).some((rows) => rows.length >= maxOfKind);
   const body = html`${heading}
-<p class="about">${formatCount(found)} ${found === 1 ? "match" : "matches"} for “${foreignText(text, 80)}”.</p>
+<p class="about">${formatCount(found)} ${found === 1 ? "match" : "matches"} for “${foreignText(text, 80)}”${isCut && ` shown; at most ${maxOfKind} of each kind`}.</p>
 ${found === 0 && html`<p>Collections are found by the beginnings of their words, tokens by “collection id”, accounts and transactions by their whole address or hash.</p>`}
 ${resultsOf(data, visit)}`;
   return { title: `Search for ${plainText(text, 40)}`, body, search: asked };
