@@ -36,7 +36,7 @@ export function layout({ title, body, signedIn, current, isFormResult }: Layout)
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar"><div>
 <a class="brand" href="/developers">Developers</a>
-<nav aria-label="Main">${signedIn && menuItems.map((one) => menuItem(one, current))}<a href="/docs">Reference</a>${signedIn ? signOut(signedIn) : html`<a href="/">Overview</a>`}</nav>
+<nav aria-label="Main">${signedIn && menuItems.map((one) => menuItem(one, current))}<a href="/docs">Reference</a><a href="/">Market</a>${signedIn && signOut(signedIn)}</nav>
 </div></header>
 <main id="content"${!signedIn && html` class="narrow"`}>
 ${body}

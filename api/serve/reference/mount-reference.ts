@@ -64,7 +64,7 @@ const pageOf = ({ path, api, document }: Reference) => `<!doctype html>
 <link rel="stylesheet" href="/assets/style.css">
 </head>
 <body class="reference">
-<header><strong>API reference</strong><a href="/">Overview</a><a href="${api}${document}">openapi.json</a></header>
+<header><strong>API reference</strong><a href="/">Market</a><a href="${api}${document}">openapi.json</a></header>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="${path}/start.js"></script>
