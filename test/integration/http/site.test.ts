@@ -148,6 +148,36 @@ describe("a page", () => {
     expect(new Set(titles).size).toBe(views.length);
   });
 
+  it("tells search engines and previews what it is", async () => {
+    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+      const { html } = await open(path);
+      const [, title] = /<title>([^<]+)<\/title>/.exec(html) ?? [];
+      expect(html, name).toContain(`<meta property="og:title" content="${title}">`);
+      expect(html, name).toMatch(/<meta name="description" content="[^"]+">/);
+    }
+    const { html } = await open(`/collections/punks?chainId=${chainId}`);
+    expect(html).toContain('<meta name="description" content="Ten thousand faces">');
+  });
+
+  it.each(["volume", "floor", "sales"])("marks the column that it is sorted by: %s", async (by) => {
+    const { html } = await open(`/?chainId=${chainId}&sort=${by}`);
+    const [sorted, ...others] = [
+      ...html.matchAll(/<th[^>]* aria-sort="([^"]+)"[^>]*>(.*?)<\/th>/gs),
+    ];
+    expect(others).toEqual([]);
+    expect(sorted?.[1]).toBe("descending");
+    expect(sorted?.[2]).toContain(`sort=${by}`);
+  });
+
+  it("says of a chain that is not served that it is not, with those that are", async () => {
+    const { html } = await open("/?chainId=5");
+    expect(html).toContain("This chain is not served here. Choose one above.");
+  });
+
+  it("is led to from the reference", async () => {
+    expect((await open("/docs")).html).toContain('<a href="/">Market</a>');
+  });
+
   it("has no empty part in its title, whatever has no name", async () => {
     const token = `/collections/${contracts.familyOne}/tokens/1?chainId=${chainId}`;
     for (const path of [token, ...Object.values(sitePagesOf(market))]) {

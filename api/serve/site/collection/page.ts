@@ -34,6 +34,7 @@ export async function collectionPage(visit: Visit): Promise<PageContent> {
   const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
   return {
     title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${views[view]}`,
+    description: row.description,
     body,
     live: liveOf(row, chosenKind(parameter("type"))),
   };

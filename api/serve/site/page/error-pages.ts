@@ -21,6 +21,9 @@ export function refusedPage(chainId: ChainId, status: number, message: string): 
 export const unknownPage = (chainId: ChainId): PageContent =>
   refusedPage(chainId, 404, "There is no page at this address.");
 
+export const unservedChainPage = (chainId: ChainId): PageContent =>
+  refusedPage(chainId, 404, "This chain is not served here. Choose one above.");
+
 export const failedPage = (chainId: ChainId, requestId: string): PageContent =>
   refusedPage(chainId, 500, `Something went wrong here. Try again; request id ${requestId}.`);
 

@@ -24,8 +24,15 @@ type Layout = PageContent & {
   readonly feed?: FeedPlace | undefined;
 };
 
+const siteDescription =
+  "NFT collections with their prices, listings, offers, sales and holders, live from the chain.";
+
+/** As much as search engines show. */
+const maxDescription = 160;
+
 /** A complete page. */
-export function layout({ title, body, live, search, ...page }: Layout): Html {
+export function layout({ title, description, body, live, search, ...page }: Layout): Html {
+  const fullTitle = `${plainText(title)} · NFT market data`;
   const { chainId, chains, path, requests, now, feed } = page;
   return html`<!doctype html>
 <html lang="en">
@@ -33,7 +40,9 @@ export function layout({ title, body, live, search, ...page }: Layout): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${plainText(title)} · NFT market data</title>
+<title>${fullTitle}</title>
+<meta name="description" content="${plainText(description ?? "", maxDescription) || siteDescription}">
+<meta property="og:title" content="${fullTitle}">
 <link rel="icon" href="/assets/site/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/site/site.css">
 <script type="module" src="/assets/site/site.js"></script>

@@ -18,7 +18,7 @@ import type { ResponseCache } from "../../http/response-cache.ts";
 import type { TypedRoute } from "../../http/route.ts";
 import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
-import { failedPage, refusedPage, unavailablePage, unknownPage } from "./error-pages.ts";
+import { failedPage, refusedPage, unavailablePage, unservedChainPage } from "./error-pages.ts";
 import { layout } from "./layout.ts";
 import { openReader, type Reader, Refused } from "./reader.ts";
 import type { PageContent, PageHandler } from "./visit.ts";
@@ -56,7 +56,7 @@ export function servePage(
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
-      sendPage(request, response, site, unknownPage(context.chains[0] ?? 1));
+      sendPage(request, response, site, unservedChainPage(context.chains[0] ?? 1));
       return;
     }
     const cell = cellOf(cells, chainId);

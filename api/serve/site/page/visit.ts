@@ -33,6 +33,8 @@ export type LiveFilter = {
 /** What a page shows below the header. */
 export type PageContent = {
   readonly title: string;
+  /** For search engines and previews; by default that of the whole site. */
+  readonly description?: string | null;
   readonly body: Html;
   readonly status?: number;
   /** Events that change the page while it is open. */

@@ -56,6 +56,7 @@ ${provenance(row, activity.data)}
 </div></div>`;
   return {
     title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
+    description: row.description,
     body,
     live: { collection: contract, token: tokenId },
   };
