@@ -44,6 +44,7 @@ import { up as logArchives } from "./migrations/0072-log-archives.ts";
 import { up as detachedFacts } from "./migrations/0073-detached-facts.ts";
 import { up as newestReadings } from "./migrations/0074-newest-readings.ts";
 import { up as transactionParts } from "./migrations/0075-transaction-parts.ts";
+import { up as orderRechecks } from "./migrations/0076-order-rechecks.ts";
 import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
@@ -92,6 +93,7 @@ const migrations: Record<string, Migration> = {
   "0073-detached-facts": { up: detachedFacts },
   "0074-newest-readings": { up: newestReadings },
   "0075-transaction-parts": { up: transactionParts },
+  "0076-order-rechecks": { up: orderRechecks },
 };
 
 /**

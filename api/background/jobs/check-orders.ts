@@ -1,7 +1,8 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { appendChangedReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
 import type { Database } from "../../../projections/database.ts";
+import type { ReadingBasis } from "../../../projections/facts/chain-reading.ts";
 import {
   type MarketplaceOrder,
   readMarketplaceOrders,
@@ -15,20 +16,27 @@ import type { ChangingContracts } from "./changing-contracts.ts";
 
 type OrderToCheck = MarketplaceOrder & { orderHash: Hex };
 
+export type Checked = {
+  /** The number of changed readings. */
+  changed: number;
+  /** The blocks that were read at. */
+  bases: readonly ReadingBasis[];
+};
+
 /**
  * Reads from the chain everything that the state of the orders depends on, but what contracts say that are not asked for
- * now, and appends what changed. Returns the number of changed readings. Throws `RpcFailure`.
+ * now, and appends what changed. Throws `RpcFailure`.
  */
 export async function checkOrders(
   db: Database,
   { client, changing }: { readonly client: ChainClient; readonly changing: ChangingContracts },
   orderHashes: readonly Hex[],
   now: Date,
-): Promise<number> {
+): Promise<Checked> {
   const { chainId } = client;
   const stored = await readMarketplaceOrders(db, chainId, orderHashes);
   const orders = [...stored].map(([orderHash, order]) => ({ ...order, orderHash }));
-  if (orders.length === 0) return 0;
+  if (orders.length === 0) return { changed: 0, bases: [] };
   const asked = (order: OrderToCheck) => questionsOf(order).filter(changing.mayAsk);
   const code = ({ components }: OrderToCheck) =>
     ({ kind: "code", address: components.offerer }) as const;
@@ -52,7 +60,21 @@ export async function checkOrders(
   }));
   const changed = await appendChangedReadings(db, readings, now);
   changing.record(changed?.appended ?? []);
-  return changed?.appended.length ?? 0;
+  return { changed: changed?.appended.length ?? 0, bases: rounds.map(({ basis }) => basis) };
+}
+
+/** Reads the makers' counters from the chain, and appends those that the log does not know. Throws `RpcFailure`. */
+export async function checkCounters(
+  db: Database,
+  client: ChainClient,
+  makers: readonly Address[],
+  now: Date,
+): Promise<Checked> {
+  const queries = makers.map((maker) => ({ kind: "counter_read", maker }) as const);
+  const { basis, readings } = await queryChain(client, queries);
+  const { chainId } = client;
+  const changed = await appendChangedReadings(db, [{ chainId, basis, readings }], now);
+  return { changed: changed?.appended.length ?? 0, bases: [basis] };
 }
 
 /** The log has no events of conduits other than the common one, and a partner may withhold a signature. */

@@ -2,24 +2,26 @@ import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { partnerNames } from "../../../projections/domain/partners.ts";
-import { readOrderBookPosition } from "../../../projections/reads/orders/read-order-book-position.ts";
 import {
   type OrderByAge,
   type OrderSource,
   readOrdersByStatus,
 } from "../../../projections/reads/orders/read-orders-by-status.ts";
-import { readOrdersToRecheck } from "../../../projections/reads/orders/read-orders-to-recheck.ts";
+import { readUnknownCounters } from "../../../projections/reads/orders/read-unknown-counters.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
-import { checkOrders } from "./check-orders.ts";
+import { checkCounters, checkOrders } from "./check-orders.ts";
+import { logChanged, openUncertainOrders } from "./check-uncertain-orders.ts";
 
 /** Orders of one batch, and maximum batches per interval for each scan. */
 const batchSize = 200;
 const batchesPerInterval = 25;
 /** Partners show many more listings than the native order book, and check theirs themselves. */
 const partnerBatchesPerInterval = 1;
+/** Ended orders of one batch: few of them have a maker whose counter is asked for. */
+const endedBatchSize = 1_000;
 const retryMs = 5_000;
 
 type SweepOptions = {
@@ -33,12 +35,15 @@ type SweepOptions = {
   signal: AbortSignal;
 };
 
-/** A part of the order book and the position of the scan over it. */
-type BookScan = { book: OrderSource; status: "active" | "inactive"; after: OrderByAge | null };
+/** A part of the order book, with the position of the scan over it. */
+type BookScan = {
+  batchesPerInterval: number;
+  /** Checks the next orders, which are the first ones after the last ones. */
+  checkNext(): Promise<{ isEmpty: boolean; isLast: boolean }>;
+};
 
 /** State kept between two passes. `left`: scans of this interval that have not ended, with the batches they may read. */
 type SweepState = {
-  seen: bigint;
   dueAt: number;
   scans: readonly BookScan[];
   left: { scan: BookScan; batches: number }[];
@@ -50,19 +55,15 @@ type SweepState = {
  * change of the book ends. A scan continues where the interval before stopped, so a large book takes several intervals.
  */
 export async function runOrderSweep(options: SweepOptions): Promise<void> {
-  const { db, changeSignal, intervalMs, logger, signal } = options;
+  const { changeSignal, intervalMs, logger, signal } = options;
   const { chainId } = options.client;
-  const scans = (["active", "inactive"] as const).flatMap((status) =>
-    (["listings", "bids", ...partnerNames] as const).map(
-      (book): BookScan => ({ book, status, after: null }),
-    ),
-  );
-  const dueAt = Date.now() + intervalMs;
-  const state: SweepState = { seen: await readOrderBookPosition(db), dueAt, scans, left: [] };
+  const checkUncertain = openUncertainOrders(options);
+  const state: SweepState = { dueAt: Date.now() + intervalMs, scans: openScans(options), left: [] };
   while (!signal.aborted) {
     try {
-      await checkUncertain(options, state);
-      await changeSignal.wait(await scanOn(options, state), signal);
+      const uncertainMs = await checkUncertain();
+      const scanMs = await scanOn(options, state);
+      await changeSignal.wait(Math.min(uncertainMs, scanMs), signal);
     } catch (error) {
       // Else each notification would ask a node that is down again. The scans go on when they are due.
       state.left = [];
@@ -74,56 +75,74 @@ export async function runOrderSweep(options: SweepOptions): Promise<void> {
   }
 }
 
-async function checkUncertain(options: SweepOptions, state: SweepState): Promise<void> {
-  const { db, client } = options;
-  const position = await readOrderBookPosition(db);
-  if (position <= state.seen) return;
-  const window = { after: state.seen, upTo: position };
-  await checkBatch(options, await readOrdersToRecheck(db, client.chainId, window));
-  state.seen = position;
-}
-
 /** Checks the next orders of the scans, when they are due. Returns the milliseconds to wait until the next call. */
-async function scanOn(options: SweepOptions, state: SweepState): Promise<number> {
+async function scanOn({ intervalMs }: SweepOptions, state: SweepState): Promise<number> {
   const begun = Date.now();
   if (state.left.length === 0) {
     if (begun < state.dueAt) return state.dueAt - begun;
-    state.dueAt = begun + options.intervalMs;
-    state.left = state.scans.map((scan) => ({ scan, batches: batchesOf(scan) }));
+    state.dueAt = begun + intervalMs;
+    state.left = state.scans.map((scan) => ({ scan, batches: scan.batchesPerInterval }));
   }
   while (state.left[0] !== undefined) {
     const [current] = state.left;
-    const checked = await scanBatch(options, current.scan);
+    const { isEmpty, isLast } = await current.scan.checkNext();
     current.batches -= 1;
-    if (current.scan.after === null || current.batches === 0) state.left.shift();
-    if (checked > 0) return Date.now() - begun;
+    if (isLast || current.batches === 0) state.left.shift();
+    if (!isEmpty) return Date.now() - begun;
   }
   return Math.max(0, state.dueAt - Date.now());
 }
 
-const batchesOf = ({ book }: BookScan) =>
-  book === "listings" || book === "bids" ? batchesPerInterval : partnerBatchesPerInterval;
-
-/** Returns the number of orders that were checked. */
-async function scanBatch(options: SweepOptions, scan: BookScan): Promise<number> {
-  const { db, client } = options;
-  const part = { source: scan.book, status: scan.status, chainId: client.chainId };
-  const orders = await readOrdersByStatus(db, part, scan.after, batchSize);
-  await checkBatch(
-    options,
-    orders.map(({ orderHash }) => orderHash),
+function openScans(options: SweepOptions): BookScan[] {
+  const open = (["active", "inactive"] as const).flatMap((status) =>
+    (["listings", "bids", ...partnerNames] as const).map((book) => scanOpen(options, book, status)),
   );
-  scan.after = orders.length < batchSize ? null : (orders.at(-1) ?? null);
-  return orders.length;
+  const ended = (["listings.listing", "bids.bid"] as const).map((table) =>
+    scanCancelled(options, table),
+  );
+  return [...open, ...ended];
 }
 
-async function checkBatch(
-  { db, client, changing, logger }: SweepOptions,
-  orders: readonly Hex[],
-): Promise<void> {
-  if (orders.length === 0) return;
-  const changed = await checkOrders(db, { client, changing }, orders, new Date());
-  if (changed > 0) {
-    logger.info({ chainId: client.chainId, readings: changed }, "order readings changed");
-  }
+function scanOpen(
+  options: SweepOptions,
+  source: OrderSource,
+  status: "active" | "inactive",
+): BookScan {
+  const { db, client, changing, logger } = options;
+  const { chainId } = client;
+  const isOurs = source === "listings" || source === "bids";
+  let after: OrderByAge | null = null;
+  return {
+    batchesPerInterval: isOurs ? batchesPerInterval : partnerBatchesPerInterval,
+    async checkNext() {
+      const orders = await readOrdersByStatus(db, { source, status, chainId }, after, batchSize);
+      const hashes = orders.map(({ orderHash }) => orderHash);
+      const { changed } = await checkOrders(db, { client, changing }, hashes, new Date());
+      logChanged(logger, chainId, changed);
+      after = orders.length < batchSize ? null : (orders.at(-1) ?? null);
+      return { isEmpty: orders.length === 0, isLast: after === null };
+    },
+  };
+}
+
+/** Orders that are cancelled for want of their maker's counter: whatever let it escape before is mended. */
+function scanCancelled(
+  { db, client, logger }: SweepOptions,
+  table: "listings.listing" | "bids.bid",
+): BookScan {
+  const { chainId } = client;
+  let after: Hex | null = null;
+  return {
+    batchesPerInterval,
+    async checkNext() {
+      const part = { chainId, table, after };
+      const { makers, last } = await readUnknownCounters(db, part, endedBatchSize);
+      if (makers.length > 0) {
+        const { changed } = await checkCounters(db, client, makers, new Date());
+        logChanged(logger, chainId, changed);
+      }
+      after = last;
+      return { isEmpty: makers.length === 0 && last === null, isLast: last === null };
+    },
+  };
 }

@@ -106,6 +106,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
       "ops.royalty_scan": put,
       "ops.royalty_reread": put,
       "ops.analytics_engine": put,
+      "ops.order_recheck": put,
     },
     functions: ["append_observations"],
     systemFunctions: ["pg_notify(text,text)"],

@@ -23,6 +23,7 @@ const slowState = (chainId: number): StateTable[] => [
   ["ops.partner_listing", ofChain(chainId)],
   ["ops.royalty_scan", ofChain(chainId)],
   ["ops.royalty_reread", ofChain(chainId)],
+  ["ops.order_recheck", ofChain(chainId)],
   ["rarity.token", ofContract(chainId, "contract_id")],
   ["rarity.collection", ofContract(chainId, "collection_id")],
 ];

@@ -4,6 +4,7 @@ import type { Database } from "../../database.ts";
 import type { Window } from "../../engine/projection.ts";
 import { blockIdRange } from "../../log/block-id.ts";
 import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
+import { logHead } from "../../log/read-log-head.ts";
 import { isOpen } from "../../order-state/status-sql.ts";
 
 const readings = kindList(
@@ -19,6 +20,12 @@ const readings = kindList(
   "channel_read",
 );
 
+export type OrdersToRecheck = {
+  orders: Hex[];
+  /** The height that they are to be read at, or above it: at a lower one a node does not show yet what the facts imply. */
+  fromNumber: bigint;
+};
+
 /**
  * Orders of a chain whose state the facts of a window leave uncertain: bids of anybody who took part in a trade (it may
  * have spent an allowance, which emits no event), and orders with a reading in a block that was retracted.
@@ -27,35 +34,49 @@ export async function readOrdersToRecheck(
   db: Database,
   chainId: number,
   window: Window,
-): Promise<Hex[]> {
-  const isFill = sql`kind = ${kindLiteral("order_fulfilled")}`;
+): Promise<OrdersToRecheck> {
   /** With its counter's reading retracted, an order is cancelled until the counter is read again. */
   const hasUnknownCounter = sql`o.chain_id = ${chainId} and o.status = 'cancelled' and o.maker in (
     select from_address from retracted where kind in ${kindList("counter_read")})`;
-  const { rows } = await sql<{ orderHash: Hex }>`
+  const { rows } = await sql<{ orderHash: Hex; fromNumber: bigint }>`
     with recent as materialized (${recentFacts(chainId, window)}),
     retracted as materialized (
       select f.kind, f.order_hash, f.from_address, f.contract_id, f.token_id
       from recent join log.fact f using (block_id)
       where recent.kind = ${kindLiteral("block_retracted")} and f.log_index is null and f.kind in ${readings}
+    ),
+    uncertain as (
+      select o.order_hash from bids.bid o
+      where o.chain_id = ${chainId} and ${isOpen} and o.maker in (
+        select from_address from recent where ${isFill} union select to_address from recent where ${isFill}
+        union select from_address from retracted)
+      union
+      select o.order_hash from listings.listing o
+      where o.chain_id = ${chainId} and ${isOpen} and o.maker in (select from_address from retracted)
+      union
+      select o.order_hash from retracted join listings.listing o using (contract_id, token_id) where ${isOpen}
+      union
+      select o.order_hash from listings.listing o where ${hasUnknownCounter}
+      union
+      select o.order_hash from bids.bid o where ${hasUnknownCounter}
+      union
+      select order_hash from retracted where order_hash is not null
     )
-    select o.order_hash as "orderHash" from bids.bid o
-    where o.chain_id = ${chainId} and ${isOpen} and o.maker in (
-      select from_address from recent where ${isFill} union select to_address from recent where ${isFill}
-      union select from_address from retracted)
-    union
-    select o.order_hash from listings.listing o
-    where o.chain_id = ${chainId} and ${isOpen} and o.maker in (select from_address from retracted)
-    union
-    select o.order_hash from retracted join listings.listing o using (contract_id, token_id) where ${isOpen}
-    union
-    select o.order_hash from listings.listing o where ${hasUnknownCounter}
-    union
-    select o.order_hash from bids.bid o where ${hasUnknownCounter}
-    union
-    select order_hash from retracted where order_hash is not null`.execute(db);
-  return rows.map(({ orderHash }) => orderHash);
+    select order_hash as "orderHash", (${leastNumber}) as "fromNumber" from uncertain`.execute(db);
+  return {
+    orders: rows.map(({ orderHash }) => orderHash),
+    fromNumber: rows[0]?.fromNumber ?? 0n,
+  };
 }
+
+const isFill = sql`kind = ${kindLiteral("order_fulfilled")}`;
+
+/** Of the fills that count, the last one's height; of the retracted blocks the first one's, at which the chain has another. */
+const leastNumber = sql`
+  select coalesce(greatest(
+           max(b.number) filter (where ${isFill} and d.block_id is null),
+           min(b.number) filter (where not ${isFill} and d.block_id is not null)), 0)
+  from recent join log.block b using (block_id) left join log.retracted_blocks(${logHead}) d using (block_id)`;
 
 /** Fills and retractions of a chain in a window. */
 function recentFacts(chainId: number, { after, upTo }: Window): RawBuilder<unknown> {

@@ -14,7 +14,9 @@ const { db, happens, retract } = book;
 afterAll(() => book.drop());
 beforeEach(() => book.clear());
 
-const toRecheck = () => readOrdersToRecheck(db, 1, { after: 0n, upTo: 1_000_000n });
+async function toRecheck() {
+  return (await readOrdersToRecheck(db, 1, { after: 0n, upTo: 1_000_000n })).orders;
+}
 const given = [transferred(gets(alice), at(1)), approves()];
 
 it("an order is checked again when a block with a reading about it is retracted", async () => {

@@ -53,7 +53,8 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     async clear(): Promise<void> {
       await emptyTargets();
       await sql`
-        truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(db);
+        truncate log.fact, log.block, log.transaction, log.contract, ops.order_recheck
+        restart identity`.execute(db);
       await sql`update log.head set position = 0`.execute(db);
     },
     async retract(...blocks: Block[]): Promise<void> {
