@@ -27,8 +27,9 @@ export type OrdersToRecheck = {
 };
 
 /**
- * Orders of a chain whose state the facts of a window leave uncertain: bids of anybody who took part in a trade (it may
- * have spent an allowance, which emits no event), and orders with a reading in a block that was retracted.
+ * Orders of a chain whose state the facts of a window leave uncertain: bids of anybody who took part in a trade or paid in
+ * its transaction (it may have spent an allowance, which emits no event), and orders with a reading in a block that was
+ * retracted.
  */
 export async function readOrdersToRecheck(
   db: Database,
@@ -45,11 +46,12 @@ export async function readOrdersToRecheck(
       from recent join log.fact f using (block_id)
       where recent.kind = ${kindLiteral("block_retracted")} and f.log_index is null and f.kind in ${readings}
     ),
+    payer as materialized (${payers}),
     uncertain as (
       select o.order_hash from bids.bid o
       where o.chain_id = ${chainId} and ${isOpen} and o.maker in (
         select from_address from recent where ${isFill} union select to_address from recent where ${isFill}
-        union select from_address from retracted)
+        union select from_address from payer union select from_address from retracted)
       union
       select o.order_hash from listings.listing o
       where o.chain_id = ${chainId} and ${isOpen} and o.maker in (select from_address from retracted)
@@ -71,6 +73,18 @@ export async function readOrdersToRecheck(
 
 const isFill = sql`kind = ${kindLiteral("order_fulfilled")}`;
 
+/** Who paid in a currency in the transaction of a fill: a buyer need be neither the offerer nor the recipient. */
+const payers = sql`
+  select distinct t.from_address
+  from (select distinct block_id from recent where ${isFill}) filled
+  cross join lateral (
+    select f.from_address, f.transaction_index from log.fact f
+    where f.block_id = filled.block_id and f.log_index is not null and f.kind = ${kindLiteral("erc20_transfer")}
+      and f.amount > 0
+    offset 0
+  ) t
+  where (filled.block_id, t.transaction_index) in (select block_id, transaction_index from recent where ${isFill})`;
+
 /** Of the fills that count, the last one's height; of the retracted blocks the first one's, at which the chain has another. */
 const leastNumber = sql`
   select coalesce(greatest(
@@ -82,7 +96,7 @@ const leastNumber = sql`
 function recentFacts(chainId: number, { after, upTo }: Window): RawBuilder<unknown> {
   const { from, to } = blockIdRange(chainId);
   return sql`
-    select f.kind, f.block_id, f.from_address, f.to_address from log.fact f
+    select f.kind, f.block_id, f.transaction_index, f.from_address, f.to_address from log.fact f
     where f.position > ${after} and f.position <= ${upTo}
       and f.kind in ${kindList("block_retracted", "order_fulfilled")}
       and f.block_id >= ${from} and f.block_id < ${to}`;

@@ -1,11 +1,18 @@
 import { afterAll, beforeEach, expect, it } from "vitest";
+import { wrappedNative } from "../../../abis/deployments.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { readOrdersToRecheck } from "../../../projections/reads/orders/read-orders-to-recheck.ts";
-import { block } from "../../support/database/given.ts";
+import { addressOf, block } from "../../support/database/given.ts";
 import { alice, approves, at, bob, gets, listing, nft } from "../../support/orders/listings-log.ts";
-import { givenListing, read, transferred } from "../../support/orders/order-facts.ts";
+import {
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "../../support/orders/order-facts.ts";
 import { openProjectedLog } from "../../support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
@@ -42,4 +49,20 @@ it("an order is checked again when the block of its maker's counter reading is r
 
   expect(before).toEqual(["active", []]);
   expect([await state(), await toRecheck()]).toEqual(["cancelled", [order.orderHash]]);
+});
+
+it("a bid is checked again when its maker paid for what another account got", async () => {
+  const order = listing();
+  const paid = { kind: "erc20_transfer", contract: wrappedNative[1], to: alice } as const;
+  const [carol, dave] = [addressOf(3), addressOf(4)];
+  const bids = [carol, dave].map((maker) => givenBid({ maker, contract: nft }));
+  await happens(...given, order.submitted, ...bids.map(({ submitted }) => submitted));
+  await happens(
+    { ...filled(order, 1n, at(2), bob), transactionIndex: 1 },
+    { ...paid, block: block(1, 2), logIndex: 90, transactionIndex: 1, from: carol, amount: 5n },
+    { ...paid, block: block(1, 2), logIndex: 91, transactionIndex: 1, from: dave, amount: 0n },
+    { ...paid, block: block(1, 2), logIndex: 92, transactionIndex: 2, from: dave, amount: 5n },
+  );
+
+  expect(await toRecheck()).toEqual([bids[0]?.orderHash]);
 });
