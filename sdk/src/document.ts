@@ -821,6 +821,8 @@ export interface components {
             /** @description Of a sale: which side's order was filled. */
             side: ("ask" | "bid") | null;
             startsAt: string | null;
+            /** @description Tells transfers of one log from each other: the last part of the `id` that `/v1/activity` gives them. Null: of a sale, which `saleId` tells from others, or of no log. */
+            subIndex: number | null;
             /** Format: date-time */
             timestamp: string;
             to: string | null;

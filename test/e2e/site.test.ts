@@ -174,7 +174,7 @@ describe("an open page", () => {
     await row.waitFor();
     expect(await page.locator("#live-rows tr").count()).toBe(before + 1);
     const sold = await newestSale();
-    const key = `${sold.txHash} ${sold.logIndex} ${contracts.punks} ${nft.tokenId} 1`;
+    const key = `sale ${sold.saleId}`;
     expect(await row.getAttribute("data-key")).toBe(key);
     expect(await (await page.request.get(page.url())).text()).toContain(`data-key="${key}"`);
     expect(await row.locator("[data-column=price] data").getAttribute("value")).toBe(sold.priceWei);
@@ -202,8 +202,7 @@ describe("an open page", () => {
 });
 
 const SaleRow = z.object({
-  txHash: z.string(),
-  logIndex: z.number(),
+  saleId: z.string(),
   priceWei: z.string(),
   blockHash: z.string(),
 });

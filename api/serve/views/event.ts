@@ -71,6 +71,10 @@ export const Event = z
     expiresAt: time.nullable(),
     txHash: hash.nullable(),
     logIndex: z.int().min(0).nullable(),
+    subIndex: z.int().min(0).nullable().meta({
+      description:
+        "Tells transfers of one log from each other: the last part of the `id` that `/v1/activity` gives them. Null: of a sale, which `saleId` tells from others, or of no log.",
+    }),
     blockNumber: z.int().min(0).nullable(),
     blockHash: hash.nullable(),
     timestamp: time,
@@ -107,6 +111,7 @@ export function presentEvent(event: ReadEvent, now: Date): z.output<typeof Event
     expiresAt: content.expiresAt?.toISOString() ?? null,
     txHash: content.txHash,
     logIndex: content.logIndex,
+    subIndex: content.subIndex,
     blockNumber: blockNumber === null ? null : Number(blockNumber),
     blockHash: content.blockHash,
     timestamp: content.timestamp.toISOString(),

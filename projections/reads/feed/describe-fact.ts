@@ -36,6 +36,7 @@ export function commonContent(fact: FeedFact): Omit<EventContent, "type"> {
     expiresAt: null,
     txHash: fact.txHash,
     logIndex: fact.logIndex,
+    subIndex: fact.logIndex === null ? null : (fact.subIndex ?? 0),
     blockNumber: fact.blockNumber,
     blockHash: fact.blockHash,
     timestamp: fact.timestamp,

@@ -57,5 +57,6 @@ function describeSale(sale: Sale, fact: FeedFact, { standsFor }: SalesRules): Ev
     orderHash: sale.orderHash,
     sale: { saleId, side, marketplace, protocol, via, bundleSize: bundle?.size ?? null },
     logIndex: sale.logIndex,
+    subIndex: null,
   };
 }

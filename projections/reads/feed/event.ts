@@ -37,6 +37,8 @@ export type EventContent = {
   readonly expiresAt: Date | null;
   readonly txHash: Hex | null;
   readonly logIndex: number | null;
+  /** Among the tokens of its log; null: of a sale, or of no log. */
+  readonly subIndex: number | null;
   readonly blockNumber: bigint | null;
   readonly blockHash: Hex | null;
   readonly timestamp: Date;

@@ -13,7 +13,7 @@ const event = (id: string, more: Readonly<Record<string, unknown>>) => ({
   ...{ id, type: "transfer", retracts: null, contract: contracts.editions, token_id: "1" },
   ...{ quantity: "1", from: `0x${"1".repeat(40)}`, to: `0x${"2".repeat(40)}`, price: null },
   ...{ price_wei: null, currency: null, order_hash: null, sale_id: null, marketplace: null },
-  ...{ tx_hash: txHash, log_index: 3, timestamp: new Date().toISOString(), ...more },
+  ...{ tx_hash: txHash, log_index: 3, sub_index: 0, timestamp: new Date().toISOString(), ...more },
 });
 
 const Events = z.object({
@@ -126,9 +126,9 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
       {
         events: [
           event("9000-1", {}),
-          event("9000-2", { token_id: "2" }),
-          event("9000-3", { contract: contracts.punks }),
-          event("9000-4", { quantity: "5" }),
+          event("9000-2", { token_id: "2", sub_index: 1 }),
+          event("9000-3", { sub_index: 2 }),
+          event("9000-4", { quantity: "5", sub_index: 3 }),
           event("9000-5", {}),
         ],
       },
@@ -157,6 +157,47 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
     const { context, page } = await open([{ events: [event("9000-1", {})] }], "&type=cancel");
     await arrived(page).waitFor();
     expect(await page.locator("main").textContent()).not.toContain("Nothing happened yet.");
+    await context.close();
+  });
+
+  it("shows every sale of one log, and the transfer that it is as well", async () => {
+    const sale = { type: "sale", sub_index: null };
+    const { context, page } = await open([
+      {
+        events: [
+          event("9000-1", { ...sale, sale_id: `0x${"3".repeat(64)}` }),
+          event("9000-2", { ...sale, sale_id: `0x${"4".repeat(64)}` }),
+          event("9001-1", {}),
+          event("9002-1", {
+            ...{ ...sale, type: "retracted", retracts: { type: "sale" } },
+            sale_id: `0x${"4".repeat(64)}`,
+          }),
+        ],
+      },
+    ]);
+    await expect.poll(() => arrived(page).count()).toBe(3);
+    await page.locator("#live-rows tr.retracted").waitFor();
+    expect(await page.locator("#live-rows tr.retracted").count()).toBe(1);
+    await context.close();
+  });
+
+  it("does not show again what the page was made with", async () => {
+    const { context, page } = await open([{ status: 503 }]);
+    const keys = await page
+      .locator("#live-rows tr")
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-key") ?? ""));
+    const transfer = keys.map((key) => /^(0x\w+)-(\d+)-(\d+)$/.exec(key)).find((one) => one);
+    if (!transfer) throw new Error(`no transfer among ${keys.join(", ")}`);
+    const [, tx_hash, log, sub] = transfer;
+    const known = { tx_hash, log_index: Number(log), sub_index: Number(sub) };
+    await context.unroute(/\/live\?/);
+    await answerStreams(context, [{ events: [event("9000-1", known), event("9000-2", {})] }]);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return arrived(page).count();
+      })
+      .toBe(1);
     await context.close();
   });
 

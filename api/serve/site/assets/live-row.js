@@ -6,15 +6,14 @@ const { chain: chainId, prefix, marketplaces } = document.body.dataset;
 const marketplaceNames = new Map(Object.entries(JSON.parse(marketplaces ?? "{}")));
 
 /**
- * Tells an event on a chain, or an order, from every other, as the server's rows do. One log may be of many tokens; a
- * cancel's is of one order, whose token may become known later.
+ * Tells an event on a chain, or an order, from every other, as the server's rows do. One log may be of many tokens, of
+ * equal ones too, and of sales beside a transfer.
  */
 export function keyOf(event) {
-  const { type, retracts, txHash, logIndex, contract, tokenId, quantity, orderHash } = event;
+  const { type, retracts, saleId, txHash, logIndex, subIndex, orderHash } = event;
   const kind = retracts === null ? type : retracts.type;
   if (txHash === null) return `${kind} ${orderHash}`;
-  if (kind === "cancel") return `${txHash} ${logIndex}`;
-  return `${txHash} ${logIndex} ${contract} ${tokenId} ${quantity}`;
+  return kind === "sale" ? `sale ${saleId}` : `${txHash}-${logIndex}-${subIndex}`;
 }
 
 /** Texts only: an event's names and numbers never become markup. */

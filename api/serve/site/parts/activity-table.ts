@@ -79,10 +79,9 @@ export function activityTable(items: readonly Item[], options: Options): Html {
 
 /** Tells an event on a chain, or an order, from every other, as `assets/live-row.js` does. */
 function eventKey(item: Item): string {
-  const { type, txHash, logIndex, contract, tokenId, quantity, orderHash } = item;
+  const { id, type, txHash, saleId, orderHash } = item;
   if (txHash === null) return `${type} ${orderHash}`;
-  if (type === "cancel") return `${txHash} ${logIndex}`;
-  return `${txHash} ${logIndex} ${contract} ${tokenId} ${quantity}`;
+  return type === "sale" ? `sale ${saleId}` : id;
 }
 
 /** The word links to the page of the row. */
