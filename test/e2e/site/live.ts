@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -199,6 +200,43 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
       })
       .toBe(1);
     await context.close();
+  });
+
+  it("begins anew where its place in the feed is archived", async () => {
+    const { db } = market().book;
+    const context = await testBrowser().browser.newContext();
+    const page = await context.newPage();
+    await page.clock.install();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto(`${market().v1.url}/activity?chainId=${chainId}`);
+    await page.locator("#live[data-state=live]").waitFor();
+    const place = await page.locator("body").getAttribute("data-after");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await market().book.actors.alice.mints({
+      standard: "erc721",
+      contract: contracts.punks,
+      tokenId: 9_001n,
+    });
+    await market().book.catchUp();
+    await sql`
+      insert into log.archive (first_position, last_position, facts, directory, file, bytes, sha256, digest, detached_at)
+      select 1, position, position, '', '', 0, '', '', now() from log.head`.execute(db);
+    try {
+      await page.getByRole("button", { name: "Go on" }).click();
+      await page.locator("#live[data-state=waiting]").waitFor();
+      await expect
+        .poll(async () => {
+          await page.clock.runFor(1_000);
+          return page.locator("body").getAttribute("data-after");
+        })
+        .not.toBe(place);
+      await page.locator("#live[data-state=live]").waitFor();
+      expect(asked.filter((path) => path === "/activity")).toHaveLength(2);
+    } finally {
+      await sql`delete from log.archive`.execute(db);
+      await context.close();
+    }
   });
 
   it("shows what happens again while its retraction is still struck through", async () => {

@@ -8,6 +8,8 @@ const leavingMs = 1_500;
 /** Milliseconds after which a refused stream is asked for again, drawn anew for each page. */
 const minRetryMs = 5_000;
 const maxRetryMs = 10_000;
+/** Statuses of a place that the feed does not have: archived since, or of another log. */
+const lostStatuses = [410, 422];
 
 /** Follows the feed into the page's table of activity, while the page is seen and its reader does not pause it. */
 export function followFeed() {
@@ -43,7 +45,9 @@ export function followFeed() {
     count.textContent = `${arrived} new`;
   };
   const onFailure = () => show("waiting", "reconnecting");
-  const stream = openStream(url, { after, onOpen: showLive, onFailure, receive });
+  // What happened meanwhile is on the page as it is now, with the feed's end of now.
+  const onLost = () => location.reload();
+  const stream = openStream(url, { after, onOpen: showLive, onFailure, onLost, receive });
   const open = () => {
     if (!isPaused && !document.hidden) stream.open();
   };
@@ -63,21 +67,23 @@ export function followFeed() {
 }
 
 /** Events after a place, each received once however often the stream is closed and opened. */
-function openStream(url, { after, onOpen, onFailure, receive }) {
+function openStream(url, { after, onOpen, onFailure, onLost, receive }) {
   let last = after;
   let source;
   let retry;
+  let asked;
 
+  const address = () => (last === undefined ? url : `${url}&after=${encodeURIComponent(last)}`);
   const open = () => {
     if (source !== undefined) return;
-    clearTimeout(retry);
-    source = new EventSource(last === undefined ? url : `${url}&after=${encodeURIComponent(last)}`);
+    stopRetrying();
+    source = new EventSource(address());
     source.addEventListener("open", onOpen);
     source.addEventListener("error", fail);
     for (const type of types) source.addEventListener(type, take);
   };
   const close = () => {
-    clearTimeout(retry);
+    stopRetrying();
     source?.close();
     source = undefined;
   };
@@ -90,7 +96,25 @@ function openStream(url, { after, onOpen, onFailure, receive }) {
     onFailure();
     if (target.readyState !== EventSource.CLOSED) return;
     close();
-    retry = setTimeout(open, minRetryMs + Math.random() * (maxRetryMs - minRetryMs));
+    retryLater();
+  };
+  const retryLater = () => {
+    retry = setTimeout(ask, minRetryMs + Math.random() * (maxRetryMs - minRetryMs));
+  };
+  /** An event source does not tell with which status it was refused. */
+  const ask = async () => {
+    asked = new AbortController();
+    const { signal } = asked;
+    const request = fetch(address(), { method: "HEAD", signal });
+    const status = await request.then((answer) => answer.status).catch(() => 0);
+    if (signal.aborted) return;
+    if (lostStatuses.includes(status)) onLost();
+    else if (status === 200) open();
+    else retryLater();
+  };
+  const stopRetrying = () => {
+    clearTimeout(retry);
+    asked?.abort();
   };
   return { open, close };
 }
