@@ -109,7 +109,7 @@ describe("the currency of a pool of Sudoswap v2", () => {
     expect(boughtFor({ coin: null }, transfers)).toEqual(doubted);
   });
 
-  it("is told by transfers where the pool was not asked, as of events recorded before it could be", () => {
+  it("follows from the transfers where the pool was not asked, as by earlier releases", () => {
     const inCoin = [paid(1, coin, [user, pool], stated)];
     expect(soldFor({}, inCoin).sales).toMatchObject([{ currency: coin }]);
     expect(soldFor({}, []).sales).toMatchObject([{ currency: zeroAddress }]);
