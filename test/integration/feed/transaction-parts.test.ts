@@ -82,7 +82,7 @@ async function expectSameInEveryCut(whole: readonly FeedEvent[], head: bigint): 
 const summaryOf = ({ position, content, retracts }: FeedEvent) =>
   [position, retracts === null ? content.type : "retracted", content.to].join(" ");
 
-it("a transaction that was appended at once is told as all of it says, in pages of any cut", async () => {
+it("a transaction that was appended at once is reported as all of it says, in pages of any cut", async () => {
   const { head } = await appendEvents(db, events);
 
   const whole = await read(0n, head);
@@ -96,7 +96,7 @@ it("a transaction that was appended at once is told as all of it says, in pages 
 });
 
 it.each([1, 2, 3])(
-  "what was told of its first %i facts stays told when the others follow at once",
+  "what was reported of its first %i facts stays so when the others follow at once",
   async (count) => {
     const first = await appendEvents(db, events.slice(0, count));
     const live = await read(0n, first.head);
