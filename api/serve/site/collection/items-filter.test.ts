@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { listingMarketplaces } from "../../../../projections/domain/listing-marketplaces.ts";
 import type { Visit } from "../page/visit.ts";
+import { marketplaceName } from "../parts/marketplace-name.ts";
 import type { CollectionRow } from "./head.ts";
 import { filterForm, itemsFilterOf } from "./items-filter.ts";
 
@@ -27,4 +29,12 @@ it.each([
   const form = filterForm(row, filterOf("")).text;
   const [, pattern = ""] = /name="min_price"[^>]* pattern="([^"]+)"/.exec(form) ?? [];
   expect(new RegExp(`^(?:${pattern})$`, "v").test(given)).toBe(taken !== "");
+});
+
+it("names marketplaces for visitors, and keeps their names on the wire in the address", () => {
+  const row = { chainId: 1, slug: "punks", address: "0x" } as unknown as CollectionRow;
+  const { text } = filterForm(row, filterOf(""));
+  for (const name of listingMarketplaces) {
+    expect(text).toContain(`<option value="${name}">${marketplaceName(name)}</option>`);
+  }
 });

@@ -1,8 +1,7 @@
-import type { CollectionRow } from "./head.ts";
+import type { z } from "zod";
+import type { Collection } from "../../views/collection.ts";
 
-type Supplied = Pick<CollectionRow, "contracts"> & {
-  readonly stats: Pick<CollectionRow["stats"], "supply">;
-};
+type Supplied = Pick<z.output<typeof Collection>, "contracts" | "stats">;
 
 /** The part of a collection's token ids that so many are. Null: it has none, or its supply is of units, as with ERC-1155. */
 export function shareOfSupply({ contracts, stats }: Supplied, tokenIds: number): number | null {
