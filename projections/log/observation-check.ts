@@ -10,8 +10,11 @@ import type { Recording } from "./recording/recording.ts";
 import { readIndexerNames } from "./sources.ts";
 import { readIndexedBlocks } from "./status.ts";
 
-/** Blocks that one pass asks the chain about at most. */
-const BLOCKS = 1_000;
+/**
+ * Blocks of each end that one pass asks the chain about at most: the oldest, to settle them, and the newest, in which
+ * reorgs happen. While history is indexed none is final, and there may be more blocks between the two.
+ */
+const BLOCKS = 500;
 
 /** An indexer that so many blocks separate from the one furthest ahead does not notice reorgs by itself. */
 const BEHIND_BLOCKS = 5;
@@ -30,7 +33,7 @@ export async function checkObservationBlocks(
   const { chainId, canonicalHashes, now, fence } = recording;
   const settled = await readSettled(db, chainId);
   const { indexed, following } = await readIndexerHeights(db, chainId);
-  const blocks = await readUnwatchedBlocks(db, chainId, settled, following);
+  const { oldest, blocks } = await readUnwatchedBlocks(db, chainId, settled, following);
   if (blocks.length === 0) return 0;
   const canonical = await canonicalHashes([...new Set(blocks.map(({ number }) => number))]);
   const effective = blocks.filter(({ isRetracted }) => !isRetracted);
@@ -38,7 +41,7 @@ export async function checkObservationBlocks(
   const readopt = blocks
     .filter(({ isRetracted, number, hash }) => isRetracted && canonical.get(number) === hash)
     .map(({ blockId }) => blockId);
-  const final = settledUpTo(blocks, canonical, BigInt(indexed - finalityBlocks));
+  const final = settledUpTo(oldest, canonical, BigInt(indexed - finalityBlocks));
   if (retract.length + readopt.length === 0 && final <= settled) return 0;
   return await db.transaction().execute(async (session) => {
     const changed =
@@ -92,31 +95,40 @@ async function readIndexerHeights(
   return { indexed, following: names.filter(follows) };
 }
 
+/** In the order of height. `oldest`: those of them that have no other unwatched block between them. */
+type UnwatchedBlocks = { blocks: RecordedBlock[]; oldest: RecordedBlock[] };
+
 /**
- * Blocks above a height whose reorgs no indexer shows, in the order of height: with observations and without events, or
- * with events of indexers alone that are behind or were removed.
+ * Blocks above a height whose reorgs no indexer shows: with observations and without events, or with events of indexers
+ * alone that are behind or were removed.
  */
 async function readUnwatchedBlocks(
   db: Database,
   chainId: number,
   after: bigint,
   following: readonly string[],
-): Promise<RecordedBlock[]> {
+): Promise<UnwatchedBlocks> {
   const from = firstBlockId(chainId, after + 1n);
   const to = firstBlockId(chainId + 1, 0n);
-  const { rows } = await sql<Omit<RecordedBlock, "events">>`
-    select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as "isRetracted"
+  const { rows } = await sql<Omit<RecordedBlock, "events"> & { isOldest: boolean }>`
+    select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as "isRetracted",
+           unwatched.place <= ${BLOCKS} as "isOldest"
     from (
-      select distinct f.block_id from log.fact f
-      where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
-        and not exists (select from log.fact e where e.block_id = f.block_id and e.log_index is not null)
-      union
-      select r.block_id from ops.recorded_block r
-      where r.chain_id = ${chainId} and r.block_id >= ${from}
-      group by r.block_id having bool_and(r.indexer <> all (${following}::text[]))
+      select block_id, row_number() over (order by block_id) as place, count(*) over () as blocks
+      from (
+        select distinct f.block_id from log.fact f
+        where f.block_id >= ${from} and f.block_id < ${to} and f.log_index is null and f.kind not in ${kindList("block_retracted", "block_readopted")}
+          and not exists (select from log.fact e where e.block_id = f.block_id and e.log_index is not null)
+        union
+        select r.block_id from ops.recorded_block r
+        where r.chain_id = ${chainId} and r.block_id >= ${from}
+        group by r.block_id having bool_and(r.indexer <> all (${following}::text[]))
+      ) unwatched
     ) unwatched
     join log.block b using (block_id)
     left join log.retracted_blocks(${logHead}) d using (block_id)
-    order by b.block_id limit ${BLOCKS}`.execute(db);
-  return rows.map((row) => ({ ...row, events: 0 }));
+    where unwatched.place <= ${BLOCKS} or unwatched.place > unwatched.blocks - ${BLOCKS}
+    order by b.block_id`.execute(db);
+  const blocks = rows.map(({ isOldest: _, ...row }) => ({ ...row, events: 0 }));
+  return { blocks, oldest: blocks.filter((__, index) => rows[index]?.isOldest) };
 }

@@ -385,6 +385,29 @@ describe("an observation", () => {
       set latest_checkpoint = ${endOf(block(1, number))}`.execute(database.db);
   }
 
+  it("near the head is compared with the chain, however many older ones are not final yet", async () => {
+    const older = Array.from({ length: 1_100 }, (_, index) => block(1, 10 + index));
+    for (const one of older) await observe(one);
+    const [gone, instead] = [block(1, 2_000), block(1, 2_000, "fork")];
+    await observe(gone);
+    chainIs(...older, gone);
+    expect(await review()).toBe(0);
+    chainIs(...older, instead);
+
+    expect(await review()).toBe(1);
+  });
+
+  it("between the oldest and the newest is compared too before it is final", async () => {
+    const all = Array.from({ length: 1_100 }, (_, index) => block(1, 10 + index));
+    for (const one of all) await observe(one);
+    const instead = block(1, 560, "fork");
+    chainIs(...all.map((one) => (one.number === instead.number ? instead : one)));
+    await indexUpTo(2_000);
+    const changed = [await review(), await review(), await review()];
+
+    expect(changed).toEqual([0, 1, 0]);
+  });
+
   it("is fenced like an event: nothing is written for one who no longer works", async () => {
     await observe(b2);
     chainIs(b1, c2);
