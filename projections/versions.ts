@@ -17,7 +17,15 @@ const definitions = {
     version: 15,
     first: 12,
     tables: [
-      ...["sale", "doubt", "doubt_total", "wash_trade", "total", "day", "token_total"],
+      ...[
+        "sale",
+        "unresolved_event",
+        "unresolved_event_total",
+        "wash_trade",
+        "total",
+        "day",
+        "token_total",
+      ],
       ...["sale_count_bits", "volume"],
     ],
   },

@@ -196,10 +196,13 @@ export function givenTransaction(
   return exchangeTransaction(1, `0x${"7".repeat(64)}`, facts);
 }
 
-/** Its sales, in the fields of a recorded one, and its doubts. */
+/** Its sales, in the fields of a recorded one, and its unresolved events. */
 export function outcomeOf(transaction: ExchangeTransaction) {
-  const { sales, doubts } = translateTransaction(transaction, zeroAddress);
-  return { sales: sales.map(rowOf), doubts: doubts.map(({ doubt }) => doubt) };
+  const { sales, unresolved } = translateTransaction(transaction, zeroAddress);
+  return {
+    sales: sales.map(rowOf),
+    unresolved: unresolved.map(({ unresolved: reason }) => reason),
+  };
 }
 
 /** A transfer of units of an NFT. */

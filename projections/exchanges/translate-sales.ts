@@ -5,12 +5,12 @@ import { factKind } from "../log/fact-kind.ts";
 import { exchanges } from "./exchanges.ts";
 import { apportion } from "./model/apportion.ts";
 import { attributeMarketplace } from "./model/attribution.ts";
-import { type Doubt, isDoubt } from "./model/doubt.ts";
 import type { Exchange, ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
 import { isOfUnknownPool } from "./model/exchange-transaction.ts";
 import { classifyFees, type Fee } from "./model/fees.ts";
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
 import type { Fill, NftStandard } from "./model/trade.ts";
+import { isUnresolved, type UnresolvedEvent } from "./model/unresolved-event.ts";
 
 /** An NFT sold. */
 export type Sale = {
@@ -44,11 +44,11 @@ export type Sale = {
 /** What a transaction's facts come to. */
 export type Translation = {
   readonly sales: readonly Sale[];
-  readonly doubts: readonly SaleDoubt[];
+  readonly unresolved: readonly UnresolvedSaleEvent[];
 };
 
 /** An event that announces a trade and makes no sale. */
-export type SaleDoubt = Doubt & { readonly protocol: string };
+export type UnresolvedSaleEvent = UnresolvedEvent & { readonly protocol: string };
 
 export function translateSales(transaction: ExchangeTransaction, feeRecipient: Address) {
   return translateTransaction(transaction, feeRecipient).sales;
@@ -65,13 +65,13 @@ export function translateTransaction(
     fillsOf(exchange, transaction, facts.get(exchange)),
   );
   const sales: Omit<Sale, "ordinal">[] = [];
-  const doubts: SaleDoubt[] = [];
+  const unresolved: UnresolvedSaleEvent[] = [];
   for (const placed of settleTrades(fills, transaction.transfers)) {
     const { exchange, fill } = placed;
-    if (isDoubt(fill)) doubts.push({ ...fill, protocol: exchange.protocol });
+    if (isUnresolved(fill)) unresolved.push({ ...fill, protocol: exchange.protocol });
     else sales.push(...salesOf(transaction, { ...placed, fill }, { calldataTail, feeRecipient }));
   }
-  return { sales: sales.map((sale, ordinal) => ({ ordinal, ...sale })), doubts };
+  return { sales: sales.map((sale, ordinal) => ({ ordinal, ...sale })), unresolved };
 }
 
 /** By kind of fact, or by source of an `exchange_event`: found once, as a rebuild asks it of every event. */
@@ -113,7 +113,7 @@ function fillsOf(
   let itemsBefore = 0;
   return exchange.tradesOf({ ...transaction, facts }).map((fill, place) => {
     const placed = { exchange, place, itemsBefore, fill };
-    itemsBefore += isDoubt(fill) ? 0 : fill.items.length;
+    itemsBefore += isUnresolved(fill) ? 0 : fill.items.length;
     return placed;
   });
 }

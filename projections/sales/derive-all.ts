@@ -11,10 +11,10 @@ import {
   UnregisteredContracts,
 } from "../log/contracts.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { fillDoubtTotals, insertDoubts } from "./doubts.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
 import { type TransactionRows, transactionRows, unregisteredContracts } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";
+import { fillUnresolvedTotals, insertUnresolvedEvents } from "./unresolved-events.ts";
 import { fillWashTrades } from "./wash-trades.ts";
 
 /** Transfers in memory at a time, about, as facts count too: a chunk may exceed it by one transaction. */
@@ -130,13 +130,13 @@ async function translateChunks(
 async function storeRows(
   session: Session,
   schema: string,
-  { sales, doubts }: TransactionRows,
+  { sales, unresolved }: TransactionRows,
   missing: ChainContract[],
 ): Promise<void> {
   missing.push(...(await contractsWithoutIds(session, unregisteredContracts(sales))));
   if (missing.length > 0) return;
   await insertSales(session, schema, sales);
-  await insertDoubts(session, schema, doubts);
+  await insertUnresolvedEvents(session, schema, unresolved);
 }
 
 async function readChunk(
@@ -157,6 +157,6 @@ async function readChunk(
 async function finish(session: Session, schema: string): Promise<void> {
   await fillWashTrades(session, schema);
   await fillCounters(session, schema);
-  await fillDoubtTotals(session, schema);
+  await fillUnresolvedTotals(session, schema);
   await sql`drop table ${factChunks(schema)}`.execute(session);
 }

@@ -5,11 +5,11 @@ import type { FactWindow, Projection } from "../engine/projection.ts";
 import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { versions } from "../versions.ts";
 import { salesSteps } from "./derive-all.ts";
-import { addDoubts, deleteDoubts } from "./doubts.ts";
 import { haveDerived, readChangedTransactions } from "./read-transactions.ts";
 import { transactionRows } from "./row.ts";
 import { addSales, deleteSales } from "./store.ts";
 import { tables } from "./table.ts";
+import { addUnresolvedEvents, deleteUnresolvedEvents } from "./unresolved-events.ts";
 import { deleteWashTrades, type FlaggedToken, updateWashTrades } from "./wash-trades.ts";
 
 /** Sales of NFTs, translated from the exchanges' events one transaction at a time. */
@@ -24,7 +24,7 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
       // Of a transaction in an archive the log has other facts only.
       where: sql`log_index is not null and kind in ${saleKinds} and not exists (
         select from log.detached_block detached where detached.block_id = f.block_id)`,
-      tables: ["sale", "doubt"],
+      tables: ["sale", "unresolved_event"],
     },
     tables,
     apply: async (session, schema, window) => {
@@ -32,11 +32,11 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
         readChangedTransactions(session, window),
         haveDerived(session, schema, window),
       ]);
-      const { sales, doubts } = transactionRows(changed, feeRecipient);
+      const { sales, unresolved } = transactionRows(changed, feeRecipient);
       const flagged = areDerived ? await deleteDerived(session, schema, window) : [];
       const added = await addSales(session, schema, sales);
       await updateWashTrades(session, schema, window, { added, flagged });
-      await addDoubts(session, schema, doubts);
+      await addUnresolvedEvents(session, schema, unresolved);
     },
     deriveAll: salesSteps(feeRecipient),
     readsArchives: true,
@@ -50,6 +50,6 @@ async function deleteDerived(
   window: FactWindow,
 ): Promise<FlaggedToken[]> {
   await deleteSales(session, schema, window);
-  await deleteDoubts(session, schema, window);
+  await deleteUnresolvedEvents(session, schema, window);
   return await deleteWashTrades(session, schema, window);
 }

@@ -47,7 +47,7 @@ export async function readChangedTransactions(
   );
 }
 
-/** Whether sales or doubts are derived from transactions whose sale facts changed; never so where all are new. */
+/** Whether sales or unresolved events are derived from transactions whose sale facts changed; never so where all are new. */
 export async function haveDerived(
   session: Session,
   schema: string,
@@ -63,7 +63,7 @@ export async function haveDerived(
     with changed as materialized (
       ${changedSaleTransactions(window.changes)}
     )
-    select ${derivedIn("sale")} or ${derivedIn("doubt")} as derived`.execute(session);
+    select ${derivedIn("sale")} or ${derivedIn("unresolved_event")} as derived`.execute(session);
   return rows[0]?.derived === true;
 }
 

@@ -1,5 +1,9 @@
 import type { Address, Hex } from "viem";
-import { type Sale, type SaleDoubt, translateTransaction } from "../exchanges/translate-sales.ts";
+import {
+  type Sale,
+  translateTransaction,
+  type UnresolvedSaleEvent,
+} from "../exchanges/translate-sales.ts";
 import type { ChainContract } from "../log/contracts.ts";
 import { factKind } from "../log/fact-kind.ts";
 import type { LocatedTransaction } from "./read-transactions.ts";
@@ -8,26 +12,28 @@ import type { LocatedTransaction } from "./read-transactions.ts";
 export type SaleRow = ReturnType<typeof rowOf>;
 
 /** An event that announces a trade and makes no sale. */
-export type DoubtRow = ReturnType<typeof doubtRowOf>;
+export type UnresolvedRow = ReturnType<typeof unresolvedRowOf>;
 
-export type TransactionRows = { readonly sales: SaleRow[]; readonly doubts: DoubtRow[] };
+export type TransactionRows = { readonly sales: SaleRow[]; readonly unresolved: UnresolvedRow[] };
 
 export function transactionRows(
   transactions: readonly LocatedTransaction[],
   feeRecipient: Address,
 ): TransactionRows {
-  const rows: TransactionRows = { sales: [], doubts: [] };
+  const rows: TransactionRows = { sales: [], unresolved: [] };
   for (const located of transactions) {
-    const { sales, doubts } = translateTransaction(located.transaction, feeRecipient);
+    const { sales, unresolved } = translateTransaction(located.transaction, feeRecipient);
     rows.sales.push(...sales.map((sale) => rowOf(located, sale)));
-    rows.doubts.push(...doubts.map((doubt, place) => doubtRowOf(located, doubt, place)));
+    rows.unresolved.push(
+      ...unresolved.map((event, place) => unresolvedRowOf(located, event, place)),
+    );
   }
   return rows;
 }
 
-function doubtRowOf(
+function unresolvedRowOf(
   { blockId, transactionIndex }: LocatedTransaction,
-  { protocol, doubt, logIndex }: SaleDoubt,
+  { protocol, unresolved, logIndex }: UnresolvedSaleEvent,
   place: number,
 ) {
   return {
@@ -36,7 +42,7 @@ function doubtRowOf(
     place,
     log_index: logIndex,
     protocol,
-    reason: doubt,
+    reason: unresolved,
   };
 }
 

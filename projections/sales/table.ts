@@ -57,7 +57,7 @@ export function tables(schema: string): readonly string[] {
 
     `comment on column ${schema}.sale.via is 'The router or aggregator that took the trade for the buyer.'`,
 
-    `create table ${schema}.doubt (
+    `create table ${schema}.unresolved_event (
        block_id          bigint  not null,
        transaction_index integer not null,
        place             integer not null,
@@ -66,16 +66,16 @@ export function tables(schema: string): readonly string[] {
        reason            text    not null,
        primary key (block_id, transaction_index, place)
      )`,
-    `comment on table ${schema}.doubt is 'Events that announce a trade and make no sale'`,
+    `comment on table ${schema}.unresolved_event is 'Events that announce a trade and make no sale'`,
 
-    `create table ${schema}.doubt_total (
+    `create table ${schema}.unresolved_event_total (
        chain_id integer not null,
        protocol text    not null,
        reason   text    not null,
-       doubts   bigint  not null,
+       events   bigint  not null,
        primary key (chain_id, protocol, reason)
      )`,
-    `comment on table ${schema}.doubt_total is 'Rows of doubt'`,
+    `comment on table ${schema}.unresolved_event_total is 'Rows of unresolved_event'`,
 
     `create table ${schema}.wash_trade (
        block_id          bigint        not null,

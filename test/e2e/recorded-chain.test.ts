@@ -95,7 +95,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
   it("serves all sales of other exchanges that were checked by hand, and no others", () => {
     const checked = [...readExpectedSales(), ...readGoldenTransactions().sales];
     expect(checked.length).toBe(33 + 35);
-    // Eight NFTs for one price in ether, which no log tells: Sudoswap v1. The next test finds its doubt.
+    // Eight NFTs for one price in ether, which no log tells: Sudoswap v1. The next test finds its unresolved event.
     const expected = checked.filter(({ totalWei }) => totalWei !== null);
     expect(expected.length).toBe(60);
     const others = served.filter(({ protocol }) => protocol.name !== "seaport");
@@ -107,24 +107,24 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     expect(others.length).toBe(rows.size);
   });
 
-  it("makes a sale or a doubt with a reason of every event that announces a trade", async () => {
+  it("makes a sale or an unresolved event with a reason of every event that announces a trade", async () => {
     const trades = eventsWithTransfers();
     const { rows } = await sql<{ source: string; outcome: string; events: bigint }>`
-      select f.payload ->> 'source' as source, coalesce(sold.outcome, doubt.reason, 'nothing') as outcome,
+      select f.payload ->> 'source' as source, coalesce(sold.outcome, unresolved.reason, 'nothing') as outcome,
              count(*) as events
       from log.fact f
       left join lateral (
         select 'sale' as outcome from sales.sale s
         where s.block_id = f.block_id and s.log_index = f.log_index limit 1
       ) sold on true
-      left join sales.doubt doubt on doubt.block_id = f.block_id and doubt.log_index = f.log_index
+      left join sales.unresolved_event unresolved on unresolved.block_id = f.block_id and unresolved.log_index = f.log_index
       where f.kind = 35 and (f.payload ->> 'source', f.payload ->> 'event') in (
         select * from unnest(${trades.map(({ source }) => source)}::text[], ${trades.map(({ name }) => name)}::text[]))
       group by 1, 2`.execute(database.db);
     const sales = rows.filter(({ outcome }) => outcome === "sale");
     expect(sales.reduce((sum, { events }) => sum + Number(events), 0)).toBe(60);
-    const doubts = rows.filter(({ outcome }) => outcome !== "sale");
-    expect(doubts.toSorted((a, b) => a.source.localeCompare(b.source))).toEqual([
+    const unresolved = rows.filter(({ outcome }) => outcome !== "sale");
+    expect(unresolved.toSorted((a, b) => a.source.localeCompare(b.source))).toEqual([
       { source: "SudoswapV1", outcome: "unknown_pool", events: 1n },
       { source: "WyvernV1", outcome: "zero_price", events: 1n },
     ]);

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Dispatcher, Pool } from "undici";
+import { readRunningMarket } from "../hostile-contracts/running-market.ts";
 import { drawRequests, type RequestDocument } from "../support/http/document-requests.ts";
 import { accountRequests, v1Requests } from "../support/http/operation-requests.ts";
-import { readRunningMarket } from "../hostile-contracts/running-market.ts";
 import { logIn, makeAccount } from "./account.ts";
 import { type ApiProcess, type Stall, startApi } from "./api-process.ts";
 import { brokenOrders, type FuzzRequest, withHeaders } from "./hostile-requests.ts";

@@ -61,12 +61,12 @@ export async function simulate(
   ];
 }
 
-/** Sales and doubts at the end, by protocol. */
+/** Sales and unresolved events at the end, by protocol. */
 async function countSales({ db }: Store, coverage: Coverage): Promise<void> {
   const { rows } = await sql<{ what: string; times: number }>`
     select 'sale: ' || protocol as what, count(*)::int as times from sales.sale group by 1
     union all
-    select 'doubt: ' || protocol || ' ' || reason, count(*)::int from sales.doubt group by 1`.execute(
+    select 'unresolved: ' || protocol || ' ' || reason, count(*)::int from sales.unresolved_event group by 1`.execute(
     db,
   );
   for (const { what, times } of rows) countEvent(coverage, what, times);

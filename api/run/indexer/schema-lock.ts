@@ -14,7 +14,7 @@ import { sleep } from "../../background/log-signal/back-off.ts";
 /** A database that does not answer a statement for so long is gone: all of them are short. */
 const answerMs = 10_000;
 const askEveryMs = 5_000;
-/** The server is told of the end of a connection, and not waited for longer than this. */
+/** How long the server may take to answer the end of a connection. */
 const closeMs = 2_000;
 
 /** The name of the lock of a schema that Ponder writes. */

@@ -12,9 +12,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("archipelago"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -35,7 +35,7 @@ describe("a trade", () => {
     expect(outcomeOf(sent).sales).toMatchObject([{ side: "ask", totalWei: "1010", tokenId: "7" }]);
   });
 
-  it("whose token no event names is doubted", () => {
-    expect(outcomeOf(givenTransaction("Archipelago", [trade])).doubts).toEqual(["undecodable"]);
+  it("whose token no event names is unresolved", () => {
+    expect(outcomeOf(givenTransaction("Archipelago", [trade])).unresolved).toEqual(["undecodable"]);
   });
 });

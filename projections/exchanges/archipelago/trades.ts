@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import type { Fill } from "../model/trade.ts";
 import { eventsOf, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type Traded = {
   tradeId: Hex;
@@ -27,7 +27,7 @@ export function tradesOf(transaction: ExchangeTransaction): Fill[] {
     if (event !== "Trade") return null;
     const { tradeId, buyer, seller, cost, currency } = args as Traded;
     const [traded] = named<TokenTraded>("TokenTrade", tradeId);
-    if (traded === undefined) throw new DoubtfulEvent("undecodable");
+    if (traded === undefined) throw new UnresolvableEvent("undecodable");
     return {
       items: [{ contract: traded.token, tokenId: traded.tokenId, units: 1n, seller, buyer }],
       currency,

@@ -14,9 +14,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("blur"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -93,22 +93,22 @@ describe("packed events of version 2", () => {
     ]);
   });
 
-  it("with an unknown order type are doubted", () => {
-    const doubted = outcome("BlurV2", "Execution721Packed", packed(2), { transfers: listed });
-    expect(doubted).toEqual({ sales: [], doubts: ["unknown_type"] });
+  it("with an unknown order type are unresolved", () => {
+    const unresolved = outcome("BlurV2", "Execution721Packed", packed(2), { transfers: listed });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["unknown_type"] });
   });
 
   it.each([
     ["no transfer", [], "transfer_missing"],
     ["a transfer to the seller", bidFor, "transfer_mismatch"],
     ["a transfer after the event", [moved(11, token, [maker, taker])], "transfer_missing"],
-  ])("with %s are doubted", (_, transfers, reason) => {
-    const doubted = outcome("BlurV2", "Execution721Packed", packed(0), { transfers });
-    expect(doubted).toEqual({ sales: [], doubts: [reason] });
+  ])("with %s are unresolved", (_, transfers, reason) => {
+    const unresolved = outcome("BlurV2", "Execution721Packed", packed(0), { transfers });
+    expect(unresolved).toEqual({ sales: [], unresolved: [reason] });
   });
 
-  it("without their words are doubted", () => {
-    expect(outcome("BlurV2", "Execution721Packed", {}, { transfers: listed }).doubts).toEqual([
+  it("without their words are unresolved", () => {
+    expect(outcome("BlurV2", "Execution721Packed", {}, { transfers: listed }).unresolved).toEqual([
       "undecodable",
     ]);
   });
@@ -118,9 +118,9 @@ describe("packed events of version 2", () => {
       return { event: "Execution721Packed", args: packed(0), logIndex };
     });
     const transfers = [moved(9, token, [maker, taker]), moved(11, token, [maker, person])];
-    const { sales, doubts } = outcomeOf(givenTransaction("BlurV2", events, { transfers }));
+    const { sales, unresolved } = outcomeOf(givenTransaction("BlurV2", events, { transfers }));
     expect(sales).toMatchObject([{ buyer: taker }, { buyer: person }]);
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 
   it("of a purchase on credit: the borrower buys, who sent the transaction", () => {
@@ -165,15 +165,15 @@ describe("Execution of version 2", () => {
   it.each([
     ["asset type", { transfer: { ...args.transfer, assetType: 2 } }],
     ["order type", { orderType: 9 }],
-  ])("with an unknown %s is doubted", (_, more) => {
-    const doubted = outcome("BlurV2", "Execution", { ...args, ...more }, { transfers: units });
-    expect(doubted).toEqual({ sales: [], doubts: ["unknown_type"] });
+  ])("with an unknown %s is unresolved", (_, more) => {
+    const unresolved = outcome("BlurV2", "Execution", { ...args, ...more }, { transfers: units });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["unknown_type"] });
   });
 
-  it("beyond 10^27 wei is doubted", () => {
+  it("beyond 10^27 wei is unresolved", () => {
     const dear = { ...args, price: `1${"0".repeat(27)}1` };
-    const doubted = outcome("BlurV2", "Execution", dear, { transfers: units });
-    expect(doubted).toEqual({ sales: [], doubts: ["price_out_of_range"] });
+    const unresolved = outcome("BlurV2", "Execution", dear, { transfers: units });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["price_out_of_range"] });
   });
 });
 
@@ -216,7 +216,7 @@ describe("OrdersMatched of version 1", () => {
   });
 
   it("has cancels beside it that are no sales", () => {
-    const nothing = { sales: [], doubts: [] };
+    const nothing = { sales: [], unresolved: [] };
     expect(outcome("Blur", "OrderCancelled", { hash: orderHash }, {})).toEqual(nothing);
     expect(outcome("Blur", "NonceIncremented", { newNonce: "1" }, {})).toEqual(nothing);
   });
@@ -239,14 +239,14 @@ describe("BuyLocked", () => {
     ]);
   });
 
-  it("that nothing was paid for is doubted", () => {
-    const doubted = outcome("Blend", "BuyLocked", args, { transfers: [handedOver] });
-    expect(doubted).toEqual({ sales: [], doubts: ["zero_price"] });
+  it("that nothing was paid for is unresolved", () => {
+    const unresolved = outcome("Blend", "BuyLocked", args, { transfers: [handedOver] });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["zero_price"] });
   });
 
-  it("whose token stays in the next loan is doubted", () => {
+  it("whose token stays in the next loan is unresolved", () => {
     const transfers = [paid(11, blur.pool, [taker, person], "700")];
-    const doubted = outcome("Blend", "BuyLocked", args, { transfers });
-    expect(doubted).toEqual({ sales: [], doubts: ["transfer_missing"] });
+    const unresolved = outcome("Blend", "BuyLocked", args, { transfers });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["transfer_missing"] });
   });
 });

@@ -1,7 +1,7 @@
 import { type Address, type Hex, numberToHex } from "viem";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { FeeRate } from "../model/rates.ts";
 import type { Trade } from "../model/trade.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 /** What an event of the second exchange says of a fill. */
 export type Execution = {
@@ -31,7 +31,7 @@ const addressIn = (word: bigint): Address => numberToHex(bits(word, 0, 160), { s
 export function sideOfType(type: bigint): Trade["side"] {
   if (type === 0n) return "ask";
   if (type === 1n) return "bid";
-  throw new DoubtfulEvent("unknown_type");
+  throw new UnresolvableEvent("unknown_type");
 }
 
 type Packed = {

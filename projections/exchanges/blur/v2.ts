@@ -1,11 +1,11 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { blur } from "../../../abis/blur.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/match-transfers.ts";
 import { type FeeRate, paymentsOf, totalOf } from "../model/rates.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 import { personOf } from "./parties.ts";
 import { type Execution, sideOfType, unpack } from "./unpack.ts";
 
@@ -57,7 +57,8 @@ function tradeOf(event: EmittedEvent, matcher: TransferMatcher): Trade {
 function executionOf({ event, args }: EmittedEvent): Execution {
   if (event !== "Execution") return unpack(args as Parameters<typeof unpack>[0]);
   const { transfer, orderHash, price, makerFee, fees, orderType } = args as ExecutionArgs;
-  if (transfer.assetType !== 0 && transfer.assetType !== 1) throw new DoubtfulEvent("unknown_type");
+  if (transfer.assetType !== 0 && transfer.assetType !== 1)
+    throw new UnresolvableEvent("unknown_type");
   return {
     orderHash,
     trader: transfer.trader,

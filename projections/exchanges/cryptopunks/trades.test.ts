@@ -13,9 +13,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("cryptopunks"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -42,14 +42,17 @@ describe("a punk's sale", () => {
     ]);
   });
 
-  it("by a bid that is not known is doubted, as is another bidder's", () => {
-    expect(bought({ toAddress: zeroAddress }).doubts).toEqual(["price_unknown"]);
-    const doubts = bought({ toAddress: zeroAddress }, { bid: { bidder: other, wei } }).doubts;
-    expect(doubts).toEqual(["transfer_mismatch"]);
+  it("by a bid that is not known is unresolved, as is another bidder's", () => {
+    expect(bought({ toAddress: zeroAddress }).unresolved).toEqual(["price_unknown"]);
+    const unresolved = bought(
+      { toAddress: zeroAddress },
+      { bid: { bidder: other, wei } },
+    ).unresolved;
+    expect(unresolved).toEqual(["transfer_mismatch"]);
   });
 
   it("for nothing is a handing over", () => {
-    expect(bought({})).toEqual({ sales: [], doubts: ["zero_price"] });
+    expect(bought({})).toEqual({ sales: [], unresolved: ["zero_price"] });
   });
 
   it("by a contract that hands the punk on is its receiver's", () => {

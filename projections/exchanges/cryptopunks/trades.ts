@@ -1,9 +1,9 @@
 import { type Address, zeroAddress } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type Bought = { punkIndex: string; value: string; fromAddress: Address; toAddress: Address };
 
@@ -18,7 +18,7 @@ function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[]): Trad
   const { contract, logIndex, args } = event;
   const { punkIndex: tokenId, fromAddress: seller, toAddress } = args as Bought;
   const transfer = transfers.find((one) => one.logIndex === logIndex && one.tokenId === tokenId);
-  if (transfer === undefined) throw new DoubtfulEvent("transfer_missing");
+  if (transfer === undefined) throw new UnresolvableEvent("transfer_missing");
   const { to: buyer } = transfer;
   return {
     items: [{ contract, tokenId, units: 1n, seller, buyer, transfer }],
@@ -39,7 +39,7 @@ function offerTaken({ args }: EmittedEvent) {
 
 /** The contract deletes the bid before it emits the event, which says zero. */
 function bidTaken({ bid }: EmittedEvent, buyer: Address) {
-  if (bid === undefined) throw new DoubtfulEvent("price_unknown");
-  if (bid.bidder !== buyer) throw new DoubtfulEvent("transfer_mismatch");
+  if (bid === undefined) throw new UnresolvableEvent("price_unknown");
+  if (bid.bidder !== buyer) throw new UnresolvableEvent("transfer_mismatch");
   return { side: "bid" as const, totalWei: BigInt(bid.wei) };
 }

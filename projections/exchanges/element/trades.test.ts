@@ -13,9 +13,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("element"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 

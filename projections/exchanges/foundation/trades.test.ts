@@ -12,9 +12,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("foundation"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -58,12 +58,14 @@ describe("a sale at a fixed price", () => {
 
 describe("other events", () => {
   it("make no sale", () => {
-    expect(sold("BuyPriceCanceled", {})).toEqual({ sales: [], doubts: [] });
+    expect(sold("BuyPriceCanceled", {})).toEqual({ sales: [], unresolved: [] });
   });
 
-  it("an auction whose token did not move is doubted", () => {
+  it("an auction whose token did not move is unresolved", () => {
     const args = { auctionId: "1", seller, bidder: buyer, ...resale };
     const events = [{ event: "ReserveAuctionFinalized", logIndex: 5, args }];
-    expect(outcomeOf(givenTransaction("Foundation", events)).doubts).toEqual(["transfer_missing"]);
+    expect(outcomeOf(givenTransaction("Foundation", events)).unresolved).toEqual([
+      "transfer_missing",
+    ]);
   });
 });

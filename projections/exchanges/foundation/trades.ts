@@ -1,11 +1,11 @@
 import { type Address, zeroAddress } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/match-transfers.ts";
 import { nftTransfers } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade, TradedItem } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 export const foundationMarket: Address = "0xcda72070e455bb31c7690a170224ce43623d0b6f";
 
@@ -56,7 +56,7 @@ function auctioned(
   const transfer = nftTransfers(transfers, { after: -1, before: logIndex }).findLast(
     ({ from, to }) => from === contract && to === bidder,
   );
-  if (transfer === undefined) throw new DoubtfulEvent("transfer_missing");
+  if (transfer === undefined) throw new UnresolvableEvent("transfer_missing");
   const { contract: nft, tokenId } = transfer;
   return { contract: nft, tokenId, units: 1n, seller, buyer: bidder, transfer };
 }

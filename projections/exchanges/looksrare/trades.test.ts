@@ -13,9 +13,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("looksrare"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -81,6 +81,9 @@ describe("the second version", () => {
   it("cancels nothing that is a sale", () => {
     const args = { user: maker, orderNonces: ["1", "2"] };
     const events = [{ event: "OrderNoncesCancelled", logIndex: 10, args }];
-    expect(outcomeOf(givenTransaction("LooksRareV2", events))).toEqual({ sales: [], doubts: [] });
+    expect(outcomeOf(givenTransaction("LooksRareV2", events))).toEqual({
+      sales: [],
+      unresolved: [],
+    });
   });
 });

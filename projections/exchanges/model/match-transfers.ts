@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "./doubt.ts";
+import { UnresolvableEvent } from "./unresolved-event.ts";
 
 type WantedTransfer = {
   readonly contract: Address;
@@ -26,7 +26,7 @@ export function createTransferMatcher(transfers: readonly TokenTransfer[]): Tran
     const unused = candidates.filter((one) => isOfToken(one, wanted) && !used.has(one));
     const found = unused.find((one) => isBetween(one, wanted));
     if (found === undefined) {
-      throw new DoubtfulEvent(unused.length > 0 ? "transfer_mismatch" : "transfer_missing");
+      throw new UnresolvableEvent(unused.length > 0 ? "transfer_mismatch" : "transfer_missing");
     }
     used.add(found);
     return found;

@@ -1,10 +1,10 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import type { Doubt } from "./doubt.ts";
 import type { Exchange } from "./exchange.ts";
 import { settleTrades } from "./settle-trades.ts";
 import type { Trade } from "./trade.ts";
+import type { UnresolvedEvent } from "./unresolved-event.ts";
 
 const addressOf = (n: number): Address => numberToHex(n, { size: 20 });
 const [collection, alice, router, bob, carol] = [1, 2, 3, 4, 5].map(addressOf) as [
@@ -35,13 +35,16 @@ function moved(from: Address, to: Address, logIndex: number, tokenId = "7"): Tok
   };
 }
 
-function settle(fills: readonly [Exchange, Trade | Doubt][], transfers: readonly TokenTransfer[]) {
+function settle(
+  fills: readonly [Exchange, Trade | UnresolvedEvent][],
+  transfers: readonly TokenTransfer[],
+) {
   const placed = fills.map(([one, fill], place) => {
     return { exchange: one, place, itemsBefore: place, fill };
   });
   return settleTrades(placed, transfers).map(({ fill }) =>
-    "doubt" in fill
-      ? fill.doubt
+    "unresolved" in fill
+      ? fill.unresolved
       : fill.items.map(({ seller, buyer, via }) => ({ seller, buyer, via })),
   );
 }
@@ -84,7 +87,7 @@ describe("settleTrades", () => {
     expect(sold).toEqual(["duplicate", [{ seller: alice, buyer: bob, via: null }]]);
   });
 
-  it("leaves the transfers of a doubted bundle to the event that they are of", () => {
+  it("leaves the transfers of an unresolved bundle to the event that they are of", () => {
     const item = { contract: collection, tokenId: "8", units: 1n, seller: alice, buyer: bob };
     const bundle = [...itemsOf(1n).items, item];
     const fills: [Exchange, Trade][] = [
@@ -102,7 +105,7 @@ describe("settleTrades", () => {
     ["units_out_of_range", itemsOf(0n)],
     ["units_out_of_range", itemsOf(-1n)],
     ["units_out_of_range", itemsOf(2n ** 256n)],
-  ] as const)("doubts a trade with %s", (reason, more) => {
+  ] as const)("leaves unresolved a trade with %s", (reason, more) => {
     expect(settle([[bazaar, trade(alice, bob, 2, more)]], [moved(alice, bob, 1)])).toEqual([
       reason,
     ]);
@@ -117,7 +120,7 @@ describe("settleTrades", () => {
     expect(sold).not.toContain("price_out_of_range");
   });
 
-  it("doubts a trade whose token moved between others, or not at all", () => {
+  it("leaves unresolved a trade whose token moved between others, or not at all", () => {
     const fills: [Exchange, Trade][] = [[bazaar, trade(alice, bob, 2)]];
     expect(settle(fills, [moved(alice, carol, 1)])).toEqual(["transfer_mismatch"]);
     expect(settle(fills, [moved(alice, bob, 1, "8")])).toEqual(["transfer_missing"]);

@@ -1,9 +1,9 @@
 import { type Address, maxUint256 } from "viem";
 import { burnAddresses } from "../../domain/burn-address.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { type Doubt, type DoubtReason, isDoubt } from "./doubt.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Fill, NftStandard, Trade, TradedItem } from "./trade.ts";
+import { isUnresolved, type UnresolvedEvent, type UnresolvedReason } from "./unresolved-event.ts";
 
 /** A fill with its exchange, and its place among that exchange's fills of the transaction. */
 export type Placed<One> = {
@@ -31,21 +31,21 @@ export const MAX_WEI = 10n ** 27n;
 export function settleTrades(
   fills: readonly Placed<Fill>[],
   transfers: readonly TokenTransfer[],
-): Placed<SettledTrade | Doubt>[] {
+): Placed<SettledTrade | UnresolvedEvent>[] {
   const delivered = new Map<TradedItem, TokenTransfer>();
   const used = new Set<TokenTransfer>();
   const checked = new Map<Fill, Fill>();
   for (const { exchange, fill } of fills.toSorted((a, b) => a.fill.logIndex - b.fill.logIndex)) {
-    const doubt = isDoubt(fill)
+    const unresolved = isUnresolved(fill)
       ? null
-      : (unitsDoubt(fill) ??
-        priceDoubt(exchange, fill) ??
+      : (unitsProblem(fill) ??
+        priceProblem(exchange, fill) ??
         deliver(exchange, fill, { transfers, used, delivered }));
-    checked.set(fill, doubt === null ? fill : { doubt, logIndex: fill.logIndex });
+    checked.set(fill, unresolved === null ? fill : { unresolved, logIndex: fill.logIndex });
   }
   return fills.map(({ fill, ...placed }) => {
     const result = checked.get(fill) ?? fill;
-    if (isDoubt(result)) return { ...placed, fill: result };
+    if (isUnresolved(result)) return { ...placed, fill: result };
     const items = result.items.map((item) =>
       withFinalBuyer(item, delivered.get(item), transfers, used),
     );
@@ -54,11 +54,11 @@ export function settleTrades(
 }
 
 /** Whoever deploys a token decides what its transfers say; the sum of several may be more than any token has. */
-function unitsDoubt({ items }: Trade): DoubtReason | null {
+function unitsProblem({ items }: Trade): UnresolvedReason | null {
   return items.some(({ units }) => units <= 0n || units > maxUint256) ? "units_out_of_range" : null;
 }
 
-function priceDoubt(exchange: Exchange, { totalWei, fees }: Trade): DoubtReason | null {
+function priceProblem(exchange: Exchange, { totalWei, fees }: Trade): UnresolvedReason | null {
   if (totalWei === 0n) return "zero_price";
   if (!isEmittedAsIs(exchange)) return null;
   const feeWei = fees.reduce((sum, { wei }) => sum + wei, 0n);
@@ -78,18 +78,22 @@ type Deliveries = {
 };
 
 /** Assigns a transfer to each item. An exchange whose transactions are stored with transfers sells nothing without. */
-function deliver(exchange: Exchange, trade: Trade, deliveries: Deliveries): DoubtReason | null {
+function deliver(
+  exchange: Exchange,
+  trade: Trade,
+  deliveries: Deliveries,
+): UnresolvedReason | null {
   const isStrict = storesTransfers(exchange);
   for (const [index, item] of trade.items.entries()) {
-    const doubt = deliverItem(item, trade.logIndex, deliveries);
-    if (doubt === null || !isStrict) continue;
+    const unresolved = deliverItem(item, trade.logIndex, deliveries);
+    if (unresolved === null || !isStrict) continue;
     release(trade.items.slice(0, index), deliveries);
-    return doubt;
+    return unresolved;
   }
   return null;
 }
 
-/** What a doubted trade was given may be another's. */
+/** What an unresolved trade was given may be another's. */
 function release(items: readonly TradedItem[], { used, delivered }: Deliveries): void {
   for (const item of items) {
     const transfer = delivered.get(item);
@@ -102,7 +106,7 @@ function deliverItem(
   item: TradedItem,
   logIndex: number,
   deliveries: Deliveries,
-): DoubtReason | null {
+): UnresolvedReason | null {
   const { transfers, used, delivered } = deliveries;
   const transfer = item.transfer ?? transferOf(item, logIndex, deliveries);
   if (transfer === undefined) return undeliveredReason(item, transfers);
@@ -112,7 +116,10 @@ function deliverItem(
   return null;
 }
 
-function undeliveredReason(item: TradedItem, transfers: readonly TokenTransfer[]): DoubtReason {
+function undeliveredReason(
+  item: TradedItem,
+  transfers: readonly TokenTransfer[],
+): UnresolvedReason {
   return transfers.some((one) => isOf(one, item)) ? "transfer_mismatch" : "transfer_missing";
 }
 

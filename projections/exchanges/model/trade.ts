@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import type { Doubt } from "./doubt.ts";
+import type { UnresolvedEvent } from "./unresolved-event.ts";
 
 /** What an event that announces a trade came to. */
-export type Fill = Trade | Doubt;
+export type Fill = Trade | UnresolvedEvent;
 
 /** NFTs sold for one price. More than one item is a bundle. */
 export type Trade = {

@@ -1,7 +1,7 @@
 import type { ExchangeEvent } from "../../facts/exchange-event.ts";
-import { DoubtfulEvent } from "./doubt.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./exchange.ts";
 import type { Fill, Trade } from "./trade.ts";
+import { UnresolvableEvent } from "./unresolved-event.ts";
 
 type Translated = Trade | readonly Trade[] | null;
 
@@ -20,7 +20,7 @@ export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
 /**
  * The fills of a transaction, event by event: `translate` returns a trade or several, or null for an event that
  * announces none.
- * What it throws concerns that event alone: `DoubtfulEvent` with its reason, anything else as `undecodable`.
+ * What it throws concerns that event alone: `UnresolvableEvent` with its reason, anything else as `undecodable`.
  */
 export function translateEvents(
   transaction: ExchangeTransaction,
@@ -30,8 +30,8 @@ export function translateEvents(
     try {
       return [translate(event) ?? []].flat();
     } catch (error) {
-      const doubt = error instanceof DoubtfulEvent ? error.reason : "undecodable";
-      return [{ doubt, logIndex: event.logIndex }];
+      const unresolved = error instanceof UnresolvableEvent ? error.reason : "undecodable";
+      return [{ unresolved, logIndex: event.logIndex }];
     }
   });
 }

@@ -55,19 +55,18 @@ describe("a vault's swap", () => {
     const transfers = sold.slice(0, 3);
     expect(outcomeOf(givenTransaction("NftxV2", [event("Minted", 4)], { transfers }))).toEqual({
       sales: [],
-      doubts: [],
+      unresolved: [],
     });
   });
 
-  it("is doubted where one payment is for two of them, or the contract is no vault", () => {
+  it("is unresolved where one payment is for two of them, or the contract is no vault", () => {
     const events = [event("Redeemed", 5), event("Redeemed", 7)];
-    expect(outcomeOf(givenTransaction("NftxV2", events, { transfers: bought })).doubts).toEqual([
-      "price_unknown",
-      "price_unknown",
-    ]);
+    expect(outcomeOf(givenTransaction("NftxV2", events, { transfers: bought })).unresolved).toEqual(
+      ["price_unknown", "price_unknown"],
+    );
     const forged = [{ ...event("Redeemed", 5), factory: null }];
-    expect(outcomeOf(givenTransaction("NftxV2", forged, { transfers: bought })).doubts).toEqual([
-      "unknown_pool",
-    ]);
+    expect(outcomeOf(givenTransaction("NftxV2", forged, { transfers: bought })).unresolved).toEqual(
+      ["unknown_pool"],
+    );
   });
 });

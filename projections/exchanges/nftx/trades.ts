@@ -1,10 +1,10 @@
 import { type Address, zeroAddress } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, eventsOf, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 export const factories = {
   "2": "0xbe86f647b167567525ccaafcd6f881f1ee558216",
@@ -17,13 +17,13 @@ export function tradesOf(transaction: ExchangeTransaction): Fill[] {
   const events = eventsOf(transaction);
   return translateEvents(transaction, (event) => {
     const version = event.source === "NftxV2" ? "2" : "3";
-    if (event.factory !== factories[version]) throw new DoubtfulEvent("unknown_pool");
+    if (event.factory !== factories[version]) throw new UnresolvableEvent("unknown_pool");
     const isSale = event.event === "Redeemed";
     const price = swapOf(transfers, event.contract, isSale);
     if (price === null) return null;
     // One swap may pay for several changes of a vault: no log tells which part.
     const changes = events.filter(({ contract }) => contract === event.contract);
-    if (changes.length > 1) throw new DoubtfulEvent("price_unknown");
+    if (changes.length > 1) throw new UnresolvableEvent("price_unknown");
     return {
       items: itemsOf(event, isSale, transfers),
       ...price,
@@ -73,7 +73,7 @@ function itemsOf(
     after: -1,
     before: isSale ? Infinity : logIndex,
   }).filter(({ from, to, tokenId }) => (isSale ? from : to) === vault && nftIds.includes(tokenId));
-  if (ofVault.length < nftIds.length) throw new DoubtfulEvent("transfer_missing");
+  if (ofVault.length < nftIds.length) throw new UnresolvableEvent("transfer_missing");
   return ofVault.map((transfer) => {
     const { contract, tokenId, amount, to: buyer } = transfer;
     const seller = isSale ? vault : firstHolder(transfer, transfers);

@@ -92,8 +92,8 @@ describe("trades of version 2 and later", () => {
   });
 
   it("at price zero are none: those of the exploit of 2026 among them", () => {
-    const doubted = outcome("AcceptOfferERC721", { ...trade, salePrice: "0" });
-    expect(doubted).toEqual({ sales: [], doubts: ["zero_price"] });
+    const unresolved = outcome("AcceptOfferERC721", { ...trade, salePrice: "0" });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["zero_price"] });
   });
 
   it("paid in a coin show who got a part of it", () => {
@@ -131,7 +131,7 @@ describe("trades of version 2 and later", () => {
 
   it("have nonces beside them that are no sales", () => {
     const nonce = { nonce: "1", account: seller, wasCancellation: true };
-    expect(outcome("NonceInvalidated", nonce)).toEqual({ sales: [], doubts: [] });
+    expect(outcome("NonceInvalidated", nonce)).toEqual({ sales: [], unresolved: [] });
   });
 });
 
@@ -161,17 +161,17 @@ describe("trades of version 1", () => {
   ];
 
   it("of a sweep are those that were filled, each at its price", () => {
-    const { sales, doubts } = outcome("SweepCollectionERC721", sweep, { transfers: swept });
+    const { sales, unresolved } = outcome("SweepCollectionERC721", sweep, { transfers: swept });
     expect(sales).toMatchObject([
       { tokenId: "1", totalWei: "10", seller, buyer },
       { tokenId: "3", totalWei: "30", seller: creator, buyer },
     ]);
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 
-  it("of a sweep whose lists differ in length are doubted", () => {
+  it("of a sweep whose lists differ in length are unresolved", () => {
     const args = { ...sweep, salePrices: ["10"] };
-    const doubted = outcome("SweepCollectionERC721", args, { transfers: swept });
-    expect(doubted).toEqual({ sales: [], doubts: ["undecodable"] });
+    const unresolved = outcome("SweepCollectionERC721", args, { transfers: swept });
+    expect(unresolved).toEqual({ sales: [], unresolved: ["undecodable"] });
   });
 });

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { Trade } from "../model/trade.ts";
 import type { EmittedEvent } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type Common = { marketplace: Address; tokenAddress: Address; paymentCoin: Address; buyer: Address };
 type Single = Common & { seller: Address; tokenId: string; amount: string; salePrice: string };
@@ -40,7 +40,7 @@ function fillsOf({ event, args }: EmittedEvent): Single[] {
   return unsuccessfulFills.flatMap((isUnsuccessful, index) => {
     const [seller, tokenId, salePrice] = [sellers[index], tokenIds[index], salePrices[index]];
     const amount = amounts === undefined ? "1" : amounts[index];
-    if (!seller || !tokenId || !salePrice || !amount) throw new DoubtfulEvent("undecodable");
+    if (!seller || !tokenId || !salePrice || !amount) throw new UnresolvableEvent("undecodable");
     return isUnsuccessful ? [] : [{ ...common, seller, tokenId, amount, salePrice }];
   });
 }

@@ -1,7 +1,7 @@
 import { type Address, decodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from "viem";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { FeePayment, Trade } from "../model/trade.ts";
 import type { EmittedEvent } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type AssetType = { assetClass: Hex; data: Hex };
 type Transfer = {
@@ -83,13 +83,13 @@ const token = parseAbiParameters("address contract, uint256 tokenId");
 const coin = parseAbiParameters("address contract");
 
 function tokenOf({ assetClass, data }: AssetType): { contract: Address; tokenId: string } {
-  if (!nfts.has(assetClass)) throw new DoubtfulEvent("unknown_type");
+  if (!nfts.has(assetClass)) throw new UnresolvableEvent("unknown_type");
   const [contract, tokenId] = decodeAbiParameters(token, data);
   return { contract: contract.toLowerCase() as Address, tokenId: tokenId.toString() };
 }
 
 function currencyOf({ assetClass, data }: AssetType): Address {
   if (assetClass === ETH) return zeroAddress;
-  if (assetClass !== ERC20) throw new DoubtfulEvent("unknown_type");
+  if (assetClass !== ERC20) throw new UnresolvableEvent("unknown_type");
   return decodeAbiParameters(coin, data)[0].toLowerCase() as Address;
 }

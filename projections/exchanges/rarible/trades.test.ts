@@ -13,9 +13,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("rarible"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 
   it("tell what the buyer pays in all where each payment has an event", () => {
@@ -59,19 +59,19 @@ describe("a match that names neither parties nor assets", () => {
     ]);
   });
 
-  it("is doubted where the buyer gave the seller less than the price in a coin", () => {
+  it("is unresolved where the buyer gave the seller less than the price in a coin", () => {
     for (const amount of ["1", "999"]) {
       const transfers = [paid(6, weth, [buyer, seller], amount), token];
       const given = givenTransaction("RaribleV2", [match("2", "1000")], { transfers });
-      expect(outcomeOf(given)).toEqual({ sales: [], doubts: ["currency_unknown"] });
+      expect(outcomeOf(given)).toEqual({ sales: [], unresolved: ["currency_unknown"] });
     }
   });
 
   it.each([
     ["neither fill is the number of units", [token], "unknown_type"],
     ["nothing moved", [], "transfer_missing"],
-  ])("is doubted where %s", (_, transfers, reason) => {
+  ])("is unresolved where %s", (_, transfers, reason) => {
     const given = givenTransaction("RaribleV2", [match("3", "1000")], { transfers });
-    expect(outcomeOf(given).doubts).toEqual([reason]);
+    expect(outcomeOf(given).unresolved).toEqual([reason]);
   });
 });

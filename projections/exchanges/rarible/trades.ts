@@ -1,10 +1,10 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 import { createAssetTranslator } from "./asset-match.ts";
 
 /** Each source is a form of its own. */
@@ -65,10 +65,10 @@ function matchTrade(
 ): Trade {
   const { leftHash, newLeftFill, newRightFill } = args as Match;
   const transfer = nftTransfers(transfers, range).at(-1);
-  if (transfer === undefined) throw new DoubtfulEvent("transfer_missing");
+  if (transfer === undefined) throw new UnresolvableEvent("transfer_missing");
   const { contract: nft, tokenId, amount, from: seller, to: buyer } = transfer;
   if ((newLeftFill === amount) === (newRightFill === amount)) {
-    throw new DoubtfulEvent("unknown_type");
+    throw new UnresolvableEvent("unknown_type");
   }
   const isAsk = newRightFill === amount;
   const wei = BigInt(isAsk ? newLeftFill : newRightFill);
@@ -97,7 +97,7 @@ function paidIn(
   if (currency === undefined) return { currency: zeroAddress, totalWei: wei, fees: [] };
   const own = paid.filter(({ contract }) => contract === currency);
   const totalWei = sumOfAmounts(own);
-  if (totalWei < wei) throw new DoubtfulEvent("currency_unknown");
+  if (totalWei < wei) throw new UnresolvableEvent("currency_unknown");
   if (totalWei > wei + wei / 10n) return { currency, totalWei: wei, fees: [] };
   const fees = own
     .filter(({ to }) => to !== seller)

@@ -44,9 +44,9 @@ describe("an exchange that emits Seaport's events", () => {
     ]);
   });
 
-  it("doubts an event whose arguments are none of Seaport's", () => {
+  it("leaves unresolved an event whose arguments are none of Seaport's", () => {
     const broken = { ...order(), args: { offerer: seller } };
-    expect(outcomeOf(givenTransaction("Mintify", [broken])).doubts).toEqual(["undecodable"]);
+    expect(outcomeOf(givenTransaction("Mintify", [broken])).unresolved).toEqual(["undecodable"]);
   });
 });
 

@@ -23,7 +23,7 @@ export function tradesOf(transaction: ExchangeTransaction): Fill[] {
       matches: events.filter(({ event }) => event === "OrdersMatched").map(ordersMatched),
     });
   } catch {
-    return fulfilled.map(({ logIndex }) => ({ doubt: "undecodable", logIndex }));
+    return fulfilled.map(({ logIndex }) => ({ unresolved: "undecodable", logIndex }));
   }
 }
 

@@ -342,8 +342,8 @@ describe("translateSales", () => {
 
     const [, second] = salesOf(both);
     expect(salesOf(firstFree as OrderTransaction)).toEqual([{ ...second, ordinal: 0 }]);
-    expect(translateTransaction(factsOf(firstFree as OrderTransaction), ours).doubts).toEqual([
-      { doubt: "zero_price", protocol: "seaport", logIndex: 5 },
+    expect(translateTransaction(factsOf(firstFree as OrderTransaction), ours).unresolved).toEqual([
+      { unresolved: "zero_price", protocol: "seaport", logIndex: 5 },
     ]);
   });
 

@@ -57,20 +57,20 @@ describe("Sudoswap v2", () => {
     ]);
   });
 
-  it("no unit of an ERC-1155 id, as its contract may say, is doubted", () => {
+  it("no unit of an ERC-1155 id, as its contract may say, is unresolved", () => {
     const args = { amountIn: "1000", ids: ["7"] };
-    const doubted = swap("SudoswapV2", { args }, [moved(3, first, [pool, user], "0")]);
-    expect(doubted).toEqual({ sales: [], doubts: ["units_out_of_range"] });
+    const unresolved = swap("SudoswapV2", { args }, [moved(3, first, [pool, user], "0")]);
+    expect(unresolved).toEqual({ sales: [], unresolved: ["units_out_of_range"] });
   });
 
-  it("an event of a contract that no factory created is doubted, as is one without its tokens", () => {
+  it("an event of a contract that no factory created is unresolved, as is one without its tokens", () => {
     const args = { amountIn, ids: ["7", "8"] };
-    expect(swap("SudoswapV2", { args, factory: null }, out).doubts).toEqual(["unknown_pool"]);
-    expect(swap("SudoswapV2", { args, factory: sudoswapFactories["1"] }, out).doubts).toEqual([
+    expect(swap("SudoswapV2", { args, factory: null }, out).unresolved).toEqual(["unknown_pool"]);
+    expect(swap("SudoswapV2", { args, factory: sudoswapFactories["1"] }, out).unresolved).toEqual([
       "unknown_pool",
     ]);
-    expect(swap("SudoswapV2", { args }, out.slice(1)).doubts).toEqual(["transfer_mismatch"]);
-    expect(swap("SudoswapV2", { args }, []).doubts).toEqual(["transfer_missing"]);
+    expect(swap("SudoswapV2", { args }, out.slice(1)).unresolved).toEqual(["transfer_mismatch"]);
+    expect(swap("SudoswapV2", { args }, []).unresolved).toEqual(["transfer_missing"]);
   });
 });
 
@@ -104,9 +104,9 @@ describe("the currency of a pool of Sudoswap v2", () => {
   );
 
   it.each(moves)("is unknown where the pool says none and the buyer moved %s", (_, transfers) => {
-    const doubted = { sales: [], doubts: ["currency_unknown"] };
-    expect(soldFor({ coin: null }, transfers)).toEqual(doubted);
-    expect(boughtFor({ coin: null }, transfers)).toEqual(doubted);
+    const unresolved = { sales: [], unresolved: ["currency_unknown"] };
+    expect(soldFor({ coin: null }, transfers)).toEqual(unresolved);
+    expect(boughtFor({ coin: null }, transfers)).toEqual(unresolved);
   });
 
   it("follows from the transfers where the pool was not asked, as by earlier releases", () => {
@@ -124,7 +124,7 @@ describe("Sudoswap v1", () => {
     ]);
   });
 
-  it("is doubted where ether was paid, which no log tells", () => {
-    expect(swap("SudoswapV1", {}, out).doubts).toEqual(["price_unknown"]);
+  it("is unresolved where ether was paid, which no log tells", () => {
+    expect(swap("SudoswapV1", {}, out).unresolved).toEqual(["price_unknown"]);
   });
 });

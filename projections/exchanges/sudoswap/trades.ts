@@ -1,11 +1,11 @@
 import { type Address, zeroAddress } from "viem";
 import { sudoswapFactories } from "../../../abis/sudoswap.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type SwapArgs = {
   /** What the pool pays in all, and what it is paid. */
@@ -25,7 +25,7 @@ export function tradesOf({ transfers, ...transaction }: ExchangeTransaction): Fi
   let after = -1;
   return translateEvents({ transfers, ...transaction }, (event) => {
     const version = event.source === "SudoswapV1" ? "1" : "2";
-    if (event.factory !== sudoswapFactories[version]) throw new DoubtfulEvent("unknown_pool");
+    if (event.factory !== sudoswapFactories[version]) throw new UnresolvableEvent("unknown_pool");
     const range = { after, before: event.logIndex };
     after = event.logIndex;
     const isSale = event.event === "SwapNFTOutPair";
@@ -54,13 +54,13 @@ function movedBy(
   const all = nftTransfers(transfers, range);
   const ofPool = all.filter(({ from, to }) => (isSale ? from : to) === pool);
   const moved = ofPool.length > 0 || isSale ? ofPool : withIds(all, args.ids ?? []);
-  if (moved.length === 0) throw new DoubtfulEvent("transfer_missing");
+  if (moved.length === 0) throw new UnresolvableEvent("transfer_missing");
   const { ids, numNFTs } = args;
   const isComplete =
     (ids === undefined ||
       (ids.length === moved.length && withIds(moved, ids).length === ids.length)) &&
     (numNFTs === undefined || BigInt(numNFTs) === sumOfAmounts(moved));
-  if (!isComplete) throw new DoubtfulEvent("transfer_mismatch");
+  if (!isComplete) throw new UnresolvableEvent("transfer_mismatch");
   return moved;
 }
 
@@ -84,7 +84,7 @@ function statedPrice({ args, isSale, ...swap }: Swap, transfers: readonly TokenT
  */
 function currencyOf(swap: Swap, transfers: readonly TokenTransfer[], wei: bigint): Address {
   const { coin } = swap.event;
-  if (coin === null) throw new DoubtfulEvent("currency_unknown");
+  if (coin === null) throw new UnresolvableEvent("currency_unknown");
   return coin ?? coinOf(swap, transfers, wei) ?? zeroAddress;
 }
 
@@ -117,7 +117,7 @@ function coinPrice(
 ): Price {
   const coins = payments(transfers, range);
   const first = coins.find(({ from, to }) => (isSale ? to : from) === pool);
-  if (first === undefined) throw new DoubtfulEvent("price_unknown");
+  if (first === undefined) throw new UnresolvableEvent("price_unknown");
   const paid = coins.filter(isOf(first));
   const toSeller = paid.reduce((largest, one) =>
     BigInt(one.amount) > BigInt(largest.amount) ? one : largest,

@@ -13,9 +13,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("wyvern"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual(sales.length === 0 ? ["zero_price"] : []);
+    expect(unresolved).toEqual(sales.length === 0 ? ["zero_price"] : []);
   });
 });
 
@@ -60,11 +60,11 @@ describe("OrdersMatched", () => {
     expect(sales).toMatchObject([{ currency: coin, totalWei: "1000", netWei: "975" }]);
   });
 
-  it("of coins that are not the price is doubted: one that moves without its log would pass for ether", () => {
+  it("of coins that are not the price is unresolved: one that moves without its log would pass for ether", () => {
     for (const amount of ["1", "999", "1001"]) {
       const transfers = [paid(1, coin, [taker, maker], amount), token(3, "7")];
       const transaction = givenTransaction("WyvernV2", [matched()], { transfers });
-      expect(outcomeOf(transaction)).toEqual({ sales: [], doubts: ["currency_unknown"] });
+      expect(outcomeOf(transaction)).toEqual({ sales: [], unresolved: ["currency_unknown"] });
     }
   });
 
@@ -90,8 +90,8 @@ describe("OrdersMatched", () => {
     },
   );
 
-  it("without a transfer is doubted", () => {
-    const { doubts } = outcomeOf(givenTransaction("WyvernV1", [matched()]));
-    expect(doubts).toEqual(["transfer_missing"]);
+  it("without a transfer is unresolved", () => {
+    const { unresolved } = outcomeOf(givenTransaction("WyvernV1", [matched()]));
+    expect(unresolved).toEqual(["transfer_missing"]);
   });
 });

@@ -1,10 +1,10 @@
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type Matched = { buyHash: Hex; sellHash: Hex; maker: Address; taker: Address; price: string };
 type NftTransfer = ReturnType<typeof nftTransfers>[number];
@@ -27,7 +27,7 @@ function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[], range
   const matched = event.args as Matched;
   const nfts = nftTransfers(transfers, range);
   const last = nfts.at(-1);
-  if (last === undefined) throw new DoubtfulEvent("transfer_missing");
+  if (last === undefined) throw new UnresolvableEvent("transfer_missing");
   const side = sideOf(matched, last);
   const { maker, taker } = matched;
   const [seller, buyer] = side === "ask" ? [maker, taker] : [taker, maker];
@@ -76,7 +76,8 @@ function delivered(
  */
 function paymentOf(paid: readonly TokenTransfer[], wei: bigint): TokenTransfer | undefined {
   const payment = paid.find(({ amount }) => BigInt(amount) === wei);
-  if (payment === undefined && sumOfAmounts(paid) > 0n) throw new DoubtfulEvent("currency_unknown");
+  if (payment === undefined && sumOfAmounts(paid) > 0n)
+    throw new UnresolvableEvent("currency_unknown");
   return payment;
 }
 

@@ -12,9 +12,9 @@ import {
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("x2y2"))("$teaches", (recorded) => {
-    const { sales, doubts } = outcomeOf(transactionOf(recorded));
+    const { sales, unresolved } = outcomeOf(transactionOf(recorded));
     expect(sales).toEqual(expectedRows(recorded, sales));
-    expect(doubts).toEqual([]);
+    expect(unresolved).toEqual([]);
   });
 });
 
@@ -63,7 +63,7 @@ describe("EvInventory", () => {
     expect(outcome(event, transfers).sales).toMatchObject([
       { side: "bid", seller: maker, buyer: bidder },
     ]);
-    expect(outcome(event, []).doubts).toEqual(["transfer_missing"]);
+    expect(outcome(event, []).unresolved).toEqual(["transfer_missing"]);
   });
 
   it("of several tokens: a sale each, the price in parts", () => {
@@ -89,7 +89,7 @@ describe("EvInventory", () => {
   });
 
   it.each([3, 4, 6, 7])("with operation %d sells nothing", (op) => {
-    expect(outcome(inventory(op))).toEqual({ sales: [], doubts: [] });
+    expect(outcome(inventory(op))).toEqual({ sales: [], unresolved: [] });
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe("EvInventory", () => {
     ["data that are none", { data: "0x1234" }, "undecodable"],
     ["no token", { data: pairs() }, "undecodable"],
     ["no price", { price: "0" }, "zero_price"],
-  ])("of %s is doubted", (_, given, reason) => {
-    expect(outcome(inventory(1, given)).doubts).toEqual([reason]);
+  ])("of %s is unresolved", (_, given, reason) => {
+    expect(outcome(inventory(1, given)).unresolved).toEqual([reason]);
   });
 });

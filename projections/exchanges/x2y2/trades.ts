@@ -1,9 +1,9 @@
 import { type Address, decodeAbiParameters, type Hex } from "viem";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher } from "../model/match-transfers.ts";
 import type { FeePayment, Fill, Trade, TradedItem } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 /** Arguments of `EvInventory` that a sale is made of. */
 type Inventory = {
@@ -104,7 +104,7 @@ const triples = [
 /** The tokens of an item. Data that a collection offer masks is the replaced one in the event. */
 function tokensOf(delegateType: string, data: Hex): Token[] {
   const tokens = decodeTokens(delegateType, data);
-  if (tokens.length === 0) throw new DoubtfulEvent("undecodable");
+  if (tokens.length === 0) throw new UnresolvableEvent("undecodable");
   return tokens.map(({ contract, tokenId, units }) => {
     return { contract: contract.toLowerCase() as Address, tokenId: tokenId.toString(), units };
   });
@@ -117,6 +117,6 @@ function decodeTokens(delegateType: string, data: Hex) {
     case ERC1155:
       return decodeAbiParameters(triples, data)[0];
     default:
-      throw new DoubtfulEvent("unknown_type");
+      throw new UnresolvableEvent("unknown_type");
   }
 }

@@ -49,8 +49,8 @@ describe("an order filled", () => {
     ]);
   });
 
-  it("in an unknown direction is doubted", () => {
+  it("in an unknown direction is unresolved", () => {
     const events = [erc721({ direction: 2 })];
-    expect(outcomeOf(givenTransaction("ZeroExNft", events)).doubts).toEqual(["unknown_type"]);
+    expect(outcomeOf(givenTransaction("ZeroExNft", events)).unresolved).toEqual(["unknown_type"]);
   });
 });

@@ -1,10 +1,10 @@
 import { type Address, zeroAddress } from "viem";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
-import { DoubtfulEvent } from "../model/doubt.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, withFeesOnTop } from "../model/payments.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
+import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
 type Order = { direction: number; maker: Address; taker: Address; erc20Token: Address };
 type Erc721Filled = Order & {
@@ -62,7 +62,7 @@ function tradeOf(
 ): Trade {
   const { direction, maker, taker, erc20Token: currency } = event.args as Order;
   const side = sides[direction];
-  if (side === undefined) throw new DoubtfulEvent("unknown_type");
+  if (side === undefined) throw new UnresolvableEvent("unknown_type");
   const [seller, buyer] = side === "ask" ? [maker, taker] : [taker, maker];
   return {
     items: [{ ...token, seller, buyer }],

@@ -42,7 +42,7 @@ describe("asks", () => {
   it("that end without a buyer are no sales", () => {
     const canceled = { event: "AskCanceled", logIndex: 8, args: { tokenContract, tokenId: "11" } };
     const outcome = outcomeOf(givenTransaction("ZoraAsks", [canceled]));
-    expect(outcome).toEqual({ sales: [], doubts: [] });
+    expect(outcome).toEqual({ sales: [], unresolved: [] });
   });
 });
 

@@ -94,7 +94,7 @@ async function copyContracts({ from, to }: ChainMove): Promise<void> {
   }
 }
 
-/** Registered collections are known everywhere, as names that others may not take; floors and doubts to their chain. */
+/** Registered collections are known everywhere, as names that others may not take; floors and unresolved events to their chain. */
 const isCopied = (chainId: number) => sql`(
   ${isOfChain(chainId)} and not (
     f.kind in ${kindList("floor_snapshotted")} and (f.payload ->> 'chainId')::int <> ${chainId}

@@ -5,7 +5,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../api/serve/app.ts";
-import { gaugeDoubts } from "../../../api/serve/status/doubt-gauges.ts";
+import { gaugeUnresolvedEvents } from "../../../api/serve/status/unresolved-event-gauges.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
@@ -236,7 +236,9 @@ describe("sales of other exchanges", () => {
     const state = () =>
       Promise.all(
         [
-          ...["sale", "day", "wash_trade", "doubt_total"].map((table) => `sales.${table}`),
+          ...["sale", "day", "wash_trade", "unresolved_event_total"].map(
+            (table) => `sales.${table}`,
+          ),
           ...["hourly_sales", "wash_trade", "contract", "collection"].map(
             (table) => `collection_stats.${table}`,
           ),
@@ -288,37 +290,37 @@ describe("events that make no sale", () => {
 
   it("are counted by a gauge", async () => {
     const registry = new Registry();
-    gaugeDoubts(registry, () => [{ db: database.db, chains: [1, 33139] }]);
+    gaugeUnresolvedEvents(registry, () => [{ db: database.db, chains: [1, 33139] }]);
     const text = await registry.metrics();
     for (const [protocol, reason] of expected) {
       const labels = `chain="1",protocol="${protocol}",reason="${reason}"`;
-      expect(text).toContain(`exchange_events_doubted{${labels}} 1`);
+      expect(text).toContain(`exchange_events_unresolved{${labels}} 1`);
     }
   });
 
-  it("are listed by op sources doubts, with transaction and why", async () => {
+  it("are listed by op sources unresolved, with transaction and why", async () => {
     const run = async (...args: string[]) => {
-      const { code, out } = await operate(database.url, "sources", "doubts", "--json", ...args);
+      const { code, out } = await operate(database.url, "sources", "unresolved", "--json", ...args);
       expect(code).toBe(0);
-      return JSON.parse(out) as { total: number; doubts: Record<string, unknown>[] };
+      return JSON.parse(out) as { total: number; events: Record<string, unknown>[] };
     };
-    const { total, doubts } = await run();
+    const { total, events } = await run();
     expect(total).toBe(4);
-    expect(doubts.map((one) => [one.protocol, one.reason, one.logIndex])).toEqual(expected);
-    const [mismatch] = doubts;
+    expect(events.map((one) => [one.protocol, one.reason, one.logIndex])).toEqual(expected);
+    const [mismatch] = events;
     expect(mismatch).toMatchObject({ chainId: 1, blockNumber: last.number });
     expect(mismatch?.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(mismatch?.why).toContain("other parties");
     const ofBlur = await run("--protocol", "blur", "--reason", "unknown_type");
-    expect(ofBlur.doubts).toHaveLength(1);
+    expect(ofBlur.events).toHaveLength(1);
     expect((await run("--reason", "duplicate")).total).toBe(0);
   });
 
   it("leave no trace when their block is retracted", async () => {
     await setBlocks(database.db, "block_retracted", [last]);
     await project(database.db, targets);
-    expect(await dumpTable(database.db, "sales.doubt")).toEqual([]);
-    expect(await dumpTable(database.db, "sales.doubt_total")).toEqual([]);
+    expect(await dumpTable(database.db, "sales.unresolved_event")).toEqual([]);
+    expect(await dumpTable(database.db, "sales.unresolved_event_total")).toEqual([]);
   });
 });
 

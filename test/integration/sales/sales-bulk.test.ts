@@ -154,7 +154,7 @@ const fills = fc.array(fill, { minLength: 20, maxLength: 40 });
 const matches = fc.array(blurMatch, { minLength: 10, maxLength: 30 });
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
-  ...["doubt", "doubt_total", "wash_trade"],
+  ...["unresolved_event", "unresolved_event_total", "wash_trade"],
 ];
 
 /** The protocol and the side of a sale. */

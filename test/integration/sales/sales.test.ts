@@ -23,7 +23,7 @@ import { runsOf } from "../../support/thoroughness.ts";
 
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],
-  ...["doubt", "doubt_total", "wash_trade"],
+  ...["unresolved_event", "unresolved_event_total", "wash_trade"],
 ];
 const [apes, punks, alice, bob, carol, fees] = [1, 2, 3, 4, 5, 6].map(addressOf) as [
   Address,
@@ -269,11 +269,12 @@ describe("wash trades", () => {
     expect(await rules(...units)).toEqual([null, null]);
   });
 
-  it("are none at price zero, which is a doubt", async () => {
+  it("are none at price zero, which is an unresolved event", async () => {
     expect(await rules(sold(alice, bob, 0, 0))).toEqual([]);
-    const { rows } = await sql`select protocol, reason, log_index from sales.doubt`.execute(
-      database.db,
-    );
+    const { rows } =
+      await sql`select protocol, reason, log_index from sales.unresolved_event`.execute(
+        database.db,
+      );
     expect(rows).toEqual([{ protocol: "seaport", reason: "zero_price", log_index: 1 }]);
   });
 });

@@ -15,7 +15,7 @@ import { type ChainSources, readChainSources } from "../../inspection/read-sourc
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { chosenChain } from "./chosen-chain.ts";
-import { addDoubts } from "./doubts.ts";
+import { addUnresolvedEvents } from "./unresolved-events.ts";
 
 type Options = { chain: string; json?: boolean };
 
@@ -28,7 +28,7 @@ export function addSourceCommands(program: Command): void {
     .enablePositionalOptions()
     .exitOverride()
     .action(list);
-  addDoubts(sources);
+  addUnresolvedEvents(sources);
   sources
     .command("add")
     .description(

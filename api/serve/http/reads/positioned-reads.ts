@@ -149,7 +149,7 @@ type Wait = {
   readonly atLeast: bigint;
   /** Whether no read may be waited for any longer. */
   isOver(): boolean;
-  /** Whether the log has no such position, so that nobody was told it and waiting is of no use. */
+  /** Whether the log has no such position, so that no answer had it and waiting is of no use. */
   isBeyondLog(): boolean;
 };
 

@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
-import type { DoubtReason } from "../../exchanges/model/doubt.ts";
+import type { UnresolvedReason } from "../../exchanges/model/unresolved-event.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */
-export type DoubtTotal = {
+export type UnresolvedTotal = {
   chainId: number;
   protocol: string;
-  reason: DoubtReason;
-  doubts: bigint;
+  reason: UnresolvedReason;
+  events: bigint;
 };
 
-export type DoubtedEvent = Omit<DoubtTotal, "doubts"> & {
+export type UnresolvedEventRow = Omit<UnresolvedTotal, "events"> & {
   blockNumber: bigint;
   timestamp: Date;
   transactionHash: Hex;
@@ -19,32 +19,32 @@ export type DoubtedEvent = Omit<DoubtTotal, "doubts"> & {
 };
 
 /** null: any. */
-type DoubtFilter = {
+type UnresolvedFilter = {
   chainId: number | null;
   protocol: string | null;
-  reason: DoubtReason | null;
+  reason: UnresolvedReason | null;
 };
 
-export async function readDoubtTotals(
+export async function readUnresolvedTotals(
   db: Database,
-  filter: DoubtFilter = { chainId: null, protocol: null, reason: null },
-): Promise<DoubtTotal[]> {
-  const { rows } = await sql<DoubtTotal>`
-    select chain_id as "chainId", protocol, reason, doubts from sales.doubt_total
+  filter: UnresolvedFilter = { chainId: null, protocol: null, reason: null },
+): Promise<UnresolvedTotal[]> {
+  const { rows } = await sql<UnresolvedTotal>`
+    select chain_id as "chainId", protocol, reason, events from sales.unresolved_event_total
     where ${matches(filter)} order by chain_id, protocol, reason`.execute(db);
   return rows;
 }
 
 /** The newest ones. */
-export async function readDoubts(
+export async function readUnresolvedEvents(
   db: Database,
-  filter: DoubtFilter,
+  filter: UnresolvedFilter,
   limit: number,
-): Promise<DoubtedEvent[]> {
-  const { rows } = await sql<DoubtedEvent>`
+): Promise<UnresolvedEventRow[]> {
+  const { rows } = await sql<UnresolvedEventRow>`
     select chain_id as "chainId", protocol, reason, block.number as "blockNumber", block.timestamp,
            transaction.hash as "transactionHash", log_index as "logIndex"
-    from sales.doubt
+    from sales.unresolved_event
     join log.block using (block_id) join log.transaction using (block_id, transaction_index)
     where ${matches(filter)}
     order by block.timestamp desc, block_id desc, transaction_index desc, place desc limit ${limit}`.execute(
@@ -53,7 +53,7 @@ export async function readDoubts(
   return rows;
 }
 
-function matches({ chainId, protocol, reason }: DoubtFilter) {
+function matches({ chainId, protocol, reason }: UnresolvedFilter) {
   const ofChain = chainId === null ? sql`` : sql`and chain_id = ${chainId}`;
   const ofProtocol = protocol === null ? sql`` : sql`and protocol = ${protocol}`;
   return sql`true ${ofChain} ${ofProtocol} ${reason === null ? sql`` : sql`and reason = ${reason}`}`;

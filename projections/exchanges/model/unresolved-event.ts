@@ -1,5 +1,5 @@
 /** Why an event that announces a trade makes no sale, in words for an operator. */
-export const doubtReasons = {
+export const unresolvedReasons = {
   undecodable: "its arguments are not what the exchange emits",
   unknown_type: "a packed word, an order type or an asset class has a value without a meaning",
   unknown_pool: "the contract is none of the exchange's pools",
@@ -12,23 +12,25 @@ export const doubtReasons = {
   transfer_mismatch: "the token moved between other parties than the event names",
   duplicate: "another event told the same trade",
 } as const;
-export type DoubtReason = keyof typeof doubtReasons;
+export type UnresolvedReason = keyof typeof unresolvedReasons;
 
 /** An event that announces a trade and makes no sale. */
-export type Doubt = { readonly doubt: DoubtReason; readonly logIndex: number };
+export type UnresolvedEvent = { readonly unresolved: UnresolvedReason; readonly logIndex: number };
 
-export function isDoubt<Other extends object>(fill: Other | Doubt): fill is Doubt {
-  return "doubt" in fill;
+export function isUnresolved<Other extends object>(
+  fill: Other | UnresolvedEvent,
+): fill is UnresolvedEvent {
+  return "unresolved" in fill;
 }
 
 /**
- * What an event cannot be read for. Thrown while it is translated, it becomes a doubt of that event alone. No `Error`:
- * where it was thrown nobody asks, and recording that for each of many doubts cost as much as translating them.
+ * What an event cannot be read for. Thrown while it is translated, that event alone is unresolved. No `Error`:
+ * where it was thrown nobody asks, and recording that for each of many cost as much as translating them.
  */
-export class DoubtfulEvent {
-  readonly reason: DoubtReason;
+export class UnresolvableEvent {
+  readonly reason: UnresolvedReason;
 
-  constructor(reason: DoubtReason) {
+  constructor(reason: UnresolvedReason) {
     this.reason = reason;
   }
 }

@@ -1,11 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type DoubtReason, doubtReasons } from "../../../../projections/exchanges/model/doubt.ts";
 import {
-  type DoubtedEvent,
-  type DoubtTotal,
-  readDoubts,
-  readDoubtTotals,
-} from "../../../../projections/reads/sales/read-doubts.ts";
+  type UnresolvedReason,
+  unresolvedReasons,
+} from "../../../../projections/exchanges/model/unresolved-event.ts";
+import {
+  readUnresolvedEvents,
+  readUnresolvedTotals,
+  type UnresolvedEventRow,
+  type UnresolvedTotal,
+} from "../../../../projections/reads/sales/read-unresolved-events.ts";
 import type { Config } from "../../config/config.ts";
 import { linksOf } from "../../inspection/explorers.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -14,19 +17,19 @@ import { print, tableLines } from "../cli/output.ts";
 type Options = {
   chain?: string;
   protocol?: string;
-  reason?: DoubtReason;
+  reason?: UnresolvedReason;
   limit: number;
   json?: boolean;
 };
 
-/** `op sources doubts` */
-export function addDoubts(sources: Command): void {
+/** `op sources unresolved` */
+export function addUnresolvedEvents(sources: Command): void {
   sources
-    .command("doubts")
+    .command("unresolved")
     .description("events that announce a trade and make no sale, newest first, and why")
     .option("--chain <id>", "of this chain")
     .option("--protocol <name>", "of this exchange")
-    .addOption(new Option("--reason <reason>", "for this").choices(Object.keys(doubtReasons)))
+    .addOption(new Option("--reason <reason>", "for this").choices(Object.keys(unresolvedReasons)))
     .option("--limit <n>", "most that are listed", parseLimit, 100)
     .option("--json", "print JSON")
     .exitOverride()
@@ -39,48 +42,48 @@ function parseLimit(text: string): number {
 }
 
 async function list({ chain, protocol, reason, limit, json }: Options): Promise<void> {
-  await withDatabase("sources doubts", async ({ db, config }) => {
+  await withDatabase("sources unresolved", async ({ db, config }) => {
     const filter = {
       chainId: chain === undefined ? null : Number(chain),
       protocol: protocol ?? null,
       reason: reason ?? null,
     };
-    const [totals, events] = await Promise.all([
-      readDoubtTotals(db, filter),
-      readDoubts(db, filter, limit),
+    const [totals, found] = await Promise.all([
+      readUnresolvedTotals(db, filter),
+      readUnresolvedEvents(db, filter, limit),
     ]);
-    const doubts = events.map((event) => present(config, event));
-    const total = totals.reduce((sum, one) => sum + Number(one.doubts), 0);
-    const omitted = total - doubts.length;
-    print(json, { total, totals: totals.map(presentTotal), doubts }, [
+    const events = found.map((event) => present(config, event));
+    const total = totals.reduce((sum, one) => sum + Number(one.events), 0);
+    const omitted = total - events.length;
+    print(json, { total, totals: totals.map(presentTotal), events }, [
       ...totals.map(
-        (one) => `chain ${one.chainId} ${one.protocol} ${one.reason}: ${one.doubts} events`,
+        (one) => `chain ${one.chainId} ${one.protocol} ${one.reason}: ${one.events} events`,
       ),
-      ...(doubts.length === 0 ? ["no doubted events"] : linesOf(doubts)),
+      ...(events.length === 0 ? ["no unresolved events"] : linesOf(events)),
       ...(omitted > 0 ? [`… and ${omitted} more`] : []),
     ]);
   });
 }
 
-function presentTotal({ doubts, ...one }: DoubtTotal) {
-  return { ...one, events: Number(doubts) };
+function presentTotal({ events, ...one }: UnresolvedTotal) {
+  return { ...one, events: Number(events) };
 }
 
-function present(config: Config, event: DoubtedEvent) {
+function present(config: Config, event: UnresolvedEventRow) {
   const { chainId, transactionHash, blockNumber: block } = event;
   const links = linksOf(config, { chainId, block, transaction: transactionHash });
   return {
     ...event,
     blockNumber: Number(block),
     timestamp: event.timestamp.toISOString(),
-    why: doubtReasons[event.reason],
+    why: unresolvedReasons[event.reason],
     link: links?.transaction ?? null,
   };
 }
 
-function linesOf(doubts: readonly ReturnType<typeof present>[]): string[] {
+function linesOf(events: readonly ReturnType<typeof present>[]): string[] {
   const columns = ["chain", "block", "time", "transaction", "log", "protocol", "reason", "why"];
-  const rows = doubts.map((one) => [
+  const rows = events.map((one) => [
     ...[`${one.chainId}`, `${one.blockNumber}`, one.timestamp, one.link ?? one.transactionHash],
     ...[`${one.logIndex}`, one.protocol, one.reason, one.why],
   ]);
