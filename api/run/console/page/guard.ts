@@ -1,10 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
+import { LRUCache } from "lru-cache";
 import { hasOwnOrigin } from "../../../serve/developers/form-origin.ts";
+import { callerAddress } from "../../../serve/http/caller-address.ts";
 import { isLoopback } from "../../config/is-loopback.ts";
 
-/** Wrong passwords in a minute, from everybody together, after which all are refused until it ends. */
+/** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */
 const mostFailures = 20;
+
+/** Addresses whose wrong passwords are counted; the one that was seen longest ago is dropped first. */
+const maxAddresses = 10_000;
 
 type GuardOptions = { password: string | null; now: () => Date };
 
@@ -21,10 +26,15 @@ export function guard({ password, now }: GuardOptions): RequestHandler {
 }
 
 function askForPassword(password: string, now: () => Date): RequestHandler {
-  let failures = { minute: 0, count: 0 };
+  // By address: whoever reaches the console could else lock the operator out.
+  const failed = new LRUCache<string, { readonly minute: number; count: number }>({
+    max: maxAddresses,
+  });
   return (request, response, next) => {
     const minute = Math.floor(now().getTime() / 60_000);
-    if (failures.minute !== minute) failures = { minute, count: 0 };
+    const address = callerAddress(request);
+    const known = failed.get(address);
+    const failures = known?.minute === minute ? known : { minute, count: 0 };
     const given = credentialsOf(request);
     if (failures.count >= mostFailures) {
       response.set("Retry-After", "60");
@@ -35,7 +45,10 @@ function askForPassword(password: string, now: () => Date): RequestHandler {
       next();
       return;
     }
-    if (given !== null) failures.count += 1;
+    if (given !== null) {
+      failures.count += 1;
+      failed.set(address, failures);
+    }
     response.set("WWW-Authenticate", 'Basic realm="Operator console", charset="UTF-8"');
     refuse(response, 401, "Your name, and the password of OPERATOR_PASSWORD");
   };
