@@ -6,7 +6,6 @@ import { sendFixed, textDocument } from "../../http/answer.ts";
 import { callerAddress } from "../../http/caller-address.ts";
 import type { ConcurrencyLimiter } from "../../http/concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "../../http/concurrency/limit-concurrency.ts";
-import type { Limiter } from "../../http/limit.ts";
 import { servePath } from "../../http/mount.ts";
 import { registerRefund, setRateLimitHeaders } from "../../http/rate-limit-state.ts";
 import { busyPage, limitedPage, unknownPage } from "./error-pages.ts";
@@ -19,7 +18,6 @@ export type SitePage = readonly [path: string, handler: PageHandler, options?: P
 
 export type Site = SiteContext & {
   readonly pages: readonly SitePage[];
-  readonly limiter?: Limiter | undefined;
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 

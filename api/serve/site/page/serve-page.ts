@@ -1,13 +1,16 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import type { ChainId } from "../../../../abis/deployments.ts";
+import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "../../http/answer.ts";
+import { callerAddress } from "../../http/caller-address.ts";
 import type { SlowRequests } from "../../http/concurrency/slow-requests.ts";
 import { databaseRefusal } from "../../http/failures/database-refusals.ts";
 import type { ExplainFailure } from "../../http/failures/unready-tables.ts";
 import { unavailableSeconds } from "../../http/handler.ts";
+import type { Limiter } from "../../http/limit.ts";
 import { loggedPath } from "../../http/logged-path.ts";
 import { positionOf, readsFor } from "../../http/reads/across.ts";
 import { type Cells, cellOf, positionFor } from "../../http/reads/cells.ts";
@@ -15,7 +18,6 @@ import { addressOf, setPosition } from "../../http/reads/position.ts";
 import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
-import type { TypedRoute } from "../../http/route.ts";
 import { events } from "../../v1/events.ts";
 import type { Context } from "../../v1/routing/context.ts";
 import { failedPage, refusedPage, unavailablePage, unservedChainPage } from "./error-pages.ts";
@@ -32,6 +34,8 @@ export type SiteContext = {
   /** Bounds of a visitor's streams; without them there are none. */
   readonly streams?: CallerStreams | undefined;
   readonly cache?: ResponseCache | undefined;
+  /** Without it nothing is counted. */
+  readonly limiter?: Limiter | undefined;
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
   readonly explain: ExplainFailure;
@@ -43,7 +47,12 @@ const type = "text/html; charset=utf-8";
 export type PageOptions = {
   /** It is about all chains, whichever is chosen. */
   readonly spansChains?: boolean;
-  readonly prepare?: TypedRoute<Context, unknown, unknown>["prepare"];
+  /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
+  readonly prepare?: (
+    query: unknown,
+    context: Context,
+    mayAsk: () => Promise<boolean>,
+  ) => Promise<void>;
 };
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
@@ -52,7 +61,7 @@ export function servePage(
   handle: PageHandler,
   { spansChains = false, prepare }: PageOptions = {},
 ) {
-  const { context, cache, logger, feedOf, slowRequests, cells, explain } = site;
+  const { context, cache, logger, feedOf, slowRequests, cells, explain, limiter } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
@@ -76,7 +85,10 @@ export function servePage(
         ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
         : cache.get(source, make);
     try {
-      await prepare?.(request.query, { ...context, ...cell.own });
+      await prepare?.(request.query, { ...context, ...cell.own }, async () => {
+        const caller = { address: callerAddress(request), ip: null, key: undefined };
+        return limiter === undefined || !isRejection(await limiter.admit(caller));
+      });
       const made = await (slowRequests?.read(address, read) ?? read());
       if ("page" in made) sendUnshown(response, made);
       else await sendDocument(request, response, made);

@@ -71,12 +71,21 @@ export const search = { ...searchRoute, prepare: prepareSearch };
 /** How long a search waits for Ethereum, in milliseconds. */
 const nameMs = 2_000;
 
-/** Resolves the name that a search is for, if it is one: the search itself finds it kept. */
-export async function prepareSearch(query: unknown, context: Context): Promise<void> {
+/**
+ * Resolves the name that a search is for, if it is one: the search itself finds it kept. `mayAsk` is asked for a name
+ * that is not; without leave the search is answered without it.
+ */
+export async function prepareSearch(
+  query: unknown,
+  context: Context,
+  mayAsk: () => Promise<boolean> = async () => true,
+): Promise<void> {
   const { q } = Object(query) as { q?: unknown };
   const name = typeof q === "string" && q.length <= maxText ? parseSearch(q).ensName : null;
   if (name === null || !context.chains.includes(1)) return;
-  const resolved = readEnsRecord(context.market, name, { name, now: context.now() });
+  const asked = { name, now: context.now() };
+  if (readEnsRecord.kept(context.market, name, asked) !== undefined || !(await mayAsk())) return;
+  const resolved = readEnsRecord(context.market, name, asked);
   const late = new AbortController();
   try {
     await Promise.race([resolved, sleep(nameMs, late.signal)]);
