@@ -147,7 +147,7 @@ export function createApp(options: AppOptions): Express {
     ...limits,
   });
   mountReference(app);
-  if (developers !== undefined) mountDevelopers(app, developers, logger);
+  if (developers !== undefined) mountDevelopers(app, developers, { logger, limiter });
   if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };

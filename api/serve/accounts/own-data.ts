@@ -5,22 +5,31 @@ import type { Owner } from "./account-keys.ts";
 import { deletedMail } from "./mails.ts";
 
 /**
- * Everything that is stored of an account, by table. Left out are secrets: hashes, the password and the secret of the
- * second factor.
+ * Everything that is stored of an account, by table, and the column that says which rows are newest. Left out are
+ * secrets: hashes, the password and the secret of the second factor.
  */
 const ownTables = {
-  account: sql`select id, email, canonical_email, is_alias, created_at, suspended_at`,
-  session: sql`select id, created_at, seen_at, authenticated_at, address, agent`,
-  link: sql`select created_at, expires_at`,
-  key: sql`select id, type, name, ending, per_minute, created_at, created_from, share, expires_at, revoked_at, replaced_at,
+  account: [sql`select id, email, canonical_email, is_alias, created_at, suspended_at`, "id"],
+  session: [sql`select id, created_at, seen_at, authenticated_at, address, agent`, "id"],
+  link: [sql`select created_at, expires_at`, "created_at"],
+  key: [
+    sql`select id, type, name, ending, per_minute, created_at, created_from, share, expires_at, revoked_at, replaced_at,
                   replaces, scopes, networks::text[], last_used_at`,
-  usage: sql`select key_id, day::text, requests::text`,
-  key_request: sql`select id::text, key_id, at, method, path, status, duration_ms`,
-  client_key: sql`select id, ending, created_at, revoked_at, last_used_at`,
-  bearer_token: sql`select id, ending, created_at, created_from, expires_at, revoked_at, last_used_at`,
-  place: sql`select network, first_at, last_at`,
-  second_factor: sql`select created_at, confirmed_at, last_step::text`,
-  pending_sign_in: sql`select expires_at`,
+    "id",
+  ],
+  usage: [sql`select key_id, day::text, requests::text`, "access.usage.day"],
+  key_request: [
+    sql`select id::text, key_id, at, method, path, status, duration_ms`,
+    "access.key_request.id",
+  ],
+  client_key: [sql`select id, ending, created_at, revoked_at, last_used_at`, "id"],
+  bearer_token: [
+    sql`select id, ending, created_at, created_from, expires_at, revoked_at, last_used_at`,
+    "id",
+  ],
+  place: [sql`select network, first_at, last_at`, "last_at"],
+  second_factor: [sql`select created_at, confirmed_at, last_step::text`, "created_at"],
+  pending_sign_in: [sql`select expires_at`, "expires_at"],
 } as const;
 
 type OwnTable = keyof typeof ownTables;
@@ -35,23 +44,29 @@ function isOwn(table: OwnTable, { accountId, email }: Owner) {
   return sql`account_id = ${accountId}`;
 }
 
-/** What is held of an account: the rows of each table, with the time of the export. */
+/** Rows of each table in an export, the newest. */
+export const maxExportedRows = 10_000;
+
+/** What is held of an account: the newest rows of each table, which of them have more, and the time of the export. */
 export async function exportAccount(db: Database, owner: Owner): Promise<Record<string, unknown>> {
   return await db
     .transaction()
     .setIsolationLevel("repeatable read")
     .execute(async (transaction) => {
       const held: Record<string, unknown> = { exportedAt: new Date() };
-      for (const [table, selected] of Object.entries(ownTables)) {
+      const cut: string[] = [];
+      for (const [table, [selected, newest]] of Object.entries(ownTables)) {
         const where = isOwn(table as OwnTable, owner);
         const { rows } = await sql`
-          ${selected} from access.${sql.ref(table)} where ${where}`.execute(transaction);
-        held[table] = rows;
+          ${selected} from access.${sql.ref(table)} where ${where}
+          order by ${sql.ref(newest)} desc limit ${maxExportedRows + 1}`.execute(transaction);
+        if (rows.length > maxExportedRows) cut.push(table);
+        held[table] = rows.slice(0, maxExportedRows);
       }
       const { rows } = await sql<{ left: number }>`
         select count(*)::int as left from access.recovery_code
         where account_id = ${owner.accountId}`.execute(transaction);
-      return { ...held, recovery_codes_left: rows[0]?.left ?? 0 };
+      return { ...held, cut, recovery_codes_left: rows[0]?.left ?? 0 };
     });
 }
 

@@ -19,6 +19,9 @@ export type Visitor = { readonly address: string; readonly agent: string };
 export const idleDays = 7;
 export const maxAgeDays = 30;
 
+/** Sessions of an account; a further one ends the one that was not seen for longest. */
+const maxSessions = 50;
+
 /** `seen_at` is written at most this often. */
 const lastSeenResolutionSeconds = 60;
 const maxAgentLength = 200;
@@ -31,6 +34,10 @@ export async function createSession(
   clock: Clock,
 ): Promise<string> {
   const token = makeKey("session");
+  await sql`
+    delete from access.session where id in (
+      select id from access.session where account_id = ${accountId}
+      order by seen_at desc, id desc offset ${maxSessions - 1})`.execute(db);
   await sql`
     insert into access.session (hash, account_id, created_at, seen_at, authenticated_at, address, agent)
     select ${hashKey(token)}, ${accountId}, at, at, at, ${address}, ${agent.slice(0, maxAgentLength)}
@@ -82,7 +89,7 @@ export async function readSessions(
     select s.id, s.address, s.agent, s.created_at as "createdAt", s.seen_at as "seenAt"
     from (select ${currentTime(clock)} as at) clock, access.session s
     where s.account_id = ${accountId} and ${isValid}
-    order by s.seen_at desc, s.id desc limit 50`.execute(db);
+    order by s.seen_at desc, s.id desc limit ${maxSessions}`.execute(db);
   return rows;
 }
 

@@ -17,6 +17,8 @@ const throttleRules = {
   "sign-in address": { maxAttempts: 30, seconds: 15 * minute },
   "sign-in account": { maxAttempts: 10, seconds: 15 * minute },
   "password account": { maxAttempts: 10, seconds: 15 * minute },
+  /** Right passwords, at sign-in or again: each costs a hash, and a sign-in a session. */
+  "right passwords account": { maxAttempts: 100, seconds: hour },
   "mail address": { maxAttempts: 10, seconds: hour },
   "mail account": { maxAttempts: 3, seconds: hour },
   "login address": { maxAttempts: 30, seconds: 15 * minute },

@@ -49,6 +49,8 @@ type Options = {
   clock?: () => Date;
   baseUrl?: string;
   passwords?: Passwords;
+  /** Requests a minute without a key, and a twentieth of the pages; 0, the default: unlimited. */
+  keyless?: number;
   /** Whether it also serves the pages of the market. */
   hasSite?: boolean;
   logger?: Logger;
@@ -75,7 +77,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     baseUrl: options.baseUrl ?? "http://127.0.0.1",
     reauthenticationMinutes: 15,
   };
-  const limits = { keyless: 0, instant: 60, permanent: 120 };
+  const limits = { keyless: options.keyless ?? 0, instant: 60, permanent: 120 };
   const usage = openUsage(db, now);
   const requests = openRequestLog(db);
   const places = openPlaces(accounts);

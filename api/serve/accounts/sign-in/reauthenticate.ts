@@ -51,6 +51,8 @@ export async function checkPassword(
     return isRight;
   }
   if (!isRight || kept === null) return wrongCurrentPassword;
+  const spent = await throttle.countAttempts(["right passwords account", `${accountId}`]);
+  if (spent !== null) return spent;
   await throttle.refund(...tries);
   return kept;
 }

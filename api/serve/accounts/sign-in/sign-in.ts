@@ -44,6 +44,9 @@ export async function signIn(
     return isRight;
   }
   if (!isRight || kept === null) return wrongPassword;
+  // Once these are spent the password is a try like any other: its hashes stay bounded.
+  const spent = await throttle.countAttempts(["right passwords account", `${kept.id}`]);
+  if (spent !== null) return spent;
   await throttle.refund(...tries);
   if (kept.isSuspended) return suspended;
   const begun = await db.transaction().execute(async (transaction) => {
