@@ -125,7 +125,7 @@ module.exports = {
       "^api/serve/http/",
       [
         "^api/serve/http/",
-        "^projections/(domain/rejection|database|database-failure|engine/(data-version|snapshot))\\.ts$",
+        "^projections/(domain/rejection|database|database-failure|engine/(data-version|snapshot)|log/read-log-head)\\.ts$",
       ],
       "HTTP is about requests and answers, not about orders and tokens",
     ),
