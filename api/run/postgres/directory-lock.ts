@@ -23,7 +23,7 @@ export function lockDirectory(file: string): () => void {
   for (let attempt = 1; ; attempt += 1) {
     try {
       writeFileSync(file, identity, { flag: "wx", mode: 0o600 });
-      return () => rmSync(file, { force: true });
+      return releaseOnce(file);
     } catch (error) {
       const owner = readOwner(file);
       if (owner !== undefined) {
@@ -35,6 +35,15 @@ export function lockDirectory(file: string): () => void {
       rmSync(file, { force: true });
     }
   }
+}
+
+/** Called again it must not remove the file of a later lock. */
+function releaseOnce(file: string): () => void {
+  let isReleased = false;
+  return () => {
+    if (!isReleased) rmSync(file, { force: true });
+    isReleased = true;
+  };
 }
 
 /** The running process that has locked the directory. */

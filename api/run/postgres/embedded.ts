@@ -43,9 +43,12 @@ type EmbeddedPostgresOptions = {
   replicates?: boolean;
   /** Further settings of the server, over ours. */
   settings?: Readonly<Record<string, string>>;
+  /** Ends a start that is not complete: the server is shut down. */
+  signal?: AbortSignal;
 };
 
-const recoveryTimeoutMs = 300_000;
+/** Recovery after a crash takes as long as there is to recover; begun anew it would never end. */
+const progressEveryMs = 10_000;
 const fastShutdownMs = 7_000;
 
 /** Runs PostgreSQL on the loopback address, its data in `dataDir`; deleting that directory resets it. */
@@ -80,7 +83,8 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     void exited.then(release);
     await log.close();
     if (child.pid !== undefined) options.onSpawn?.(child.pid);
-    await untilReady(child, paths.cluster, paths.log);
+    const isReady = () => isReadyIn(paths.cluster, child);
+    await untilReady({ ...options, child, exited, isReady, logFile: paths.log });
     return {
       url: await urlOf(paths.password, port),
       port,
@@ -156,18 +160,31 @@ function exitOf(child: ChildProcess): Promise<string> {
 
 const hasExited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
-  const isReady = () => {
-    const server = readPidFile(cluster);
-    return server?.pid === child.pid && server?.isReady === true;
-  };
-  await waitUntil(
-    () => child.pid === undefined || hasExited(child) || isReady(),
-    recoveryTimeoutMs,
-  );
+function isReadyIn(cluster: string, child: ChildProcess): boolean {
+  const server = readPidFile(cluster);
+  return server?.pid === child.pid && server?.isReady === true;
+}
+
+type Starting = Pick<EmbeddedPostgresOptions, "logger" | "signal"> & {
+  child: ChildProcess;
+  exited: Promise<string>;
+  isReady: () => boolean;
+  logFile: string;
+};
+
+/** Waits for as long as the server lives. When this throws it has ended. */
+async function untilReady({ child, exited, isReady, logFile, logger, signal }: Starting) {
+  const startedAt = performance.now();
+  const isDecided = () =>
+    child.pid === undefined || hasExited(child) || isReady() || signal?.aborted === true;
+  while (!(await waitUntil(isDecided, progressEveryMs))) {
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    logger.warn({ seconds }, "waiting for PostgreSQL, which is starting or recovers from a crash");
+  }
+  if (signal?.aborted) await stopServer(child, exited, fastShutdownMs);
+  signal?.throwIfAborted();
   if (isReady()) return;
-  const end = child.exitCode ?? child.signalCode ?? "not ready in time";
-  child.kill("SIGQUIT");
+  const end = await exited;
   const logTail = (await readFile(logFile, "utf8")).trim().split("\n").slice(-6).join("\n");
   throw new Error(`PostgreSQL did not start (${end}). ${logFile} ends with:\n${logTail}`);
 }

@@ -12,13 +12,13 @@ export async function startDatabase(
   context: SupervisorContext,
   onLocked: () => void,
 ): Promise<string> {
-  const { config, logger, orphanGuard, onConfigurationError, addStopStage } = context;
+  const { config, logger, orphanGuard, onConfigurationError, addStopStage, signal } = context;
   let address: { url: string; port: number } | undefined;
   const start = async () => {
     const server = await startPostgres({
       dataDir: config.dataDir,
       replicates: config.database.replicates,
-      logger,
+      ...{ logger, signal },
       ...(address === undefined ? {} : { port: address.port }),
       onLocked,
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
