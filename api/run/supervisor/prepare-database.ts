@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../projections/database.ts";
@@ -90,10 +91,31 @@ async function prepareOne(
   await checkAddresses(addresses, poolerUrl, logger);
   const startedAt = performance.now();
   const pending = await pendingMigrations(db);
-  await migrate(db);
+  await migrateUntil(signal, db, addresses.DATABASE_URL);
   const durationMs = Math.round(performance.now() - startedAt);
   logger.info({ migrations: pending.length, durationMs }, "database migrated");
   await grantRights(db, addresses, logger);
+}
+
+/** Ends the statement of a migration when the service is to stop: its transaction is rolled back. */
+async function migrateUntil(signal: AbortSignal, db: Database, url: string): Promise<void> {
+  const applicationName = `migrations ${randomUUID()}`;
+  const migrating = openDatabase({ url, applicationName, max: 2, onIdleError: () => {} });
+  const end = () =>
+    void sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = ${applicationName}`
+      .execute(db)
+      // It is not there any more, and what it worked on has ended with it.
+      .catch(() => {});
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await migrate(migrating);
+  } finally {
+    signal.removeEventListener("abort", end);
+    await migrating.destroy();
+  }
+  signal.throwIfAborted();
 }
 
 async function grantRights(

@@ -11,6 +11,8 @@ import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.
 
 /** From the signal to the exit of the last process. */
 const stopBudgetMs = 9_300;
+/** For what was started after the signal, however late it is. */
+const lateStopMs = 5_000;
 /** Reserved for each stage that is still to stop. */
 const stageReserveMs = 1_200;
 
@@ -47,8 +49,8 @@ export async function supervise(
     const deadline = Date.now() + stopBudgetMs;
     await stopStages(stages, deadline);
     await working.catch(() => {});
-    // Processes that were being started when the signal came.
-    await stopStages(stages, deadline);
+    // Processes that were being started when the signal came: a database that has no time recovers at its next start.
+    await stopStages(stages, Math.max(deadline, Date.now() + lateStopMs));
   }
   return configurationError.signal.aborted ? configurationExitCode : 0;
 }

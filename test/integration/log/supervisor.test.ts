@@ -5,13 +5,17 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { findFreePort } from "../../../api/run/free-port.ts";
 import { startTimeOf } from "../../../api/run/postgres/processes.ts";
 import { launch } from "../../../api/run/programs/program.ts";
 import { startChild } from "../../../api/run/supervisor/child.ts";
 import { keepRunning } from "../../../api/run/supervisor/keep-running.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { withLock } from "../../../projections/named-lock.ts";
+import { createDatabase } from "../../support/database/postgres.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 let directory: string;
@@ -64,6 +68,32 @@ function watchedLogger() {
   const write = (line: string) => void logged.push(JSON.parse(line));
   return { logger: pino({}, { write }), logged };
 }
+
+describe("a service that migrates", () => {
+  it("stops in time, and leaves no statement behind", async () => {
+    const database = await createDatabase({ template: "projected" });
+    const asking = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock'`.execute(database.db);
+      return rows.length;
+    };
+    try {
+      await withLock(database.db, "migrations", async () => {
+        const service = main([], { DATABASE_URL: database.url, PORT: `${await findFreePort()}` });
+        const ended = once(service, "exit");
+        await expect.poll(asking, { timeout: 120_000 }).toBe(1);
+        service.kill("SIGTERM");
+
+        const late = new Promise((resolve) => setTimeout(resolve, 20_000, "late"));
+        expect(await Promise.race([ended, late])).toEqual([0, null]);
+        expect(await asking()).toBe(0);
+      });
+    } finally {
+      await database.drop();
+    }
+  });
+});
 
 describe("the command line", () => {
   it("lists every problem of the configuration and exits 78", async () => {
