@@ -9,7 +9,7 @@ const pollMs = 1_000;
 const logEvery = 10;
 
 /** Migrates as the owner of the tables; another database user waits until the owner has done it. */
-export async function migrateOrWait(
+async function migrateOrWait(
   db: Database,
   logger: Logger,
   signal: AbortSignal,

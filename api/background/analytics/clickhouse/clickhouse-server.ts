@@ -70,7 +70,7 @@ export function openClickhouse(
   };
 }
 
-type Limits = Pick<ClickhouseOptions, "signal"> & { stalledMs: number };
+type Limits = { signal: AbortSignal | undefined; stalledMs: number };
 type Work<Result> = (ending: AbortSignal, onProgress: () => void) => Promise<Result>;
 
 /** Does work until the signal, or until it makes no progress for too long. */
