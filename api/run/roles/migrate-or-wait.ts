@@ -9,11 +9,7 @@ const pollMs = 1_000;
 const logEvery = 10;
 
 /** Migrates as the owner of the tables; another database user waits until the owner has done it. */
-async function migrateOrWait(
-  db: Database,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
+async function migrateOrWait(db: Database, logger: Logger, signal: AbortSignal): Promise<void> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     if (await mayMigrate(db)) return await migrate(db);
     const pending = await pendingMigrations(db);
