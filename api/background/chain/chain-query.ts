@@ -9,15 +9,28 @@ export type Standard = "erc721" | "erc1155";
 /** A query about a chain: the recorded kinds, two of them with what the call needs, and kinds that are not recorded. */
 export type ChainQuery =
   | Exclude<ReadingSubject, { kind: "transfer_read" | "signature_read" }>
-  | (Subject<"transfer_read"> & { standard: Standard })
+  /** `to`: a recipient other than an unknown one; such a result is of this recipient alone, and not to be recorded. */
+  | (Subject<"transfer_read"> & { standard: Standard; to?: Address })
   /** `orderHash` and `maker` belong to `order`. */
   | (Subject<"signature_read"> & { order: SignedOrder })
+  /** Whether `recipient` takes units of an ERC-1155 token of `owner`. */
+  | ReceiptQuery
   | { kind: "code"; address: Address }
   | { kind: "standard"; contract: Address }
   | { kind: "royalty"; contract: Address; tokenId: bigint; salePriceWei: bigint };
 
+type ReceiptQuery = {
+  kind: "receipt";
+  contract: Address;
+  tokenId: bigint;
+  owner: Address;
+  recipient: Address;
+  units: bigint;
+};
+
 export type QueryResult =
   | ChainReading
+  | (ReceiptQuery & { taken: boolean })
   | { kind: "code"; address: Address; hasCode: boolean }
   | ({ kind: "standard"; contract: Address } & DetectedStandard)
   /** ERC-2981 royalty; null: none that can be paid out of the price. */
@@ -50,11 +63,12 @@ export function queryKey(query: ChainQuery): string {
 /** The contract whose code decides what a query costs; null: only code that everybody knows. */
 export function payerOfQuery(query: ChainQuery): Address | null {
   if (query.kind === "signature_read") return query.maker;
+  if (query.kind === "receipt") return query.recipient;
   if ("contract" in query) return query.contract;
   return "currency" in query ? query.currency : null;
 }
 
-const unrecordedKinds = ["code", "standard", "royalty"] as const;
+const unrecordedKinds = ["receipt", "code", "standard", "royalty"] as const;
 
 export function isReading(result: QueryResult): result is ChainReading {
   return !unrecordedKinds.some((kind) => kind === result.kind);

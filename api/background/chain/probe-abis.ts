@@ -6,6 +6,11 @@ export const inquiryAbi = parseAbi([
   "function royaltyInfo(uint256 tokenId, uint256 salePrice) view returns (address receiver, uint256 royaltyAmount)",
 ]);
 
+/** What an ERC-1155 contract calls of a recipient that is a contract. */
+export const erc1155ReceiverAbi = parseAbi([
+  "function onERC1155Received(address operator, address from, uint256 id, uint256 value, bytes data) returns (bytes4)",
+]);
+
 /** Collections with a transfer validator (ERC-721-C, ERC-1155-C), and the validator. */
 export const creatorTokenAbi = parseAbi([
   "function getTransferValidator() view returns (address validator)",

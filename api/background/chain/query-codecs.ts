@@ -2,6 +2,7 @@ import type { QueryKind } from "./chain-query.ts";
 import { codeCodec, royaltyCodec, standardCodec } from "./contract-queries.ts";
 import { channelCodec, counterCodec, orderStatusCodec } from "./exchange-queries.ts";
 import type { QueryCodec } from "./query-codec.ts";
+import { receiptCodec } from "./receipt-query.ts";
 import { signatureCodec } from "./signature-query.ts";
 import {
   allowanceCodec,
@@ -24,6 +25,7 @@ export const queryCodecs: { readonly [Kind in QueryKind]: QueryCodec<Kind> } = {
   allowance_read: allowanceCodec,
   transfer_read: transferCodec,
   signature_read: signatureCodec,
+  receipt: receiptCodec,
   code: codeCodec,
   standard: standardCodec,
   royalty: royaltyCodec,

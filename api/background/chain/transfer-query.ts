@@ -13,7 +13,7 @@ import { approvalCodec, ownerCodec, unitsCodec } from "./token-queries.ts";
 type TransferQuestion = QueryByKind["transfer_read"];
 
 /**
- * Whether the conduit may transfer a token, by a simulated transfer to an unknown recipient. Conclusive only if the
+ * Whether the conduit may transfer a token, by a simulated transfer to an unknown recipient, unless one is given. Conclusive only if the
  * owner holds the token and has approved the conduit, and if the collection's transfer validator, if any, agrees: it
  * may allow other senders what it forbids in the simulation.
  */
@@ -80,9 +80,12 @@ const unitsOf = ({ contract, tokenId, owner }: TransferQuestion) =>
 /** An address without code or owner that no allow list can contain: derived from the block's hash. */
 const unknownRecipient = ({ hash }: ReadBasis): Address => slice(hash, 12);
 
+const recipientOf = (query: TransferQuestion, basis: ReadBasis): Address =>
+  query.to ?? unknownRecipient(basis);
+
 function transferCall(query: TransferQuestion, basis: ReadBasis): ChainCall {
   const { contract, owner, tokenId, standard } = query;
-  const to = unknownRecipient(basis);
+  const to = recipientOf(query, basis);
   const data =
     standard === "erc721"
       ? encodeCall({
@@ -105,12 +108,9 @@ const validatorCall = (contract: Address): ChainCall => ({
 });
 
 /** Called from the collection's address: validators apply the caller's rules. */
-function validationCall(
-  { contract, owner, tokenId, standard }: TransferQuestion,
-  validator: Address,
-  basis: ReadBasis,
-): ChainCall {
-  const [operator, to] = [commonConduit.address, unknownRecipient(basis)];
+function validationCall(query: TransferQuestion, validator: Address, basis: ReadBasis): ChainCall {
+  const { contract, owner, tokenId, standard } = query;
+  const [operator, to] = [commonConduit.address, recipientOf(query, basis)];
   const data =
     standard === "erc721"
       ? encodeCall({

@@ -1,9 +1,12 @@
 import { sql } from "kysely";
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import type { Database } from "../../database.ts";
-import { bytea } from "../../sql/bytea.ts";
+import { bytea, byteaArray } from "../../sql/bytea.ts";
 import { collectionJoins, hasEnded } from "../orders/order-columns.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
+
+/** `limit` for each kind of bids; `except`: none of these orders. */
+type Limits = { limit: number; except?: readonly Hex[] };
 
 /** `readBestBidsOf` the contract at an address, for a seller; none for an unknown contract. */
 export async function readBestBids(
@@ -19,14 +22,14 @@ export async function readBestBids(
     tokenId: bigint;
     seller: Address;
   },
-  limit: number,
+  limits: Limits,
   now: Date,
 ): Promise<BidRow[]> {
   const { rows } = await sql<{ contractId: number }>`
     select contract_id as "contractId" from log.contract
     where chain_id = ${chainId} and address = ${bytea(contract)}`.execute(db);
   const [known] = rows;
-  return known === undefined ? [] : readBestBidsOf(db, { ...known, tokenId, seller }, limit, now);
+  return known === undefined ? [] : readBestBidsOf(db, { ...known, tokenId, seller }, limits, now);
 }
 
 /**
@@ -36,12 +39,14 @@ export async function readBestBids(
 export async function readBestBidsOf(
   db: Database,
   { contractId, tokenId, seller }: { contractId: number; tokenId: bigint; seller?: Address },
-  limit: number,
+  { limit, except = [] }: Limits,
   now: Date,
 ): Promise<BidRow[]> {
+  const isOther =
+    except.length === 0 ? sql`` : sql`and o.order_hash <> all (${byteaArray(except)})`;
   const ofOthers = seller === undefined ? sql`` : sql`and o.maker <> ${bytea(seller)}`;
   const active = sql`
-    o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)} ${ofOthers}`;
+    o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)} ${ofOthers} ${isOther}`;
   const bestFirst = sql`order by o.seller_net_wei desc, o.position limit ${limit}`;
   const { rows } = await sql<BidRow>`
     with best as (

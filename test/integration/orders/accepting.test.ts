@@ -114,6 +114,9 @@ async function bidOf(bidId: string) {
   return (await book.get(`/v1/bids/${bidId}?chainId=${chainId}`)).data;
 }
 
+/** Code that returns the magic value of ERC-1271, left-aligned, to every call. */
+const confirmingSignatures: Hex = "0x631626ba7e60e01b60005260206000f3";
+
 describe("POST /v1/bids/{bidId}/accept-data", () => {
   it("returns the call that sells a token into an offer for it", async () => {
     const { alice } = book.actors;
@@ -296,6 +299,30 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await refusalOf(bidId, { fulfiller: bob.address })).toBe("422 transfer_restricted");
   });
 
+  it("rejects an offer of a contract that does not take the units, before an approval as well", async () => {
+    const { grace, wallet } = book.actors;
+    await wallet.wraps(parseEther("5"));
+    await wallet.allows(parseEther("5"));
+    await book.catchUp();
+    const price = { priceWei: parseEther("1") };
+    const bidId = await book.submit(
+      await wallet.offersForCollection({ ...everyEdition, ...price }),
+    );
+    const body = { fulfiller: grace.address, tokenId: "1" };
+    await acceptDataOf(bidId, body);
+    const code = await book.client.getCode({ address: wallet.address });
+
+    // It confirms every signature and nothing else, as a wallet that was never meant to hold such tokens.
+    await book.client.setCode({ address: wallet.address, bytecode: confirmingSignatures });
+    expect(await refusalOf(bidId, body)).toBe("422 transfer_restricted");
+    const best = { contract: contracts.editions, tokenId: "1", fulfiller: grace.address, chainId };
+    expect(await book.post("/v1/bids/best-accept-data", best)).not.toMatchObject({
+      data: { bidId },
+    });
+    await book.client.setCode({ address: wallet.address, bytecode: code ?? "0x" });
+    expect((await acceptDataOf(bidId, body)).bidId).toBe(bidId);
+  });
+
   it("works while offers are paused", async () => {
     const { alice } = book.actors;
     const bidId = await book.submit(await alice.offers(punk(10n), { priceWei: parseEther("1") }));
@@ -361,6 +388,25 @@ describe("POST /v1/bids/best-accept-data", () => {
     );
     const ask = { contract: contracts.familyOne, tokenId: "4", fulfiller: fulfillerOf("bob") };
     expect((await acceptedBy(best, ask)).bidId).toBe(other);
+  });
+
+  it("goes on to the next offers where one maker has spoiled the best", async () => {
+    const { alice, erin } = book.actors;
+    const whole = { standard: "erc721", contract: contracts.familyOne } as const;
+    await erin.wraps(parseEther("20"));
+    await erin.allows(parseEther("20"));
+    await book.catchUp();
+    for (let more = 0n; more < 17n; more += 1n)
+      await book.submit(
+        await erin.offersForCollection({ ...whole, priceWei: parseEther("9") + more * 10_000n }),
+      );
+    const good = await book.submit(
+      await alice.offersForCollection({ ...whole, priceWei: parseEther("8.5") }),
+    );
+    await erin.allows(0n);
+
+    const ask = { contract: contracts.familyOne, tokenId: "4", fulfiller: fulfillerOf("bob") };
+    expect((await acceptedBy(best, ask)).bidId).toBe(good);
   });
 
   it("responds 404 without an acceptable offer", async () => {

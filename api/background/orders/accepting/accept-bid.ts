@@ -1,7 +1,6 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { readBestBids } from "../../../../projections/reads/bids/read-best-bids.ts";
+import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
@@ -14,12 +13,12 @@ import { type AcceptArguments, acceptArguments } from "./accept-arguments.ts";
 import {
   bidQueries,
   evaluateBid,
+  evaluateReceipt,
   evaluateSeller,
   isBidReading,
   type Sale,
-  type SellerRejectionCode,
+  saleQueries,
   sellerApproval,
-  sellerQueries,
 } from "./evaluate-bid.ts";
 
 /** A call that sells into a bid and would succeed now. */
@@ -40,7 +39,7 @@ export type Accepted = {
 /** A bid and the sale into it. */
 type Match = { bid: CheckedOrder; sale: Sale };
 
-type Seller = {
+export type Seller = {
   chainId: ChainId;
   seller: Address;
   /** Units of an ERC-1155 token; null: one, or all units of a bid on one token. */
@@ -67,49 +66,9 @@ export async function acceptBid(
   return isRejection(results) ? results : accept(market, request.chainId, match, results, now);
 }
 
-/** How many bids on the token, and how many on its collection, are checked. */
-const maxBidsPerKind = 8;
-
-/** The call that sells a token into the fillable bid that nets its seller most. */
-export async function acceptBestBid(
-  market: Market,
-  request: Seller & { contract: Address; tokenId: bigint },
-  now: Date,
-) {
-  const { chainId, contract, tokenId } = request;
-  const rows = await readBestBids(market.writer, request, maxBidsPerKind, now);
-  const bidSales = rows.flatMap((row) => {
-    const sale = saleFor(row, request);
-    return isRejection(sale) ? [] : { row, sale };
-  });
-  const none = reject("not_found", `No active offer for token ${tokenId} of ${contract}`);
-  if (bidSales.length === 0) return none;
-  const matches = await findMatches(market, chainId, bidSales);
-  const results = await queryMatches(market, chainId, matches, now);
-  if (isRejection(results)) return results;
-  const outcomes = matches.map((match) => accept(market, chainId, match, results, now));
-  const best = outcomes.find((outcome) => !isRejection(outcome));
-  return best ?? outcomes.find(isSellerRejection) ?? none;
-}
-
-const sellerRejectionCodes = {
-  not_owner: true,
-  insufficient_quantity: true,
-  conduit_channel_closed: true,
-  transfer_restricted: true,
-  rpc_unavailable: true,
-} as const satisfies Record<SellerRejectionCode, true>;
-
-/** A rejection because of the seller, the same for every bid. */
-function isSellerRejection(
-  outcome: Accepted | Rejection,
-): outcome is Rejection<SellerRejectionCode> {
-  return isRejection(outcome) && outcome.rejected in sellerRejectionCodes;
-}
-
 type RequestedSale = Seller & { tokenId: bigint | null };
 
-function saleFor(row: BidRow, { seller, tokenId, units }: RequestedSale) {
+export function saleFor(row: BidRow, { seller, tokenId, units }: RequestedSale) {
   if (row.maker === seller) {
     return reject("self_offer", "fulfiller: must not be the bidder");
   }
@@ -136,7 +95,7 @@ function unitsFor(row: BidRow, requested: bigint | null) {
   return reject("bad_amount", `amount: must be ${defaultUnits} for this offer`);
 }
 
-async function findMatches(
+export async function findMatches(
   { writer }: Market,
   chainId: ChainId,
   bidSales: readonly { row: BidRow; sale: Sale }[],
@@ -149,30 +108,33 @@ async function findMatches(
   });
 }
 
-/** One round of chain queries for all matches. Readings about bids are recorded, those about sellers are not. */
-async function queryMatches(
+/** One round of chain queries for all matches. Readings about bids are recorded, those about sales are not. */
+export async function queryMatches(
   market: Market,
   chainId: ChainId,
   matches: readonly Match[],
   now: Date,
 ): Promise<ChainResults | ReturnType<typeof chainUnavailable>> {
   const ofBids = matches.flatMap(({ bid }) => bidQueries(bid));
-  const ofSellers = matches.flatMap(({ bid, sale }) => sellerQueries(bid, sale));
-  const results = await queryChainOrReject(market, chainId, [...ofBids, ...ofSellers]);
+  const ofSales = matches.flatMap(({ bid, sale }) => saleQueries(bid, sale));
+  const results = await queryChainOrReject(market, chainId, [...ofBids, ...ofSales]);
   if (isRejection(results)) return results;
   const readings = results.readings.filter(isBidReading);
   await recordReadings(market, { chainId, basis: results.basis, readings }, now);
   return results;
 }
 
-function accept(
+export function accept(
   { prefix }: Market,
   chainId: ChainId,
   { bid, sale }: Match,
   results: ChainResults,
   now: Date,
 ) {
-  const rejection = evaluateBid(bid, sale, results, now) ?? evaluateSeller(bid, sale, results);
+  const rejection =
+    evaluateBid(bid, sale, results, now) ??
+    evaluateSeller(bid, sale, results) ??
+    evaluateReceipt(bid, sale, results);
   if (rejection !== null) return rejection;
   const minedAt = results.basis.timestamp;
   const { call, endTime } = acceptArguments(bid, sale, { minedAt, now });

@@ -20,9 +20,19 @@ function bidQuerySet(bid: CheckedOrder) {
   } as const satisfies Record<string, ChainQuery>;
 }
 
-function sellerQuerySet({ terms }: CheckedOrder, { seller, tokenId }: Sale) {
+function sellerQuerySet({ terms, components }: CheckedOrder, { seller, tokenId }: Sale) {
   const { contract, standard } = terms;
-  return transferQueries({ contract, standard, tokenId }, seller);
+  const queries = transferQueries({ contract, standard, tokenId }, seller);
+  if (standard === "erc1155") return queries;
+  // To the bidder, whom the collection may refuse. Of ERC-1155 the bidder's own code decides: `receiptOf`.
+  return { ...queries, transfer: { ...queries.transfer, to: components.offerer } };
+}
+
+/** Whether the bidder takes what is sold. The exchange transfers ERC-721 tokens without a call of the recipient. */
+function receiptOf({ terms, components }: CheckedOrder, { seller, tokenId, units }: Sale) {
+  if (terms.standard === "erc721") return null;
+  const [contract, recipient] = [terms.contract, components.offerer];
+  return { kind: "receipt", contract, tokenId, owner: seller, recipient, units } as const;
 }
 
 /** Chain state of the bid itself, which is recorded. */
@@ -43,9 +53,11 @@ const bidReadingKinds: ReadonlySet<ChainReading["kind"]> = new Set([
   "allowance_read",
 ]);
 
-/** Chain state of the seller, which is not recorded. */
-export function sellerQueries(bid: CheckedOrder, sale: Sale): ChainQuery[] {
-  return Object.values(sellerQuerySet(bid, sale));
+/** Chain state of the seller and of what the bidder takes, which is not recorded. */
+export function saleQueries(bid: CheckedOrder, sale: Sale): ChainQuery[] {
+  const receipt = receiptOf(bid, sale);
+  const ofSeller = Object.values(sellerQuerySet(bid, sale));
+  return receipt === null ? ofSeller : [...ofSeller, receipt];
 }
 
 /** Why the exchange would not fill these units of the bid; null: it would. */
@@ -68,6 +80,21 @@ export function evaluateBid(bid: CheckedOrder, { units }: Sale, results: ChainRe
     );
   }
   return null;
+}
+
+/** Why the bidder would not take the units; null: it would. An unknown answer rejects: it is the bidder's code that gives none. */
+export function evaluateReceipt(
+  bid: CheckedOrder,
+  sale: Sale,
+  results: ChainResults,
+): Rejection<"transfer_restricted" | "rpc_unavailable"> | null {
+  const query = receiptOf(bid, sale);
+  if (query === null) return null;
+  const receipt = results.find(query);
+  if (receipt === undefined) return chainUnavailable();
+  if (receipt.taken) return null;
+  const message = "The bidder's contract does not take the token (ERC-1155)";
+  return reject("transfer_restricted", message);
 }
 
 export type SellerRejectionCode =

@@ -38,7 +38,12 @@ export const bestBids = route(
     const collection = await referTo(db, chain, query.collection);
     if (collection === null) return noCollection(chain, query.collection);
     const contractId = await contractOf(db, collection, query.tokenId);
-    const rows = await readBestBidsOf(db, { contractId, tokenId: query.tokenId }, 1, now());
+    const rows = await readBestBidsOf(
+      db,
+      { contractId, tokenId: query.tokenId },
+      { limit: 1 },
+      now(),
+    );
     const bids = rows.map((row) => presentBid(row, { siteUrl, prefix }));
     const { address, slug, name } = collection;
     return {
