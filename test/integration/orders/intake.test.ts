@@ -246,6 +246,20 @@ describe("bulk-signed orders", () => {
     expect((await list(first)).code).toBe("bulk_signature_not_allowed");
   });
 
+  it("of a maker without code are for the bulk endpoint, whatever else is wrong with the order", async () => {
+    const { alice, wallet } = stand.market.actors;
+    const nfts = Array.from({ length: 2 }, freshPunk);
+    const [one, other] = await alice.listsInBulk(
+      nfts.map((nft) => ({ nft, priceWei: ether("1") })),
+    );
+    if (one === undefined || other === undefined) throw new Error("no orders");
+    const components = { ...one.components, zone: contracts.punks };
+    const foreign = { components, signature: other.signature };
+    expect((await list(foreign)).code).toBe("bulk_signature_not_allowed");
+    const ofWallet = { ...foreign, components: { ...components, offerer: wallet.address } };
+    expect((await list(ofWallet)).code).toBe("zone_not_allowed");
+  });
+
   it("must prove that they are in the tree", async () => {
     const { alice } = stand.market.actors;
     const nfts = Array.from({ length: 2 }, freshPunk);
@@ -278,6 +292,44 @@ describe("a contract", () => {
     );
   });
 });
+
+describe("a contract that no longer accepts the stored signature", () => {
+  it("is told to sign with a new salt, as another signature of the same order is not stored", async () => {
+    const { wallet } = stand.market.actors;
+    await wallet.mints(punk(2_001n));
+    await stand.record();
+    const order = await wallet.lists(punk(2_001n), { priceWei: ether("1") });
+    // A compact form of the same signature stands for one by other owners: the wallet below accepts it alone.
+    const other = {
+      ...order,
+      signature: serializeCompactSignature(
+        signatureToCompactSignature(parseSignature(order.signature)),
+      ),
+    };
+    const codeBefore = await stand.market.client.getCode({ address: wallet.address });
+    await stand.market.client.setCode({ address: wallet.address, bytecode: acceptingLength(65) });
+    expect((await list(order)).data.status).toBe("active");
+    expect((await list(order)).data.status).toBe("active");
+
+    await stand.market.client.setCode({ address: wallet.address, bytecode: acceptingLength(64) });
+    expect(
+      (await stand.post(`/v1/orders/asks/${idOf(order)}/sync`, { chainId })).data,
+    ).toMatchObject({ status: "inactive" });
+    const answer = await list(other);
+    await stand.market.client.setCode({ address: wallet.address, bytecode: codeBefore ?? "0x" });
+
+    expect(answer).toMatchObject({ code: "contract_signature_invalid", retry: "fix_and_resign" });
+    expect(answer.message).toContain("new salt");
+    expect(await countSubmissions(order)).toBe(1);
+  });
+});
+
+/** Code that returns the magic value of ERC-1271 if the signature, the second argument, has so many bytes. */
+function acceptingLength(bytes: number): Hex {
+  // PUSH4 magic, PUSH1 0xe0, SHL, PUSH1 bytes, PUSH1 0x44, CALLDATALOAD, EQ, MUL, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, RETURN
+  const length = bytes.toString(16).padStart(2, "0");
+  return `0x631626ba7e60e01b60${length}604435140260005260206000f3`;
+}
 
 describe("a more expensive listing of the same token", () => {
   it("needs the cheaper one cancelled on chain", async () => {

@@ -3,6 +3,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
+import { reject } from "../../../../projections/domain/rejection.ts";
 import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
 import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
@@ -13,7 +14,7 @@ import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
 import { resultsFor, runBatch } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import { findOwnerless } from "../checks/find-ownerless.ts";
-import type { Outcome } from "../market/admission.ts";
+import type { IntakeRejection, Outcome } from "../market/admission.ts";
 import { findChangedRoyalties } from "../market/royalty.ts";
 import { chargeBudgets } from "../quotas/order-budgets.ts";
 import { admissionQueries } from "./admission-queries.ts";
@@ -65,7 +66,7 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
     { ...batch, pendingOrders: newOrders },
     { stored, basis },
   );
-  // The same order with another valid contract signature is not a new order.
+  // The same order with another valid contract signature is not a new order; the signature is not stored.
   const toAppend = accepted.filter(({ pending }) => !acceptedBefore.has(pending.order.orderHash));
   if (toAppend.length > 0) {
     const results = resultsOf(toAppend.map(({ pending }) => pending));
@@ -75,14 +76,38 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
     ]);
     await context.waitUntilProjected(position);
   }
-  const statuses = await readStatuses(db, batch);
+  const states = await readStates(db, batch);
   return pendingOrders.map((pending) => {
-    const { orderHash, components } = pending.order;
-    // An order that is not projected in time was found fillable a moment ago; one that ended long ago is compacted.
-    const hasEnded = Number(components.endTime) * 1000 <= now.getTime();
-    const status = statuses.get(orderHash) ?? (hasEnded ? "expired" : "active");
-    return rejections.get(pending) ?? { orderHash, status };
+    const { orderHash } = pending.order;
+    const state = states.get(orderHash);
+    const before = acceptedBefore.get(orderHash)?.signature;
+    return (
+      rejections.get(pending) ??
+      rejectUnstoredSignature(pending, before, state) ?? {
+        orderHash,
+        status: state?.status ?? statusWithoutRow(pending, now),
+      }
+    );
   });
+}
+
+/** An order that is not projected in time was found fillable a moment ago; one that ended long ago is compacted. */
+const statusWithoutRow = ({ order }: PendingOrder, now: Date): OrderStatus =>
+  Number(order.components.endTime) * 1000 <= now.getTime() ? "expired" : "active";
+
+/** A valid signature for an order that was accepted with one that its maker's contract no longer accepts. */
+function rejectUnstoredSignature(
+  pending: PendingOrder,
+  storedSignature: Hex | undefined,
+  state: OrderState | undefined,
+): IntakeRejection | null {
+  if (state?.reason !== "contract_signature_invalid") return null;
+  if (storedSignature === undefined || isDuplicate(pending, storedSignature)) return null;
+  const message =
+    "the order was accepted with another signature, which the maker's contract no longer accepts: sign a new order with a new salt";
+  return reject("contract_signature_invalid", `signature: ${message}`, [
+    { field: "signature", message },
+  ]);
 }
 
 /** A failure after this time means that the node does not respond, rather than that it rejects a query. */
@@ -131,10 +156,12 @@ function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
   };
 }
 
-async function readStatuses(
+type OrderState = { status: OrderStatus; reason: string | null };
+
+async function readStates(
   db: Database,
   { chainId, pendingOrders, now }: Batch,
-): Promise<Map<Hex, OrderStatus>> {
+): Promise<Map<Hex, OrderState>> {
   const hashesOf = (side: "ask" | "bid") =>
     pendingOrders.flatMap(({ order }) => (order.side === side ? [order.orderHash] : []));
   const [asks, bids] = [hashesOf("ask"), hashesOf("bid")];
@@ -142,5 +169,7 @@ async function readStatuses(
     asks.length === 0 ? [] : readListings(db, chainId, asks, now),
     bids.length === 0 ? [] : readBids(db, chainId, bids, now),
   ]);
-  return new Map(rows.flat().map(({ orderHash, status }) => [orderHash, status]));
+  return new Map(
+    rows.flat().map(({ orderHash, status, reason }) => [orderHash, { status, reason }]),
+  );
 }

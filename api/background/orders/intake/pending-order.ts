@@ -14,6 +14,8 @@ import {
 } from "../../../../projections/domain/seaport/signature.ts";
 import { parseOrderBody } from "../../order-input/parse-order-body.ts";
 import type { IntakeRejection, Subject, Submission } from "../market/admission.ts";
+import type { Market } from "../market/market.ts";
+import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { recoverSigner } from "../market/recover-signer.ts";
 
 /** An order that is valid as far as it can be validated without database and chain. */
@@ -47,8 +49,12 @@ async function parsePendingOrder(
   return { chainId, terms, order, signatureCheck, now };
 }
 
-/** Why an order that is submitted alone is rejected: its signature is for several. */
+/**
+ * Why an order that is submitted alone is rejected: its signature is for several. A contract's signature may have the
+ * same length, also the one of an order with other faults: then the maker's code decides.
+ */
 export async function rejectBulkSignature(
+  market: Market,
   side: Submission["side"],
   chainId: ChainId,
   { components, signature }: OrderBody,
@@ -56,8 +62,12 @@ export async function rejectBulkSignature(
   if (!isBulkSignature(signature)) return null;
   const signed = { components, signature, orderHash: orderHash(components) };
   const { signedBy } = await verifySignature(signed, chainId, recoverSigner);
-  // A contract's signature may have the same length: it is a bulk signature only if it recovers to the maker.
-  return signedBy === "maker" ? bulkNotAllowed(side) : null;
+  if (signedBy === "maker") return bulkNotAllowed(side);
+  const code = { kind: "code", address: components.offerer } as const;
+  const results = await queryChainOrReject(market, chainId, [code]);
+  // Without an answer the order is rejected later, for its shape or as the chain is unavailable.
+  if (isRejection(results)) return null;
+  return results.find(code)?.hasCode === false ? bulkNotAllowed(side) : null;
 }
 
 function bulkNotAllowed(side: Submission["side"]): IntakeRejection {

@@ -99,7 +99,8 @@ export async function admitOne(side: Side, body: z.output<typeof singleBody>, co
   const unknown = unknownField(closedSingleBody, body);
   if (unknown !== null) return unknown;
   const rejection =
-    (await rejectBulkSignature(side.side, chainId, parsed)) ?? (await rejectPaused(side, context));
+    (await rejectBulkSignature(context.market, side.side, chainId, parsed)) ??
+    (await rejectPaused(side, context));
   if (rejection !== null) return rejection;
   const [admission] = await context.market.admit({
     side: side.side,
