@@ -294,7 +294,7 @@ describe("a contract", () => {
 });
 
 describe("a contract that no longer accepts the stored signature", () => {
-  it("is told to sign with a new salt, as another signature of the same order is not stored", async () => {
+  it("must sign with a new salt, as another signature of the same order is not stored", async () => {
     const { wallet } = stand.market.actors;
     await wallet.mints(punk(2_001n));
     await stand.record();

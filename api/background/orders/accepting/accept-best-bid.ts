@@ -67,7 +67,7 @@ const sellerRejectionCodes = {
   rpc_unavailable: true,
 } as const satisfies Record<SellerRejectionCode, true>;
 
-/** A rejection that is not, or not only, because of the bid's own state: the caller is told. */
+/** A rejection that is not, or not only, because of the bid's own state, which the caller should learn of. */
 function isSellerRejection(
   outcome: Accepted | Rejection,
 ): outcome is Rejection<SellerRejectionCode> {
