@@ -223,7 +223,7 @@ export function describeStreams(market: () => ServedMarket, testBrowser: () => T
       insert into log.archive (first_position, last_position, facts, directory, file, bytes, sha256, digest, detached_at)
       select 1, position, position, '', '', 0, '', '', now() from log.head`.execute(db);
     try {
-      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("button", { name: "Resume" }).click();
       await page.locator("#live[data-state=waiting]").waitFor();
       await expect
         .poll(async () => {

@@ -173,8 +173,9 @@ describe("what a body costs", () => {
   });
 
   it("is one request for a single order, however many fields it has", async () => {
-    const { parameters, signature } = largeOrder;
-    const answer = await post(single, { chainId, seaport: { ...parameters, signature } });
+    const signature = `0x${"ab".repeat(65)}`;
+    const seaport = { ...largeOrder.parameters, signature };
+    const answer = await post(single, { chainId, seaport });
     expect([answer.status, left(answer)]).toEqual([422, "29"]);
   });
 

@@ -5,7 +5,10 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyRights } from "../../../api/run/database-roles/apply-rights.ts";
-import type { DatabaseRoles } from "../../../api/run/database-roles/database-roles.ts";
+import {
+  type DatabaseRoles,
+  readDatabaseRoles,
+} from "../../../api/run/database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../../../api/run/database-roles/embedded-roles.ts";
 import { findWrongRights } from "../../../api/run/database-roles/find-wrong-rights.ts";
 import { rightsOf } from "../../../api/run/database-roles/rights.ts";
@@ -364,13 +367,20 @@ describe("the indexer's role", () => {
 });
 
 describe("op", () => {
-  const op = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runOp(
+  const op = (...args: string[]) =>
+    opWith(
       {
-        ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
         ...{ DATABASE_URL_INDEXER: urls.indexer, DATABASE_URL_PROJECTOR: urls.projector },
         ...{ DATABASE_URL_JOBS: urls.jobs, DATABASE_URL_API: urls.api },
         ...{ DATABASE_URL_CONSOLE: urls.console },
+      },
+      ...args,
+    );
+  const opWith = async (addresses: Record<string, string>, ...args: string[]) => {
+    const { code, stdout, stderr } = await runOp(
+      {
+        ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
+        ...addresses,
         ...{ FEE_RECIPIENT: "0x000000000000000000000000000000000000a063" },
         ...{ RPC_URL_1: "http://127.0.0.1:1", RPC_URL_33139: "http://127.0.0.1:1" },
       },
@@ -419,6 +429,28 @@ describe("op", () => {
     expect((await op("roles", "grant")).code).toBe(1);
     expect(await faults()).toEqual([expect.stringContaining(`role ${roles.api} is a superuser`)]);
     await sql.raw(`alter role ${roles.api} nosuperuser`).execute(db);
+  });
+
+  it("roles none gives everything to the owner, and roles grant gives it back", async () => {
+    await expect(op("roles", "none")).rejects.toThrow(/remove the addresses of further users/);
+    const { code, content } = await opWith({}, "roles", "none");
+    expect([code, content.remaining]).toEqual([0, []]);
+    expect(new Set(content.former as string[])).toEqual(
+      new Set(Object.values(roles).filter((role) => role !== roles.owner)),
+    );
+    expect(await readDatabaseRoles(database.db)).toBeNull();
+    const owned = await runAsAdmin(
+      `select schemaname, tablename from pg_tables
+       where tableowner in ('${roles.projector}', '${roles.indexer}') and schemaname !~ '^pg_temp'`,
+    );
+    expect(owned).toEqual([]);
+    for (const statement of content.statements as string[])
+      await runAsAdmin(`begin; ${statement}; rollback`);
+    expect((await opWith({}, "rebuild", "floors")).code).toBe(0);
+    expect((await opWith({}, "rollback", "floors")).code).toBe(0);
+
+    expect((await op("roles", "grant")).code).toBe(0);
+    expect(await faults()).toEqual([]);
   });
 });
 

@@ -21,10 +21,10 @@ afterAll(() => book.drop());
 /** Of each subject, in three partitions. */
 const [READINGS, PARTITION] = [3_000, 8_000];
 /**
- * A lookup reads the newest of each partition and the one before it, and the planner looks at the ends of indexes. An
+ * A lookup reads the newest of each partition and the one before it, and the planner looks at the ends of indexes: 5 to 13. An
  * order has several lookups, and its submission and approval; the window is read too.
  */
-const [FEW, FEW_OF_ORDERS] = [12, 100];
+const [FEW, FEW_OF_ORDERS] = [40, 100];
 
 const [maker, stranger] = [addressOf(1), addressOf(2)];
 const [punks, items] = [addressOf(50), addressOf(51)];
