@@ -1,13 +1,11 @@
-import type { ErrorRequestHandler, Express, RequestHandler } from "express";
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import type { Logger } from "pino";
-import { isRejection } from "../../../projections/domain/rejection.ts";
 import { sendText } from "../http/answer.ts";
-import { callerAddress } from "../http/caller-address.ts";
 import { databaseRefusal } from "../http/failures/database-refusals.ts";
 import type { Limiter } from "../http/limit.ts";
+import { limitPages } from "../http/limit-addresses.ts";
 import { loggedPath } from "../http/logged-path.ts";
 import { servePath } from "../http/mount.ts";
-import { registerRefund, setRateLimitHeaders } from "../http/rate-limit-state.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { pageHeaders } from "../http/security.ts";
 import * as account from "./account.ts";
@@ -74,7 +72,7 @@ export function mountDevelopers(
   developers: Developers,
   { logger, limiter }: { readonly logger: Logger; readonly limiter?: Limiter | undefined },
 ): void {
-  if (limiter !== undefined) app.use("/developers", limitPages(limiter));
+  if (limiter !== undefined) app.use("/developers", limitPages(limiter, sendLimitedPage));
   for (const [path, get, post] of openPages) servePage(app, developers, path, { get, post });
   servePage(app, developers, "/developers/sign-in/code", { post: submitCode });
   for (const [path, get] of pages) serveSignedIn(app, developers, path, { get });
@@ -86,21 +84,10 @@ export function mountDevelopers(
   app.use("/developers", developerHeaders, handleUnknownPage, ...errors);
 }
 
-/** Counts these pages with those of the market: by address, and apart from requests to the API. */
-function limitPages(limiter: Limiter): RequestHandler {
-  return async (request, response, next) => {
-    const admission = await limiter.admitMedia(callerAddress(request));
-    setRateLimitHeaders(response, admission.rateLimit);
-    if (!isRejection(admission)) {
-      registerRefund(response, admission.refund);
-      next();
-      return;
-    }
-    response.set("Retry-After", String(admission.rateLimit?.resetSeconds ?? 1));
-    developerHeaders(request, response, () =>
-      response.status(429).type("html").end(limitedPage.text),
-    );
-  };
+function sendLimitedPage(request: Request, response: Response): void {
+  developerHeaders(request, response, () =>
+    response.status(429).type("html").end(limitedPage.text),
+  );
 }
 
 const limitedPage = refusalPage(

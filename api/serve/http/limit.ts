@@ -140,19 +140,6 @@ function recordAnswer(
   });
 }
 
-/** Counts requests by network address only, ignoring keys. */
-export function limitAddresses(limiter: Limiter): RequestHandler {
-  return async (request, response, next) => {
-    const address = callerAddress(request);
-    if (request.method === "OPTIONS") {
-      next();
-      return;
-    }
-    const admission = await limiter.admit({ address, ip: null, key: undefined });
-    if (admitOrRefuse(response, admission)) next();
-  };
-}
-
 /** Sets the limit headers; answers the request itself when the caller is refused. */
 export function admitOrRefuse(response: Response, admission: Admitted | Refused): boolean {
   setRateLimitHeaders(response, admission.rateLimit);

@@ -5,7 +5,7 @@ import { jsonDocument, sendFixed } from "../http/answer.ts";
 import type { ApiProfile } from "../http/api-profile.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { flatEnvelope } from "../http/envelope.ts";
-import { limitAddresses } from "../http/limit.ts";
+import { limitAddresses } from "../http/limit-addresses.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { serveReference } from "../reference/mount-reference.ts";
 import type { MediaLinks } from "../views/media.ts";

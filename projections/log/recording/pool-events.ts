@@ -18,7 +18,10 @@ const factorySources = [
 
 /** Pools that are paid in a coin of their own, which neither their events nor the factory's name. */
 const sourcesPaidInPoolCoin = [
-  ...["SudoswapV2", "SudoswapV2Erc1155", "SudoswapV2Royalty", "SudoswapV2Erc1155Royalty"],
+  "SudoswapV2",
+  "SudoswapV2Erc1155",
+  "SudoswapV2Royalty",
+  "SudoswapV2Erc1155Royalty",
 ];
 
 /** Whether an event, by its source, is of a pool that is paid in a coin of its own. */

@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { sendFixed, textDocument } from "../../http/answer.ts";
-import { callerAddress } from "../../http/caller-address.ts";
 import type { ConcurrencyLimiter } from "../../http/concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "../../http/concurrency/limit-concurrency.ts";
+import { limitPages } from "../../http/limit-addresses.ts";
 import { servePath } from "../../http/mount.ts";
-import { registerRefund, setRateLimitHeaders } from "../../http/rate-limit-state.ts";
 import { busyPage, limitedPage, unknownPage } from "./error-pages.ts";
 import { siteHeaders } from "./headers.ts";
 import { streamToPages } from "./live-stream.ts";
@@ -30,7 +28,7 @@ const readAsset = (name: string): string =>
 /** Mounts the market's pages and their assets. */
 export function mountSite(app: Express, site: Site): void {
   const headers = siteHeaders(site.context.media);
-  const before = [headers, limitPages(site)];
+  const before = [headers, withLimit(site)];
   for (const [path, handler, options] of site.pages) {
     const handle = servePage(site, handler, options);
     servePath(app, path, { get: [...before, withSlot(site, handle)] });
@@ -68,21 +66,12 @@ export function answerUnknownPages(site: Site): RequestHandler {
   };
 }
 
-/** Counts pages as media, by address and apart from requests to the API: a page is many reads, but one step of a person. */
-function limitPages(site: Site): RequestHandler {
+function withLimit(site: Site): RequestHandler {
   const { limiter } = site;
   if (limiter === undefined) return (_request, _response, next) => next();
-  return async (request, response, next) => {
-    const admission = await limiter.admitMedia(callerAddress(request));
-    setRateLimitHeaders(response, admission.rateLimit);
-    if (!isRejection(admission)) {
-      registerRefund(response, admission.refund);
-      next();
-      return;
-    }
-    response.set("Retry-After", String(admission.rateLimit?.resetSeconds ?? 1));
-    sendPage(request, response, site, limitedPage(site.context.chains[0] ?? 1));
-  };
+  return limitPages(limiter, (request, response) =>
+    sendPage(request, response, site, limitedPage(site.context.chains[0] ?? 1)),
+  );
 }
 
 /** A page waits for its slot with the long lists. */

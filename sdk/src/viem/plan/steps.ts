@@ -105,7 +105,7 @@ export class Steps {
     });
     this.#confirm(id);
     if (touched.length === 0) return;
-    const sync = { kind: "sync", description: "Let the order book see it", ...free } as const;
+    const sync = { kind: "sync", description: "Update the order book", ...free } as const;
     const orders = { of: id, orders: touched, statuses: [] };
     this.list.push({ id: this.#id("sync"), ...sync, state: "waiting", ...orders });
   }
