@@ -18,10 +18,11 @@ export function orderConditions(recompute: RecomputeSet): RawBuilder<unknown> {
            o.end_time <= ${clock} as is_expired,
            o.start_time > greatest(${clock}, floor(extract(epoch from o.created_at))) as is_early,
            not coalesce(ended.is_signed, true) as is_unsigned,
+           not coalesce(ended.is_received, true) as is_refused,
            ${blockTime(sql`ended.filled_block`)} as filled_at,
            greatest(${blockTime(sql`ended.cancelled_block`)}, case when ${isStale} then ${blockTime(sql`counter.block_id`)} end)
              as cancelled_at,
-           ${blockTime(sql`ended.signed_block`)} as signed_at
+           ${blockTime(sql`ended.read_block`)} as read_at
     from ${recompute.orders} o
     left join (${fillsAndCancels(recompute, "bid")}) ended
       on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
@@ -35,6 +36,7 @@ export const inactiveReason = reasonCase(bidReasons, {
   insufficient_balance: sql`balance_wei < unit_price_wei * (quantity - filled)`,
   insufficient_allowance: sql`allowance_wei < unit_price_wei * (quantity - filled)`,
   contract_signature_invalid: sql`is_unsigned`,
+  transfer_restricted: sql`is_refused`,
 });
 
 export const status = statusCase({
@@ -50,6 +52,6 @@ export const updatedAt = sql`
     when 'filled' then greatest(created_at, filled_at)
     when 'cancelled' then greatest(created_at, filled_at, cancelled_at)
     when 'expired' then greatest(created_at, to_timestamp(end_time))
-    else greatest(created_at, filled_at, signed_at, balance_at, allowance_at,
+    else greatest(created_at, filled_at, read_at, balance_at, allowance_at,
                   case when not is_early then to_timestamp(start_time) end)
   end`;

@@ -88,6 +88,14 @@ const byLatestFact = {
       }),
     fallback: 1,
   },
+  recipients_read: {
+    latest: (recompute: RecomputeSet) =>
+      latestReadings(recompute, {
+        kinds: ["recipients_read"],
+        subject: { contract_id: "contract_id", order_hash: "order_hash" },
+      }),
+    fallback: 1,
+  },
   channel_read: {
     latest: (recompute: RecomputeSet) =>
       latestFacts(recompute, {

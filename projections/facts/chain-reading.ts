@@ -15,6 +15,7 @@ export type ReadingSubject =
   | { kind: "allowance_read"; currency: Address; owner: Address }
   | { kind: "transfer_read"; contract: Address; tokenId: bigint; owner: Address }
   | { kind: "signature_read"; orderHash: Hex; maker: Address }
+  | { kind: "recipients_read"; orderHash: Hex }
   | { kind: "channel_read" };
 
 /** A query and its answer at the end of a block. */
@@ -33,6 +34,16 @@ export type ChainReading =
   | { kind: "transfer_read"; contract: Address; tokenId: bigint; owner: Address; allowed: boolean }
   /** Whether a contract confirms the signature (ERC-1271). */
   | { kind: "signature_read"; orderHash: Hex; maker: Address; valid: boolean }
+  /**
+   * Whether the contracts that the order pays, or delivers ERC-1155 units to, take it. `recipients`: these contracts;
+   * `refusing`: the first that does not, or null.
+   */
+  | {
+      kind: "recipients_read";
+      orderHash: Hex;
+      recipients: readonly Address[];
+      refusing: Address | null;
+    }
   | { kind: "channel_read"; open: boolean };
 
 export type ChainReadings = {

@@ -1,4 +1,4 @@
-import { type Hex, keccak256, stringToHex } from "viem";
+import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { type ChainId, commonConduit, seaport } from "../../abis/deployments.ts";
 import type { Observation } from "../log/append.ts";
 import type { ChainReading, ReadingBasis } from "./chain-reading.ts";
@@ -8,6 +8,9 @@ export type ReadingFact = Pick<
   Observation,
   "contract" | "tokenId" | "amount" | "fromAddress" | "toAddress" | "orderHash" | "payload"
 >;
+
+/** The payload of `recipients_read`. */
+export type RecipientsPayload = { recipients: readonly Address[] };
 
 /** The fact of a reading. The same answer at the same block is one fact. */
 export function readingObserved(
@@ -45,6 +48,12 @@ export function readingFact(reading: ChainReading): ReadingFact {
     case "signature_read": {
       const { orderHash, maker, valid } = reading;
       return { contract: exchange, orderHash, fromAddress: maker, amount: bit(valid) };
+    }
+    case "recipients_read": {
+      const { orderHash, recipients, refusing } = reading;
+      const fact = { contract: exchange, orderHash, amount: bit(refusing === null) };
+      const payload: RecipientsPayload = { recipients };
+      return { ...fact, payload, ...(refusing === null ? {} : { toAddress: refusing }) };
     }
     case "channel_read":
       return { contract: commonConduit.address, toAddress: exchange, amount: bit(reading.open) };

@@ -9,8 +9,8 @@ import { rangeAt } from "../sql/token-at.ts";
 
 /**
  * The conditions that decide the state of each listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`,
- * `is_expired`, `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_transferable`, and the latest blocks
- * of these facts: `filled_block`, `cancelled_block`, `state_block`. Without a fact, an approval, a counter or a holding
+ * `is_expired`, `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_received`, `is_transferable`, and the
+ * latest blocks of these facts: `filled_block`, `cancelled_block`, `state_block`. Without a fact, an approval, a counter or a holding
  * is zero, and the other conditions are met. Only the common conduit has facts.
  *
  * One lookup per access path (order, maker, token): for a small window the cost is planning, which grows with every
@@ -35,9 +35,10 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
            o.end_time <= (select now from clock) as is_expired,
            o.start_time <= greatest((select now from clock), extract(epoch from o.created_at)) as has_started,
            not o.is_conduit_known or coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
-           coalesce(e.is_signed, true) as is_signed, h.is_transferable, e.filled_block,
+           coalesce(e.is_signed, true) as is_signed, coalesce(e.is_received, true) as is_received, h.is_transferable,
+           e.filled_block,
            greatest(e.cancelled_block, case when k.amount <> o.counter then k.block_id end) as cancelled_block,
-           greatest(e.filled_block, e.signed_block, h.block_id, a.block_id, ${ofChannel("block_id")})
+           greatest(e.filled_block, e.read_block, h.block_id, a.block_id, ${ofChannel("block_id")})
              as state_block
     from ${recompute.orders} o
     join held h using (order_hash, chain_id)

@@ -15,7 +15,7 @@ const ownReason = reasonCase(listingReasons, {
   not_approved: sql`not is_approved`,
   conduit_channel_closed: sql`not is_channel_open`,
   contract_signature_invalid: sql`not is_signed`,
-  transfer_restricted: sql`not is_transferable`,
+  transfer_restricted: sql`not is_transferable or not is_received`,
   partner_invalidated: sql`not is_visible`,
 });
 const status = (isBlocked: RawBuilder<unknown>) =>

@@ -49,6 +49,7 @@ export const factKind = {
   signature_read: 79,
   channel_read: 80,
   clock_ticked: 81,
+  recipients_read: 82,
 
   price_ticked: 90,
   floor_snapshotted: 91,

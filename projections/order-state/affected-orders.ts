@@ -40,6 +40,7 @@ const orderKinds = [
   "order_cancelled",
   "order_status_read",
   "signature_read",
+  "recipients_read",
 ] as const;
 
 /** Orders that facts name by hash. */

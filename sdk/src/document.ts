@@ -408,7 +408,7 @@ export interface components {
             feeBps: number;
             fees: components["schemas"]["OrderFee"][];
             /** @description Why an inactive bid cannot be filled. */
-            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid") | null;
+            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
             /** @enum {string} */
             kind: "single-token" | "collection";
             maker: string;
@@ -501,7 +501,7 @@ export interface components {
             checkedAt: string;
             /** @description The block whose state was read. */
             checkedAtBlock: number;
-            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid") | null;
+            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
             orderHash: string;
             row: components["schemas"]["Bid"];
             status: components["schemas"]["OrderStatus"];

@@ -107,7 +107,10 @@ function reading(random: Random, { chainId, orderHash, quantity }: GivenOrder): 
     { kind: "balance_read", currency, owner, wei },
     { kind: "allowance_read", currency, owner, wei },
     { kind: "transfer_read", contract, tokenId, owner, allowed: holds },
-    { kind: "signature_read", orderHash, maker, valid: holds },
+    // By the maker, so that no other draw changes.
+    maker === makers[0]
+      ? { kind: "signature_read", orderHash, maker, valid: holds }
+      : { kind: "recipients_read", orderHash, recipients: [owner], refusing: holds ? null : owner },
     { kind: "channel_read", open: random.chance(0.8) },
   ]);
 }

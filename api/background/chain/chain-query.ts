@@ -1,18 +1,22 @@
 import type { Address } from "viem";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import {
+  callsRecipient,
+  type SignedOrder,
+} from "../../../projections/domain/seaport/order-components.ts";
 import type { ChainReading, ReadingSubject } from "../../../projections/facts/chain-reading.ts";
 
 type Subject<Kind extends ReadingSubject["kind"]> = Extract<ReadingSubject, { kind: Kind }>;
 
 export type Standard = "erc721" | "erc1155";
 
-/** A query about a chain: the recorded kinds, two of them with what the call needs, and kinds that are not recorded. */
+/** A query about a chain: the recorded kinds, some of them with what the call needs, and kinds that are not recorded. */
 export type ChainQuery =
-  | Exclude<ReadingSubject, { kind: "transfer_read" | "signature_read" }>
+  | Exclude<ReadingSubject, { kind: "transfer_read" | "signature_read" | "recipients_read" }>
   /** `to`: a recipient other than an unknown one; such a result is of this recipient alone, and not to be recorded. */
   | (Subject<"transfer_read"> & { standard: Standard; to?: Address })
   /** `orderHash` and `maker` belong to `order`. */
   | (Subject<"signature_read"> & { order: SignedOrder })
+  | (Subject<"recipients_read"> & { order: SignedOrder })
   /** Whether `recipient` takes units of an ERC-1155 token of `owner`. */
   | ReceiptQuery
   | { kind: "code"; address: Address }
@@ -60,13 +64,18 @@ export function queryKey(query: ChainQuery): string {
   return parts.sort().join(" ");
 }
 
-/** The contract whose code decides what a query costs; null: only code that everybody knows. */
-export function payerOfQuery(query: ChainQuery): Address | null {
-  if (query.kind === "signature_read") return query.maker;
-  if (query.kind === "receipt") return query.recipient;
-  if ("contract" in query) return query.contract;
-  return "currency" in query ? query.currency : null;
+/** The accounts whose code decides what a query costs; empty: only code that everybody knows. */
+export function payersOfQuery(query: ChainQuery): Address[] {
+  if (query.kind === "recipients_read") return calledRecipients(query.order);
+  if (query.kind === "signature_read") return [query.maker];
+  if (query.kind === "receipt") return [query.recipient];
+  if ("contract" in query) return [query.contract];
+  return "currency" in query ? [query.currency] : [];
 }
+
+/** Recipients of an order whose code, if they have any, is called when it is filled. */
+const calledRecipients = ({ components }: SignedOrder): Address[] =>
+  components.consideration.filter(callsRecipient).map(({ recipient }) => recipient);
 
 const unrecordedKinds = ["receipt", "code", "standard", "royalty"] as const;
 

@@ -1,5 +1,6 @@
+import type { Address } from "viem";
 import { isCommonContract } from "./calls/execute-calls.ts";
-import { type ChainQuery, payerOfQuery } from "./chain-query.ts";
+import { type ChainQuery, payersOfQuery } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
 import {
   type BatchResult,
@@ -28,10 +29,8 @@ export function createQueryBatcher(client: ChainClient): QueryChain {
 
 /** Whether all contracts that decide what the queries cost are common or answered cheaply before. */
 function isCheap({ health }: ChainClient, queries: readonly ChainQuery[]): boolean {
-  return queries.every((query) => {
-    const payer = payerOfQuery(query);
-    return payer === null || isCommonContract(payer) || health.isCheap(payer);
-  });
+  const isKnown = (payer: Address) => isCommonContract(payer) || health.isCheap(payer);
+  return queries.every((query) => payersOfQuery(query).every(isKnown));
 }
 
 /**

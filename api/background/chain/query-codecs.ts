@@ -3,6 +3,7 @@ import { codeCodec, royaltyCodec, standardCodec } from "./contract-queries.ts";
 import { channelCodec, counterCodec, orderStatusCodec } from "./exchange-queries.ts";
 import type { QueryCodec } from "./query-codec.ts";
 import { receiptCodec } from "./receipt-query.ts";
+import { recipientsCodec } from "./recipients-query.ts";
 import { signatureCodec } from "./signature-query.ts";
 import {
   allowanceCodec,
@@ -25,6 +26,7 @@ export const queryCodecs: { readonly [Kind in QueryKind]: QueryCodec<Kind> } = {
   allowance_read: allowanceCodec,
   transfer_read: transferCodec,
   signature_read: signatureCodec,
+  recipients_read: recipientsCodec,
   receipt: receiptCodec,
   code: codeCodec,
   standard: standardCodec,

@@ -32,10 +32,15 @@ const codeOf = ({ recipient }: Receipt) => ({ kind: "code", address: recipient }
 
 function isTaken(query: Receipt, lookUp: OutcomeLookup): boolean | undefined {
   const outcome: CallOutcome = lookUp(receivedCall(query));
-  return outcome && (wordOf(outcome) ?? 0n) >> 224n === accepted;
+  return outcome && isAccepted(outcome);
 }
 
-function receivedCall({ contract, tokenId, owner, recipient, units }: Receipt): ChainCall {
+/** Whether an outcome of `receivedCall` is that of a recipient that takes the units. */
+export const isAccepted = (outcome: CallOutcome): boolean =>
+  (wordOf(outcome) ?? 0n) >> 224n === accepted;
+
+export function receivedCall(receipt: Omit<Receipt, "kind">): ChainCall {
+  const { contract, tokenId, owner, recipient, units } = receipt;
   const data = encodeCall({
     abi: erc1155ReceiverAbi,
     functionName: "onERC1155Received",

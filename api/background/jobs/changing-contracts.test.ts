@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Observation } from "../../../projections/log/append.ts";
 import { createChangingContracts } from "./changing-contracts.ts";
 
-const [wallet, other]: Address[] = ["0x01", "0x02"];
+const wallet: Address = "0x01";
+const other: Address = "0x02";
 const minuteMs = 60_000;
 
 function follow(changesPerHour: number) {
@@ -63,4 +64,30 @@ test("changes that are further apart than an hour count for nothing", () => {
     expect(mayAsk()).toBe(true);
     pass(61);
   }
+});
+
+test("recipients that take it once and once not are left alone, whoever else is paid by the order", () => {
+  const contracts = createChangingContracts(2, () => 0);
+  const order = (...recipients: Address[]) => ({
+    kind: "recipients_read",
+    order: {
+      components: {
+        consideration: recipients.map((recipient) => ({
+          itemType: 0,
+          startAmount: 1n,
+          recipient,
+        })),
+      },
+    },
+  });
+  const fact = (amount: bigint) =>
+    ({
+      kind: "recipients_read",
+      amount,
+      payload: { recipients: [other, wallet] },
+      ...(amount === 0n ? { toAddress: wallet } : {}),
+    }) as unknown as Observation;
+  for (const amount of [0n, 1n, 0n]) contracts.record([fact(amount)]);
+  expect(contracts.mayAsk(order(other, wallet) as never)).toBe(false);
+  expect(contracts.mayAsk(order(other) as never)).toBe(true);
 });

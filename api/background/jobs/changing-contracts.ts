@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
+import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
+import type { RecipientsPayload } from "../../../projections/facts/reading-observed.ts";
 import type { Observation } from "../../../projections/log/append.ts";
-import { type ChainQuery, payerOfQuery } from "../chain/chain-query.ts";
+import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
 
 /** Contracts in memory; the least recently changed is dropped first. */
 const maxContracts = 10_000;
@@ -17,6 +19,22 @@ type Changes = {
   pauses: number;
   pausedUntil: number;
 };
+
+/** Readings that contracts change without an event. */
+const withoutEvents = [
+  "signature_read",
+  "transfer_read",
+  "recipients_read",
+] as const satisfies ChainReading["kind"][];
+export type StateWithoutEvents = (typeof withoutEvents)[number];
+
+/** Whose code gave the answer: of recipients that refuse the first, else any of them. */
+function decidersOf(fact: Observation): readonly Address[] {
+  const { kind, contract, fromAddress, toAddress, payload } = fact;
+  const decider = { signature_read: fromAddress, transfer_read: contract }[kind as string];
+  if (kind !== "recipients_read") return decider === undefined ? [] : [decider];
+  return toAddress === undefined ? (payload as RecipientsPayload).recipients : [toAddress];
+}
 
 const unknown: Changes = { answer: null, times: [], pauses: 0, pausedUntil: 0 };
 
@@ -45,18 +63,15 @@ export function createChangingContracts(changesPerHour: number, now: () => numbe
   return {
     /** Whether a query is to be made: not of code that is left alone for now. */
     mayAsk(query: ChainQuery): boolean {
-      if (query.kind !== "signature_read" && query.kind !== "transfer_read") return true;
-      const contract = payerOfQuery(query);
-      return contract === null || (contracts.peek(contract)?.pausedUntil ?? 0) <= now();
+      if (!withoutEvents.some((kind) => kind === query.kind)) return true;
+      return payersOfQuery(query).every((one) => (contracts.peek(one)?.pausedUntil ?? 0) <= now());
     },
     /** The readings of a round that differed from the log. */
     record(changed: readonly Observation[]): void {
       const answers = new Map<Address, Set<bigint>>();
-      for (const { kind, contract, fromAddress, amount = 0n } of changed) {
-        const decides = { signature_read: fromAddress, transfer_read: contract }[kind as string];
-        if (decides !== undefined)
-          answers.set(decides, (answers.get(decides) ?? new Set()).add(amount));
-      }
+      for (const fact of changed)
+        for (const contract of decidersOf(fact))
+          answers.set(contract, (answers.get(contract) ?? new Set()).add(fact.amount ?? 0n));
       for (const [contract, given] of answers) recordChange(contract, given);
     },
   };

@@ -14,9 +14,9 @@ import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";
-import type { ChangingContracts } from "./changing-contracts.ts";
+import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
-import { recheckOrders, type StateWithoutEvents } from "./recheck-orders.ts";
+import { recheckOrders } from "./recheck-orders.ts";
 
 /**
  * Passes over contracts: one with each new block, however fast blocks come at the least a quarter of a second after the
@@ -51,12 +51,13 @@ type RecheckState = {
   freeAt: number;
   /** Whether the last block had nothing to recheck. */
   isIdle: boolean;
-  scans: readonly (OrderScan & { kind: StateWithoutEvents })[];
+  scans: readonly (OrderScan & { kinds: readonly StateWithoutEvents[] })[];
 };
 
 /**
  * With each new block rereads state that contracts change without an event: whether contract wallets still accept
- * their signatures, and whether NFT contracts let the conduit transfer listed tokens. A pass is bounded and the next
+ * their signatures and what they are paid, whether NFT contracts let the conduit transfer listed tokens, and whether
+ * whoever is paid by the cheapest listings takes it. A pass is bounded and the next
  * one continues it: the more orders, the less often each is reread, least recently read first.
  */
 export async function runContractRechecks(options: RecheckOptions): Promise<void> {
@@ -105,7 +106,7 @@ async function runPass(
   state.head = hash;
   state.position = position;
   const rechecks = await Promise.all(
-    state.scans.map(async (scan) => ({ kind: scan.kind, orders: await scan.nextBatch() })),
+    state.scans.map(async (scan) => ({ kinds: scan.kinds, orders: await scan.nextBatch() })),
   );
   const changed = await recheckOrders(db, options, rechecks, new Date());
   if (changed > 0) {
@@ -154,8 +155,8 @@ function openScans({
   const cheapest = (after: ListingToRecheck | null, limit: number) =>
     readCheapestListings(db, chainId, after, limit);
   return [
-    { kind: "signature_read", ...createOrderScan(signed, limits.signed) },
-    { kind: "transfer_read", ...createOrderScan(restricted, limits.restricted) },
-    { kind: "transfer_read", ...createOrderScan(cheapest, limits.cheapest) },
+    { kinds: ["signature_read", "recipients_read"], ...createOrderScan(signed, limits.signed) },
+    { kinds: ["transfer_read"], ...createOrderScan(restricted, limits.restricted) },
+    { kinds: ["transfer_read", "recipients_read"], ...createOrderScan(cheapest, limits.cheapest) },
   ];
 }

@@ -1,20 +1,16 @@
 import type { Hex } from "viem";
 import { appendChangedReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
 import type { Database } from "../../../projections/database.ts";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
 import { readMarketplaceOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
-import type { ChangingContracts } from "./changing-contracts.ts";
+import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
 import { questionsOf } from "./check-orders.ts";
 
-/** Readings that contracts change without an event. */
-export type StateWithoutEvents = Extract<ChainReading["kind"], "signature_read" | "transfer_read">;
-
-type Rechecks = readonly { kind: StateWithoutEvents; orders: readonly Hex[] }[];
+type Rechecks = readonly { kinds: readonly StateWithoutEvents[]; orders: readonly Hex[] }[];
 
 /**
- * Makes one chain reading for each order whose contract may be asked, and appends those that changed. Returns their
+ * Makes chain readings of the kinds for each order whose contracts may be asked, and appends those that changed. Returns their
  * number. Throws `RpcFailure`.
  */
 export async function recheckOrders(
@@ -27,12 +23,12 @@ export async function recheckOrders(
   const hashes = rechecks.flatMap(({ orders }) => orders);
   if (hashes.length === 0) return 0;
   const stored = await readMarketplaceOrders(db, chainId, hashes);
-  const questions = rechecks.flatMap(({ kind, orders }) =>
+  const questions = rechecks.flatMap(({ kinds, orders }) =>
     orders.flatMap((orderHash) => {
       const order = stored.get(orderHash);
       if (order === undefined) return [];
       return questionsOf({ ...order, orderHash }).filter(
-        (question) => question.kind === kind && changing.mayAsk(question),
+        (question) => kinds.some((kind) => kind === question.kind) && changing.mayAsk(question),
       );
     }),
   );

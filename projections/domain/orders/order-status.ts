@@ -42,5 +42,6 @@ export const bidReasons = [
   "insufficient_balance",
   "insufficient_allowance",
   "contract_signature_invalid",
+  "transfer_restricted",
 ] as const;
 export type BidReason = (typeof bidReasons)[number];

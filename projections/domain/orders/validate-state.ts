@@ -61,6 +61,17 @@ export function validateBidState(order: OrderIntent, state: BidState): Refusal {
   );
 }
 
+/** `refusing`: a contract that does not take what the order gives it; null: none, undefined: unknown. */
+export function validateRecipients(refusing: Address | null | undefined): Refusal {
+  if (!refusing) return null;
+  return rejectField("transfer_restricted", {
+    field: "parameters.consideration",
+    expected: "recipients that take what the order gives them",
+    actual: refusing,
+    message: `the contract ${refusing} does not take what the order gives it`,
+  });
+}
+
 /** The maker's cheapest open listing of the same token. */
 export type OwnListing = { orderHash: Hex; unitPriceWei: bigint };
 

@@ -23,6 +23,13 @@ export type OfferItem = {
 
 export type ConsiderationItem = OfferItem & { recipient: Address };
 
+/**
+ * Whether the recipient's code, if it has any, is called when it gets the item: with ether, and with units of a given
+ * ERC-1155 token. ERC-20 currencies and ERC-721 tokens are transferred without a call of the recipient.
+ */
+export const callsRecipient = ({ itemType: type, startAmount }: ConsiderationItem): boolean =>
+  (type === itemType.native || type === itemType.erc1155) && startAmount > 0n;
+
 /** What a maker signs. Amounts are for the whole order; times are unix seconds. */
 export type OrderComponents = {
   offerer: Address;

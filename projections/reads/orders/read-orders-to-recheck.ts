@@ -17,6 +17,7 @@ const readings = kindList(
   "allowance_read",
   "transfer_read",
   "signature_read",
+  "recipients_read",
   "channel_read",
 );
 

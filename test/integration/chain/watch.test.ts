@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import { encodeFunctionData, parseAbi, parseEther, toFunctionSelector } from "viem";
+import { encodeFunctionData, type Hex, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
@@ -203,6 +203,21 @@ describe("orders that a contract signs", () => {
     expect(Math.max(...rounds.map(({ signatures }) => signatures))).toBe(3);
     const seconds = ((rounds.at(-1)?.at ?? 0) - (rounds[0]?.at ?? 0)) / 1_000;
     expect(rounds.length).toBeLessThanOrEqual(seconds + 5);
+  });
+
+  it("follow whether the contracts that they pay take it", async () => {
+    watch();
+    const address = accounts.feeRecipient;
+    const [bid = "", ...listings] = [...paths].reverse();
+    const follow = async (bytecode: Hex, state: string) => {
+      await stand.market.client.setCode({ address, bytecode });
+      await stand.market.client.mine({ blocks: 1 });
+      for (const path of listings) await untilIs(path, state);
+    };
+    await follow("0x60006000fd", "inactive transfer_restricted");
+    expect(await stateOf(bid)).toBe("active");
+    await follow("0x", "active");
+    expect(await countOf("recipients_read")).toBeGreaterThanOrEqual(2 * listings.length);
   });
 
   it("leave few facts where the contract changes its mind with each block", async () => {

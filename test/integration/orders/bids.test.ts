@@ -108,6 +108,8 @@ const counterRead = (maker: Address, counter: bigint, at: Block) =>
   read({ kind: "counter_read", maker, counter }, at);
 const signatureRead = ({ orderHash }: GivenOrder, valid: boolean, at: Block) =>
   read({ kind: "signature_read", orderHash, maker: alice, valid }, at);
+const recipientsRead = ({ orderHash }: GivenOrder, refusing: Address | null, at: Block) =>
+  read({ kind: "recipients_read", orderHash, recipients: [alice], refusing }, at);
 
 type Happening = ChainEvent | Observation | GivenOrder;
 
@@ -421,6 +423,16 @@ describe("an end", () => {
     expect(refused).toBe("contract_signature_invalid");
     expect(await stateOf(bid)).toBe("active");
   });
+
+  it("is not the refusal of a bidder's contract to take the units, which may take them later", async () => {
+    const bid = bidOf();
+    await happens(...funded, bid, recipientsRead(bid, alice, block(1, 2)));
+    const refused = await stateOf(bid);
+    await happens(recipientsRead(bid, null, block(1, 3)));
+
+    expect(refused).toBe("transfer_restricted");
+    expect(await stateOf(bid)).toBe("active");
+  });
 });
 
 describe("a maker's open bids", () => {
@@ -469,6 +481,7 @@ describe("a reorg", () => {
       (at) => counterRaised(alice, 1n, { at }),
       (at) => counterRead(alice, 3n, at),
       (at) => signatureRead(bid, false, at),
+      (at) => recipientsRead(bid, alice, at),
       (at) => read({ ...status, cancelled: false, filled: 1n, size: 2n }, at),
       (at) => read({ ...status, cancelled: true, filled: 0n, size: 0n }, at),
     ];
@@ -619,6 +632,7 @@ function reading(random: Random, { place: { at } }: Scene, bid: GivenOrder): Obs
     () => allowanceRead(one, random.chance(0.2) ? unlimited : wei, at),
     () => counterRead(one, 0n, at),
     () => signatureRead(bid, random.chance(0.2), at),
+    () => recipientsRead(bid, random.chance(0.2) ? alice : null, at),
     () =>
       read(
         {

@@ -7,6 +7,7 @@ import {
   signatureToCompactSignature,
 } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
@@ -431,13 +432,33 @@ describe("chain state that is not indexed yet", () => {
     expect((await list(burned)).code).toMatch(/^token_(burned|not_found)$/);
   });
 
+  it("and an order that pays a contract that does not take it is rejected", async () => {
+    const { alice, bob } = stand.market.actors;
+    const [listing, bid] = [
+      await alice.lists(freshPunk(), { priceWei: ether("1") }),
+      await bob.offers(punk(3n), { priceWei: ether("0.1") }),
+    ];
+    await stand.market.client.setCode({ address: accounts.feeRecipient, bytecode: "0x60006000fd" });
+    const refused = await list(listing);
+    expect(refused).toMatchObject({ status: 422, code: "transfer_restricted" });
+    expect(refused.message).toContain(accounts.feeRecipient.toLowerCase());
+    // A bid pays in an ERC-20 currency, which calls nobody.
+    expect((await offer(bid)).code).not.toBe("transfer_restricted");
+    await stand.market.client.setCode({ address: accounts.feeRecipient, bytecode: "0x" });
+    expect((await list(listing)).status).toBe(201);
+  });
+
   it("of rejected orders is not recorded", async () => {
     const { alice } = stand.market.actors;
     const { rows } = await sql<{ readings: bigint }>`
-      select count(*) as readings from log.fact where kind between 71 and 80`.execute(stand.db);
+      select count(*) as readings from log.fact where kind between 71 and 80 or kind = 82`.execute(
+      stand.db,
+    );
     await list(await alice.lists(punk(10n), { priceWei: ether("1") }));
     const { rows: after } = await sql`
-      select count(*) as readings from log.fact where kind between 71 and 80`.execute(stand.db);
+      select count(*) as readings from log.fact where kind between 71 and 80 or kind = 82`.execute(
+      stand.db,
+    );
     expect(after).toEqual(rows);
   });
 });

@@ -85,6 +85,12 @@ function someReading(random: Random, order: GivenOrder): ChainReading {
     { kind: "units_read", contract, tokenId, owner, units: BigInt(random.int(0, 5)) },
     { kind: "transfer_read", contract, tokenId, owner, allowed: holds },
     { kind: "signature_read", orderHash: order.orderHash, maker, valid: holds },
+    {
+      kind: "recipients_read",
+      orderHash: order.orderHash,
+      recipients: [maker, owner],
+      refusing: holds ? null : owner,
+    },
     { kind: "channel_read", open: random.chance(0.8) },
   ]);
 }

@@ -84,6 +84,23 @@ describe("a listing", () => {
     ]);
   });
 
+  it("is inactive while a contract that it pays does not take it, until the block of that is retracted", async () => {
+    const order = await activeListing();
+    const { orderHash } = order;
+    const paid = (refusing: typeof bob | null, height: number) =>
+      read({ kind: "recipients_read", orderHash, recipients: [bob], refusing }, block(1, height));
+    const states = [];
+    for (const fact of [paid(bob, 2), paid(null, 3), paid(bob, 4)]) {
+      await happens(fact);
+      states.push(await state(order));
+    }
+    await retract(block(1, 4));
+    states.push(await state(order));
+
+    const refused = "inactive transfer_restricted";
+    expect(states).toEqual([refused, "active", refused, "active"]);
+  });
+
   it("is inactive while a contract rejects its signature or the collection rejects the transfer", async () => {
     const order = await activeListing();
     const { orderHash } = order;

@@ -24,7 +24,7 @@ const [READINGS, PARTITION] = [3_000, 8_000];
  * A lookup reads the newest of each partition and the one before it, and the planner looks at the ends of indexes: 5 to 13. An
  * order has several lookups, and its submission and approval; the window is read too.
  */
-const [FEW, FEW_OF_ORDERS] = [40, 100];
+const [FEW, FEW_OF_ORDERS] = [40, 120];
 
 const [maker, stranger] = [addressOf(1), addressOf(2)];
 const [punks, items] = [addressOf(50), addressOf(51)];
@@ -53,7 +53,16 @@ const subjects: Record<string, (isEven: boolean) => ChainReading> = {
   "transfer_read of units": (isEven) => ({ kind: "transfer_read", ...units, allowed: isEven }),
   "signature_read of a listing": (isEven) => signature(listing.orderHash, isEven),
   "signature_read of a bid": (isEven) => signature(bid.orderHash, isEven),
+  "recipients_read of a listing": (isEven) => recipients(listing.orderHash, isEven),
+  "recipients_read of a bid": (isEven) => recipients(bid.orderHash, isEven),
 };
+
+const recipients = (orderHash: typeof bid.orderHash, isEven: boolean): ChainReading => ({
+  kind: "recipients_read",
+  orderHash,
+  recipients: [stranger],
+  refusing: isEven ? null : stranger,
+});
 
 const signature = (orderHash: typeof bid.orderHash, valid: boolean): ChainReading => ({
   kind: "signature_read",

@@ -1,3 +1,4 @@
+import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../../abis/deployments.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
@@ -95,6 +96,12 @@ const readings = {
     maker: alice,
     valid,
   }),
+  recipients: (refusing: Address | null): ChainReading => ({
+    kind: "recipients_read",
+    orderHash,
+    recipients: [bob],
+    refusing,
+  }),
   channel: (open: boolean): ChainReading => ({ kind: "channel_read", open }),
 };
 
@@ -109,6 +116,7 @@ const granted = [
   readings.allowance(0n),
   readings.transfer(true),
   readings.signature(true),
+  readings.recipients(null),
   readings.channel(true),
 ];
 const opposites = [
@@ -121,6 +129,7 @@ const opposites = [
   readings.allowance(7n),
   readings.transfer(false),
   readings.signature(false),
+  readings.recipients(bob),
   readings.channel(false),
 ];
 const kindsOf = (list: readonly ChainReading[]) => list.map(({ kind }) => kind);
@@ -180,7 +189,7 @@ describe("a reading is appended", () => {
       allows(7n, 8, 3),
     );
     const known = opposites.filter(
-      ({ kind }) => kind !== "transfer_read" && kind !== "signature_read",
+      ({ kind }) => !["transfer_read", "signature_read", "recipients_read"].includes(kind),
     );
 
     expect(await changed(known)).toEqual([]);

@@ -1,7 +1,7 @@
-import { type Address, numberToHex } from "viem";
+import { type Address, type Hex, numberToHex } from "viem";
 import { type ContractCall, joinCalls, type ReadBasis } from "../contract-calls.ts";
 import type { RpcCall } from "../rpc-batch.ts";
-import type { ChainCall } from "./chain-call.ts";
+import type { ChainCall, SenderCall } from "./chain-call.ts";
 
 /** Maximum calls in one Multicall3 call, and gas for each. All are to one contract, so it can only starve itself. */
 const maxJoinedCalls = 100;
@@ -53,16 +53,19 @@ export function toCallGroup(
   }
   const contractCalls = members.filter((call) => "to" in call);
   const isJoined = contractCalls.length > 1;
-  const {
-    usuallyReverts: _,
-    payer: __,
-    gas = callGas,
-    ...call
-  } = isJoined
+  const call = isJoined
     ? { ...joinCalls(contractCalls), gas: gasOfJoined(contractCalls.length) }
-    : { ...contractCalls[0] };
-  const params = [{ ...call, gas: numberToHex(gas) }, height];
+    : contractCalls[0];
+  const params = call === undefined ? [] : paramsOf(call, height);
   return { request: { method: "eth_call", params }, indexes, isJoined };
+}
+
+/** A sender of ether is given what it sends. */
+function paramsOf({ to, data, from, value, gas = callGas }: SenderCall, height: Hex): unknown[] {
+  const call = { to, data, gas: numberToHex(gas), ...(from === undefined ? {} : { from }) };
+  if (from === undefined || value === undefined) return [call, height];
+  const wei = numberToHex(value);
+  return [{ ...call, value: wei }, height, { [from]: { balance: wei } }];
 }
 
 const gasOfJoined = (calls: number) => {

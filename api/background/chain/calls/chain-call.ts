@@ -2,13 +2,20 @@ import type { Address, Hex } from "viem";
 import type { ContractCall } from "../contract-calls.ts";
 
 /**
- * A static call, or the code of an address. A call with a sender is never joined, as Multicall3 would be the sender; nor
- * is one that usually reverts, as it would be repeated. `payer`: the contract whose code decides what the call costs,
- * where that is not the called one.
+ * A static call. A call with a sender is never joined, as Multicall3 would be the sender; nor is one that usually reverts,
+ * as it would be repeated. `payer`: the contract whose code decides what the call costs, where that is not the called
+ * one. `value`: ether that the sender pays, whether or not it has it.
  */
-export type ChainCall =
-  | (ContractCall & { from?: Address; gas?: bigint; usuallyReverts?: true; payer?: Address })
-  | { readonly codeOf: Address };
+export type SenderCall = ContractCall & {
+  from?: Address;
+  gas?: bigint;
+  usuallyReverts?: true;
+  payer?: Address;
+  value?: bigint;
+};
+
+/** A call, or the code of an address. */
+export type ChainCall = SenderCall | { readonly codeOf: Address };
 
 /**
  * `reverted`: the revert data, `0x` if unknown. `isTooLarge`: more than `maxReturnedBytes`, so that nothing of it was
@@ -17,5 +24,6 @@ export type ChainCall =
 export type CallOutcome = { returned: Hex } | { reverted: Hex; isTooLarge?: true } | undefined;
 
 export function callKey(call: ChainCall): string {
-  return "codeOf" in call ? call.codeOf : `${call.from ?? ""}>${call.to}:${call.data}`;
+  if ("codeOf" in call) return call.codeOf;
+  return `${call.from ?? ""}>${call.to}:${call.data}:${call.value ?? ""}`;
 }

@@ -58,6 +58,7 @@ export async function executeCalls(
     indexes.forEach((index, place) => {
       outcomes[index] = found.outcomes[place] ?? outcomes[index];
     });
+    recordWithoutCode(client, members, found.outcomes);
     return found.cost;
   };
   const { common, cheap, unknown } = groupByPayer(client, calls);
@@ -67,6 +68,19 @@ export async function executeCalls(
     runEachAlone(client, basis, unknown, run),
   ]);
   return outcomes;
+}
+
+/** An account without code costs nothing. */
+function recordWithoutCode(
+  { health }: ChainClient,
+  calls: readonly ChainCall[],
+  outcomes: readonly CallOutcome[],
+): void {
+  calls.forEach((call, index) => {
+    const outcome = outcomes[index];
+    if (!("codeOf" in call) || outcome === undefined || !("returned" in outcome)) return;
+    if (outcome.returned === "0x") health.recordCheap(call.codeOf);
+  });
 }
 
 function groupByPayer({ health }: ChainClient, calls: readonly ChainCall[]) {

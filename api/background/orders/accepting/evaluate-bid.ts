@@ -49,6 +49,7 @@ const bidReadingKinds: ReadonlySet<ChainReading["kind"]> = new Set([
   "order_status_read",
   "counter_read",
   "signature_read",
+  "recipients_read",
   "balance_read",
   "allowance_read",
 ]);

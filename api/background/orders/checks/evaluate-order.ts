@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { AcceptedOrder } from "../../../../projections/reads/orders/read-signed-orders.ts";
@@ -9,9 +9,14 @@ import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 export type CheckedOrder = AcceptedOrder & { orderHash: Hex };
 
 export type EndCode = "order_filled" | "order_cancelled" | "order_expired";
-type OrderCode = EndCode | "not_started" | "contract_signature_invalid" | "rpc_unavailable";
+type OrderCode =
+  | EndCode
+  | "not_started"
+  | "contract_signature_invalid"
+  | "transfer_restricted"
+  | "rpc_unavailable";
 
-/** Order status, the maker's counter and the validity of the signature. */
+/** Order status, the maker's counter, the validity of the signature, and whether recipients take what they get. */
 export function orderQueries(order: CheckedOrder) {
   const { orderHash, components, signature } = order;
   return {
@@ -23,6 +28,7 @@ export function orderQueries(order: CheckedOrder) {
       maker: components.offerer,
       order: { components, signature },
     },
+    recipients: { kind: "recipients_read", orderHash, order: { components, signature } },
   } as const satisfies Record<string, ChainQuery>;
 }
 
@@ -49,7 +55,18 @@ export function evaluateOrder(
       "The maker's contract rejects the signature (EIP-1271)",
     );
   }
-  return evaluateTimes(order, results, now) ?? terms.quantity - filledUnits;
+  return (
+    evaluateTimes(order, results, now) ??
+    evaluateRecipients(results.find(queries.recipients)) ??
+    terms.quantity - filledUnits
+  );
+}
+
+/** An unknown answer does not reject: nodes need not be able to simulate a payment. */
+function evaluateRecipients(read: { refusing: Address | null } | undefined) {
+  if (!read?.refusing) return null;
+  const message = `The contract ${read.refusing} does not take what the order gives it`;
+  return reject("transfer_restricted", message);
 }
 
 /** Uses the later of our clock and the latest block, which is old when nothing was mined for a while. */

@@ -7,11 +7,12 @@ import {
   validateBidState,
   validateListingState,
   validatePriceRaise,
+  validateRecipients,
 } from "../../../../projections/domain/orders/validate-state.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { rejectBlocked } from "../quotas/blocked-makers.ts";
 import { validateQuotas } from "../quotas/validate-quotas.ts";
-import { ownCheaperListings } from "./admission-queries.ts";
+import { ownCheaperListings, recipientsQuery } from "./admission-queries.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import type { ValidationContext } from "./validation-context.ts";
 
@@ -24,9 +25,10 @@ export function validateState(
   const status = context.results.find({ kind: "order_status_read", orderHash });
   if (status === undefined) return rpcUnavailable("the order's status");
   const state =
-    side === "ask"
+    (side === "ask"
       ? validateListing(pending, context, status)
-      : validateBid(pending, context, status);
+      : validateBid(pending, context, status)) ??
+    validateRecipients(context.results.find(recipientsQuery(pending))?.refusing);
   const isBlocked = context.stored.quotas.blocked.has(pending.order.maker);
   // A blocked maker comes before the last of the checks of the chain.
   if (isBlocked && (state === null || state.rejected === "self_offer")) {

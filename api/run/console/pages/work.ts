@@ -14,7 +14,9 @@ import { readRate } from "../reads/rate.ts";
 
 /** Minutes over which readings of the chains are counted. */
 const readingMinutes = 60;
-const isReading = (kind: number) => kind > factKind.order_submitted && kind < factKind.clock_ticked;
+const isReading = (kind: number) =>
+  (kind > factKind.order_submitted && kind < factKind.clock_ticked) ||
+  kind === factKind.recipients_read;
 
 /** Processes and who works, and what the sweeps of orders found. */
 export async function workPage({ db, now, readProcesses }: Visit): Promise<PageContent> {

@@ -15,7 +15,8 @@ const reasons: Readonly<Record<string, string>> = {
   not_approved: "the maker has not approved the conduit",
   conduit_channel_closed: "the conduit is closed to the exchange",
   contract_signature_invalid: "the maker's contract does not accept the signature",
-  transfer_restricted: "the collection refuses the transfer",
+  transfer_restricted:
+    "the collection, or a contract that would be paid or get the token, refuses the transfer",
   partner_invalidated: "its marketplace calls it invalid",
   superseded: "the maker also lists the token for less",
   insufficient_balance: "the bidder's balance does not cover it",
