@@ -23,6 +23,9 @@ export async function deriveRangedTokens(
   lastTransfers: (condition: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): Promise<void> {
   const [stored, last] = [sql.table(`${schema}.last_range`), sql`pg_temp.indexed_range`];
+  // Otherwise every transfer would be read to find none.
+  const { rows } = await sql`select from ${stored} limit 1`.execute(session);
+  if (rows.length === 0) return;
   await sql`create temporary table indexed_range on commit drop as select * from ${stored}`.execute(
     session,
   );

@@ -27,14 +27,20 @@ async function deriveOwners(session: Session, schema: string, window: FactWindow
   await deriveRangedTokens(session, schema, (condition) => lastTransfers(window, condition));
 }
 
-/** SQL: rows of `token` by each token's last single transfer. */
+/**
+ * SQL: rows of `token` by each token's last single transfer. Facts are read in the order of the log and sorted: without
+ * `offset 0` the planner takes the index in the order of tokens, and reads a page of a log that no memory holds for each.
+ */
 function lastTransfers(window: FactWindow, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select contract_id, token_id, 721, to_address, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
     from (
       select distinct on (contract_id, token_id) contract_id, token_id, to_address, block_id, log_index,
              ${isBurnAddress(sql`to_address`)} as is_burned
-      from ${window.changes} where kind = ${kindLiteral("erc721_transfer")} and ${condition}
+      from (
+        select contract_id, token_id, to_address, block_id, log_index from ${window.changes}
+        where kind = ${kindLiteral("erc721_transfer")} and ${condition} offset 0
+      ) transfer
       order by contract_id, token_id, block_id desc, log_index desc
     ) last`;
 }
