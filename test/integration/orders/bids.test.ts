@@ -498,10 +498,10 @@ describe("a reorg", () => {
 });
 
 describe("bids of equal logs", () => {
-  it.each(seedsOf([8, 14]))(
+  it.each(seedsOf([8, 4]))(
     "are equal at any position, in any windows and in bulk, seed %i",
     async (seed) => {
-      const head = await play(randomFrom(seed), 150);
+      const head = await play(randomFrom(seed), 200);
       const seen = new Set<string>();
       const positions = Array.from({ length: 40 }, (_, index) => (head * BigInt(index + 1)) / 40n);
       for (const limit of positions) {
@@ -529,6 +529,7 @@ const everyState = [
   "insufficient_allowance",
   "insufficient_balance",
   "not_started",
+  "transfer_restricted",
 ];
 
 /** The tables of a bulk derivation that ends at a position. */
@@ -631,8 +632,8 @@ function reading(random: Random, { place: { at } }: Scene, bid: GivenOrder): Obs
     () => balanceRead(one, wei * 2n, at),
     () => allowanceRead(one, random.chance(0.2) ? unlimited : wei, at),
     () => counterRead(one, 0n, at),
-    () => signatureRead(bid, random.chance(0.2), at),
-    () => recipientsRead(bid, random.chance(0.2) ? alice : null, at),
+    () => signatureRead(bid, random.chance(0.4), at),
+    () => recipientsRead(bid, random.chance(0.6) ? alice : null, at),
     () =>
       read(
         {
