@@ -215,7 +215,7 @@ describe("the API's role", () => {
       "select log.register_contracts('{1}', '{}')",
       "update engine.checkpoint set position = 0",
       `update ${schemaOf("sales")}.sale set buyer = null`,
-      "delete from listings.listing",
+      `delete from ${schemaOf("listings")}.listing`,
       "insert into ops.lease (role, owner, epoch, expires_at) values ('projector', 'me', 9, now())",
       "update ops.partner_collection set slug = null",
       "delete from rarity.token",
