@@ -56,8 +56,7 @@ type RecheckState = {
 
 /**
  * With each new block rereads state that contracts change without an event: whether contract wallets still accept
- * their signatures and what they are paid, whether NFT contracts let the conduit transfer listed tokens, and whether
- * whoever is paid by the cheapest listings takes it. A pass is bounded and the next
+ * their signatures and take what they are paid, and whether NFT contracts let the conduit transfer listed tokens. A pass is bounded and the next
  * one continues it: the more orders, the less often each is reread, least recently read first.
  */
 export async function runContractRechecks(options: RecheckOptions): Promise<void> {
@@ -157,6 +156,6 @@ function openScans({
   return [
     { kinds: ["signature_read", "recipients_read"], ...createOrderScan(signed, limits.signed) },
     { kinds: ["transfer_read"], ...createOrderScan(restricted, limits.restricted) },
-    { kinds: ["transfer_read", "recipients_read"], ...createOrderScan(cheapest, limits.cheapest) },
+    { kinds: ["transfer_read"], ...createOrderScan(cheapest, limits.cheapest) },
   ];
 }
