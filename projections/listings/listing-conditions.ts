@@ -10,8 +10,8 @@ import { rangeAt } from "../sql/token-at.ts";
 /**
  * The conditions that decide the state of each listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`,
  * `is_expired`, `has_started`, `is_approved`, `is_channel_open`, `is_signed`, `is_received`, `is_transferable`, and the
- * latest blocks of these facts: `filled_block`, `cancelled_block`, `state_block`. Without a fact, an approval, a counter or a holding
- * is zero, and the other conditions are met. Only the common conduit has facts.
+ * latest blocks of these facts: `filled_block`, `cancelled_block`, `state_block`. Without a fact, an approval, a counter
+ * or a holding is zero, and the other conditions are met. Only the common conduit has facts.
  *
  * One lookup per access path (order, maker, token): for a small window the cost is planning, which grows with every
  * reference to the log.

@@ -56,8 +56,8 @@ type RecheckState = {
 
 /**
  * With each new block rereads state that contracts change without an event: whether contract wallets still accept
- * their signatures and take what they are paid, and whether NFT contracts let the conduit transfer listed tokens. A pass is bounded and the next
- * one continues it: the more orders, the less often each is reread, least recently read first.
+ * their signatures and take what they are paid, and whether NFT contracts let the conduit transfer listed tokens. A pass
+ * is bounded and the next one continues it: the more orders, the less often each is reread, least recently read first.
  */
 export async function runContractRechecks(options: RecheckOptions): Promise<void> {
   const { logger, signal } = options;

@@ -10,8 +10,8 @@ import { questionsOf } from "./check-orders.ts";
 type Rechecks = readonly { kinds: readonly StateWithoutEvents[]; orders: readonly Hex[] }[];
 
 /**
- * Makes chain readings of the kinds for each order whose contracts may be asked, and appends those that changed. Returns their
- * number. Throws `RpcFailure`.
+ * Makes chain readings of the kinds for each order whose contracts may be asked, and appends those that changed. Returns
+ * their number. Throws `RpcFailure`.
  */
 export async function recheckOrders(
   db: Database,
