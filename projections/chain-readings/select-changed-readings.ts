@@ -80,22 +80,8 @@ const byLatestFact = {
       }),
     fallback: 1,
   },
-  signature_read: {
-    latest: (recompute: RecomputeSet) =>
-      latestReadings(recompute, {
-        kinds: ["signature_read"],
-        subject: { contract_id: "contract_id", order_hash: "order_hash" },
-      }),
-    fallback: 1,
-  },
-  recipients_read: {
-    latest: (recompute: RecomputeSet) =>
-      latestReadings(recompute, {
-        kinds: ["recipients_read"],
-        subject: { contract_id: "contract_id", order_hash: "order_hash" },
-      }),
-    fallback: 1,
-  },
+  signature_read: ofOrder("signature_read"),
+  recipients_read: ofOrder("recipients_read"),
   channel_read: {
     latest: (recompute: RecomputeSet) =>
       latestFacts(recompute, {
@@ -105,6 +91,13 @@ const byLatestFact = {
     fallback: 1,
   },
 } as const;
+
+/** A reading of an order that holds without a fact. */
+function ofOrder(kind: "signature_read" | "recipients_read") {
+  const subject = { contract_id: "contract_id", order_hash: "order_hash" };
+  const latest = (recompute: RecomputeSet) => latestReadings(recompute, { kinds: [kind], subject });
+  return { latest, fallback: 1 } as const;
+}
 
 function changedLatest(
   readings: ReadingsToCompare,

@@ -34,6 +34,11 @@ export function singleCallCodec<Kind extends QueryKind>(
   };
 }
 
+/** Whether the call did not revert; undefined: no result from the node. */
+export function hasReturned(outcome: CallOutcome): boolean | undefined {
+  return outcome === undefined ? undefined : "returned" in outcome;
+}
+
 /** One 32-byte word of the returned data; undefined if the call reverted or returned fewer. */
 export function wordOf(outcome: CallOutcome, index = 0): bigint | undefined {
   return outcome !== undefined && "returned" in outcome

@@ -9,7 +9,7 @@ import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";
 import { codeCodec } from "./contract-queries.ts";
-import type { OutcomeLookup, QueryCodec } from "./query-codec.ts";
+import { hasReturned, type OutcomeLookup, type QueryCodec } from "./query-codec.ts";
 import { isAccepted, receivedCall } from "./receipt-query.ts";
 
 type Recipients = QueryByKind["recipients_read"];
@@ -33,7 +33,7 @@ export const recipientsCodec: QueryCodec<"recipients_read"> = {
     const codes = items.map((item) => hasCode(item, lookUp, basis));
     if (codes.includes(undefined)) return undefined;
     const called = items.filter((_, index) => codes[index]);
-    const canPay = hasReturned(lookUp(paymentToNobody));
+    const canPay = hasReturned(lookUp(paymentToNobody)) === true;
     const taken = called.map((item) =>
       isPayment(item) && !canPay ? undefined : isTaken(item, lookUp(deliveryOf(item, basis))),
     );
@@ -74,6 +74,3 @@ function isTaken(item: ConsiderationItem, outcome: CallOutcome): boolean | undef
   if (outcome === undefined) return undefined;
   return isPayment(item) ? hasReturned(outcome) : isAccepted(outcome);
 }
-
-const hasReturned = (outcome: CallOutcome): boolean =>
-  outcome !== undefined && "returned" in outcome;

@@ -7,7 +7,7 @@ import type { QueryByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
 import { creatorTokenAbi, transferValidatorAbi } from "./probe-abis.ts";
-import { type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
+import { hasReturned, type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
 import { approvalCodec, ownerCodec, unitsCodec } from "./token-queries.ts";
 
 type TransferQuestion = QueryByKind["transfer_read"];
@@ -40,10 +40,6 @@ export const transferCodec: QueryCodec<"transfer_read"> = {
     return agrees ? { kind, contract, tokenId, owner, allowed } : undefined;
   },
 };
-
-function hasReturned(outcome: CallOutcome): boolean | undefined {
-  return outcome === undefined ? undefined : "returned" in outcome;
-}
 
 /** A validator that reverts without data does not implement the call: it is ignored. */
 function agreesWith(allowed: boolean, outcome: CallOutcome): boolean {

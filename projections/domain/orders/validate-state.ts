@@ -61,14 +61,14 @@ export function validateBidState(order: OrderIntent, state: BidState): Refusal {
   );
 }
 
-/** `refusing`: a contract that does not take what the order gives it; null: none, undefined: unknown. */
+/** `refusing`: a contract that rejects what the order sends it; null: none, undefined: unknown. */
 export function validateRecipients(refusing: Address | null | undefined): Refusal {
   if (!refusing) return null;
   return rejectField("transfer_restricted", {
     field: "parameters.consideration",
-    expected: "recipients that take what the order gives them",
+    expected: "recipients that accept what the order sends them",
     actual: refusing,
-    message: `the contract ${refusing} does not take what the order gives it`,
+    message: `the contract ${refusing} rejects the payment or the tokens that the order sends it`,
   });
 }
 

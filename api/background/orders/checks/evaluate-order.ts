@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { SignedOrder } from "../../../../projections/domain/seaport/order-components.ts";
 import type { AcceptedOrder } from "../../../../projections/reads/orders/read-signed-orders.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
@@ -28,8 +29,17 @@ export function orderQueries(order: CheckedOrder) {
       maker: components.offerer,
       order: { components, signature },
     },
-    recipients: { kind: "recipients_read", orderHash, order: { components, signature } },
+    recipients: recipientsQuery(order),
   } as const satisfies Record<string, ChainQuery>;
+}
+
+/** Whether whom the order pays, or who bids for ERC-1155 units, takes what the order sends. */
+export function recipientsQuery({
+  orderHash,
+  components,
+  signature,
+}: SignedOrder & { orderHash: Hex }) {
+  return { kind: "recipients_read", orderHash, order: { components, signature } } as const;
 }
 
 /** Unfilled units of the order, regardless of balances; or why the exchange would not fill it. */
@@ -65,7 +75,7 @@ export function evaluateOrder(
 /** An unknown answer does not reject: nodes need not be able to simulate a payment. */
 function evaluateRecipients(read: { refusing: Address | null } | undefined) {
   if (!read?.refusing) return null;
-  const message = `The contract ${read.refusing} does not take what the order gives it`;
+  const message = `The contract ${read.refusing} rejects the payment or the tokens that the order sends it`;
   return reject("transfer_restricted", message);
 }
 

@@ -1,4 +1,5 @@
 import type { ChainQuery } from "../../chain/chain-query.ts";
+import { recipientsQuery } from "../checks/evaluate-order.ts";
 import { transferQueries } from "../checks/transferability.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";
@@ -15,7 +16,7 @@ export function admissionQueries(pending: PendingOrder, stored: StoredContext): 
     { kind: "standard", contract },
     ...(royaltyCase === undefined ? [] : royaltyQueries([royaltyCase])),
     ...signatureQueries(pending),
-    recipientsQuery(pending),
+    recipientsQuery(order),
     ...(order.side === "ask" ? listingQueries(pending) : bidQueries(pending)),
     ...ownCheaperListings(pending, stored.cheaper).map(
       (one) => ({ kind: "order_status_read", orderHash: one.orderHash }) as const,
@@ -31,11 +32,6 @@ function signatureQueries({ order, signatureCheck }: PendingOrder): ChainQuery[]
     { kind: "code", address: maker },
     { kind: "signature_read", orderHash, maker, order: { components, signature } },
   ];
-}
-
-/** Whether whom the order pays, or who bids for ERC-1155 units, takes what the order gives. */
-export function recipientsQuery({ order: { orderHash, components, signature } }: PendingOrder) {
-  return { kind: "recipients_read", orderHash, order: { components, signature } } as const;
 }
 
 function listingQueries({ order }: PendingOrder): ChainQuery[] {

@@ -9,10 +9,11 @@ import {
   validatePriceRaise,
   validateRecipients,
 } from "../../../../projections/domain/orders/validate-state.ts";
+import { recipientsQuery } from "../checks/evaluate-order.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { rejectBlocked } from "../quotas/blocked-makers.ts";
 import { validateQuotas } from "../quotas/validate-quotas.ts";
-import { ownCheaperListings, recipientsQuery } from "./admission-queries.ts";
+import { ownCheaperListings } from "./admission-queries.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import type { ValidationContext } from "./validation-context.ts";
 
@@ -28,7 +29,7 @@ export function validateState(
     (side === "ask"
       ? validateListing(pending, context, status)
       : validateBid(pending, context, status)) ??
-    validateRecipients(context.results.find(recipientsQuery(pending))?.refusing);
+    validateRecipients(context.results.find(recipientsQuery(pending.order))?.refusing);
   const isBlocked = context.stored.quotas.blocked.has(pending.order.maker);
   // A blocked maker comes before the last of the checks of the chain.
   if (isBlocked && (state === null || state.rejected === "self_offer")) {
