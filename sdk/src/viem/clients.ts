@@ -16,25 +16,25 @@ export type SignTypedData = (data: TypedData) => Promise<Hex>;
 /** What plans are made and run with. */
 export type Clients = {
   readonly api: Market;
-  readonly wallet: WalletClient;
-  readonly reads: PublicClient;
+  readonly walletClient: WalletClient;
+  readonly publicClient: PublicClient;
   readonly account: Account;
   /** Whose orders are made: the account, or a contract that it signs for. */
   readonly maker: Address;
   readonly signTypedData: SignTypedData;
 };
 
-/** Plans are about the chain of the API; the reading client must see the same one. */
-export async function checkReads({ api, reads }: Clients): Promise<void> {
-  const chainId = await reads.getChainId();
+/** Plans are about the chain of the API; the public client must see the same one. */
+export async function checkChain({ api, publicClient }: Clients): Promise<void> {
+  const chainId = await publicClient.getChainId();
   if (chainId === api.chainId) return;
-  const message = `The reading client is on chain ${chainId}, and not on ${api.chainId}`;
+  const message = `The public client is on chain ${chainId}, and not on ${api.chainId}`;
   throw new WalletError("wrong_chain", message);
 }
 
 /** Before a plan is run: everything is of its chain and its account. */
 export async function checkClients(clients: Clients, plan: Plan): Promise<void> {
-  const { api, wallet, account, maker } = clients;
+  const { api, walletClient, account, maker } = clients;
   const isTheirs =
     account.address.toLowerCase() === plan.account.toLowerCase() &&
     maker.toLowerCase() === plan.maker.toLowerCase();
@@ -42,12 +42,12 @@ export async function checkClients(clients: Clients, plan: Plan): Promise<void> 
     const message = `The plan is of ${plan.account} for ${plan.maker}, and the wallet is ${account.address} for ${maker}`;
     throw new WalletError("wrong_account", message);
   }
-  const chainId = await wallet.getChainId();
+  const chainId = await walletClient.getChainId();
   if (api.chainId !== plan.chainId || chainId !== plan.chainId) {
     const message = `The plan is for chain ${plan.chainId}; the API's client is for ${api.chainId} and the wallet on ${chainId}: switch, then run the plan again`;
     throw new WalletError("wrong_chain", message);
   }
-  await checkReads(clients);
+  await checkChain(clients);
 }
 
 /** Options of a call that can be aborted. */

@@ -3,15 +3,15 @@ import { exchangeAbi, tokenAbi } from "./abis.ts";
 import type { Clients } from "./clients.ts";
 import { exchange } from "./exchange.ts";
 
-type Reading = Pick<Clients, "reads" | "maker">;
+type Reading = Pick<Clients, "publicClient" | "maker">;
 
 /** Whether the operator may move all tokens of a contract. */
 export const readIsApproved = (
-  { reads, maker }: Reading,
+  { publicClient, maker }: Reading,
   address: Address,
   operator: Address,
 ): Promise<boolean> =>
-  reads.readContract({
+  publicClient.readContract({
     address,
     abi: tokenAbi,
     functionName: "isApprovedForAll",
@@ -20,11 +20,11 @@ export const readIsApproved = (
 
 /** What a spender may take of an ERC-20. */
 export const readAllowance = (
-  { reads, maker }: Reading,
+  { publicClient, maker }: Reading,
   address: Address,
   spender: Address,
 ): Promise<bigint> =>
-  reads.readContract({
+  publicClient.readContract({
     address,
     abi: tokenAbi,
     functionName: "allowance",
@@ -32,8 +32,8 @@ export const readAllowance = (
   });
 
 /** Orders with another counter than the maker's are not valid. */
-export const readCounter = ({ reads, maker }: Reading): Promise<bigint> =>
-  reads.readContract({
+export const readCounter = ({ publicClient, maker }: Reading): Promise<bigint> =>
+  publicClient.readContract({
     address: exchange,
     abi: exchangeAbi,
     functionName: "getCounter",

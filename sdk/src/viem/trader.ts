@@ -1,6 +1,6 @@
 import type { Account, Address, PublicClient, WalletClient } from "viem";
 import type { Market } from "../market.ts";
-import { type Clients, checkReads, type SignTypedData } from "./clients.ts";
+import { type Clients, checkChain, type SignTypedData } from "./clients.ts";
 import { type AcceptItem, type AcceptOptions, planAccept } from "./plan/accept.ts";
 import { type ApproveItems, planApprove } from "./plan/approve.ts";
 import { type BuyItem, type BuyOptions, planBuy } from "./plan/buy.ts";
@@ -14,9 +14,9 @@ import { runPlan } from "./run/run.ts";
 
 export type TraderOptions = {
   /** Signs and sends. */
-  readonly wallet: WalletClient;
+  readonly walletClient: WalletClient;
   /** Reads the chain: the client relies on this node, not on the API, for approvals, counters and simulations. */
-  readonly reads: PublicClient;
+  readonly publicClient: PublicClient;
   /** Default: the wallet's. */
   readonly account?: Account;
   /** Of the orders; default: the account. A contract (EIP-1271) for which the account signs. */
@@ -54,7 +54,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
   const planned =
     <Items, Options>(make: (clients: Clients, items: Items, options: Options) => Promise<Plan>) =>
     async (items: Items, options = {} as Options) => {
-      await checkReads(clients);
+      await checkChain(clients);
       return make(clients, items, options);
     };
   const plan: Planner = {
@@ -84,11 +84,11 @@ export function trader(api: Market, options: TraderOptions): Trader {
   };
 }
 
-function clientsOf(api: Market, { wallet, reads, ...options }: TraderOptions): Clients {
-  const account = options.account ?? wallet.account;
+function clientsOf(api: Market, { walletClient, publicClient, ...options }: TraderOptions): Clients {
+  const account = options.account ?? walletClient.account;
   if (account === undefined) throw new TypeError("The wallet has no account: give one");
   const signTypedData: SignTypedData =
-    options.signTypedData ?? ((data) => wallet.signTypedData({ account, ...data } as never));
+    options.signTypedData ?? ((data) => walletClient.signTypedData({ account, ...data } as never));
   const { maker = account.address } = options;
-  return { api, wallet, reads, account, maker, signTypedData };
+  return { api, walletClient, publicClient, account, maker, signTypedData };
 }

@@ -1,6 +1,6 @@
 /** What stops a plan, beside the API's own refusals (`MarketError`). */
 export type WalletCode =
-  /** The wallet or the reading client is on another chain: switch it, then run the plan again. */
+  /** The wallet or the public client is on another chain: switch it, then run the plan again. */
   | "wrong_chain"
   /** The account is not the one that the plan was made for. */
   | "wrong_account"

@@ -176,15 +176,15 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
       expect(buyer.signed.transactions).toBe(0);
     });
 
-    it("a wallet or a reading client on another chain, and another account, are refused", async () => {
+    it("a wallet or a public client on another chain, and another account, are refused", async () => {
       const { trader } = openCaller(testChain, "bob");
       const plan = await trader.plan.approve({ offersWei: 1n });
       const elsewhere = { getChainId: () => Promise.resolve(1) } as never;
       const { wallet } = openCaller(testChain, "bob");
       const moved = { ...wallet, getChainId: () => Promise.resolve(1) };
       const cases = [
-        [openCaller(testChain, "bob", { wallet: moved }), "wrong_chain"],
-        [openCaller(testChain, "bob", { reads: elsewhere }), "wrong_chain"],
+        [openCaller(testChain, "bob", { walletClient: moved }), "wrong_chain"],
+        [openCaller(testChain, "bob", { publicClient: elsewhere }), "wrong_chain"],
         [openCaller(testChain, "carol"), "wrong_account"],
       ] as const;
       for (const [caller, code] of cases)

@@ -45,8 +45,8 @@ export function openCaller(
     chain,
     transport: http(rpcUrl, { timeout: 120_000 }),
   });
-  const reads = client as unknown as PublicClient;
-  return { api, trader: trader(api, { wallet, reads, ...options }), account, wallet, signed };
+  const publicClient = client as unknown as PublicClient;
+  return { api, trader: trader(api, { walletClient: wallet, publicClient, ...options }), account, wallet, signed };
 }
 
 function counting(inner: (typeof accounts)["alice"], signed: Signed): Account {

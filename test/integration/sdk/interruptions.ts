@@ -177,7 +177,7 @@ export function describeInterruptions(openChain: () => TestChain): void {
       };
       const stored: Plan[] = [];
       const onStep = (_: Step, now: Plan) => void stored.push(now);
-      const unwilling = openCaller(testChain, "bob", { wallet: refusing });
+      const unwilling = openCaller(testChain, "bob", { walletClient: refusing });
       await expect(unwilling.trader.run(plan, { onStep })).rejects.toMatchObject({
         code: "refused",
       });

@@ -11,12 +11,12 @@ import { decodePurchase } from "./check-purchase.ts";
  * is not valid any more.
  */
 export async function checkOrderId(
-  { reads }: Pick<Clients, "reads">,
+  { publicClient }: Pick<Clients, "publicClient">,
   { data }: { readonly data: string },
   id: string,
 ): Promise<void> {
   const { parameters } = checked(() => decodePurchase(data as Hex).order);
-  const counter = await readCounter({ reads, maker: parameters.offerer });
+  const counter = await readCounter({ publicClient, maker: parameters.offerer });
   // What follows the order's own payments is added by whoever fills it.
   const own = Number(parameters.totalOriginalConsiderationItems);
   const consideration = parameters.consideration.slice(0, own);

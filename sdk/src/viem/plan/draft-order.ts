@@ -28,7 +28,7 @@ export async function readHeader(
   const [counter, head, { data }] = await Promise.all([
     // From the chain: an order that is valid only with a later counter could be used then.
     readCounter(clients),
-    clients.reads.getBlock(),
+    clients.publicClient.getBlock(),
     clients.api.get("/v1/orders/params", {}, callOptions(options)),
   ]);
   const isPrefix = /^0x[0-9a-f]{8}$/.test(data.saltPrefix);

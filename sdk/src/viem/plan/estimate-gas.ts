@@ -19,13 +19,13 @@ const unitsPerCancel = 35_000n;
  * typical for those which need a step before them.
  */
 export async function estimateGas(
-  { reads, account }: Clients,
+  { publicClient, account }: Clients,
   steps: readonly Step[],
   calls: ReadonlyMap<string, Call>,
 ): Promise<Step[]> {
   const isFree = (step: Step) => !step.paysGas || (step.kind === "approve" && step.isApproved);
   if (steps.every(isFree)) return [...steps];
-  const priceWei = await reads.getGasPrice();
+  const priceWei = await publicClient.getGasPrice();
   const needsApproval = steps.some((step) => step.kind === "approve" && !step.isApproved);
 
   async function estimate(step: Step): Promise<bigint> {
@@ -34,7 +34,7 @@ export async function estimateGas(
     if (call === undefined || !isSimulated) return typicalOf(step);
     const { to, data, valueWei: value } = call;
     // It would fail as things are, for want of money or as it is sold: its own step says so.
-    return reads
+    return publicClient
       .estimateGas({ account: account.address, to, data, value })
       .catch(() => typicalOf(step));
   }

@@ -18,13 +18,13 @@ function clientsOf(answers: Record<string, (url: URL) => unknown>): Clients {
   };
   const api = market({ url: "http://api.test", chainId: 33139, fetch: fetch as never });
   const timestamp = BigInt(Math.floor(Date.now() / 1_000));
-  const reads = {
+  const publicClient = {
     readContract: async ({ functionName }: { functionName: string }) =>
       functionName === "getCounter" ? 0n : true,
     getBlock: async () => ({ timestamp }),
     getGasPrice: async () => 1n,
   };
-  return { api, reads, account: { address: account }, maker: account } as unknown as Clients;
+  return { api, publicClient, account: { address: account }, maker: account } as unknown as Clients;
 }
 
 it("of a bid that is filled in part, what is left is accepted", async () => {

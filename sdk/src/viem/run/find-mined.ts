@@ -16,10 +16,10 @@ export async function findMined(
   run: Run,
   transaction: Transaction,
 ): Promise<Hex | "foreign" | "free"> {
-  const { reads, account } = run;
+  const { publicClient, account } = run;
   const { nonce } = transaction;
   const { address } = account;
-  const sent = await reads.getTransactionCount({ address, blockTag: "pending" });
+  const sent = await publicClient.getTransactionCount({ address, blockTag: "pending" });
   if (sent <= nonce) return "free";
   await untilMined(run, sent);
   for (let used = nonce; used < sent; used += 1) {
@@ -39,9 +39,9 @@ export function isFormOf({ to, data, olderData = [] }: Transaction, mined: Mined
 
 /** Until as many transactions of the account are mined; which they are cannot be known before. */
 function untilMined(run: Run, count: number): Promise<true> {
-  const { reads, account } = run;
+  const { publicClient, account } = run;
   return poll(run, async () => {
-    const mined = await reads.getTransactionCount({ address: account.address });
+    const mined = await publicClient.getTransactionCount({ address: account.address });
     return mined >= count || undefined;
   });
 }
@@ -51,7 +51,7 @@ const untilFound = (run: Run, nonce: number, sinceBlock: bigint) =>
   poll(run, () => minedWith(run, nonce, sinceBlock));
 
 async function poll<Value>(run: Run, read: () => Promise<Value | undefined>): Promise<Value> {
-  const { reads, account, options } = run;
+  const { publicClient, account, options } = run;
   const { mineTimeoutMs = defaultMineTimeoutMs } = options;
   const deadline = Date.now() + mineTimeoutMs;
   const signal = options.signal ?? new AbortController().signal;
@@ -62,21 +62,21 @@ async function poll<Value>(run: Run, read: () => Promise<Value | undefined>): Pr
       const message = `A transaction of ${account.address} is pending: run the plan again later`;
       throw new WalletError("not_mined", message);
     }
-    await wait(Math.min(pollMs, reads.pollingInterval), signal);
+    await wait(Math.min(pollMs, publicClient.pollingInterval), signal);
   }
 }
 
 /** The account's transaction with that nonce, by bisection of the blocks since then. */
-async function minedWith({ reads, account }: Run, nonce: number, sinceBlock: bigint) {
+async function minedWith({ publicClient, account }: Run, nonce: number, sinceBlock: bigint) {
   const { address } = account;
   let low = sinceBlock;
-  let high = await reads.getBlockNumber({ cacheTime: 0 });
+  let high = await publicClient.getBlockNumber({ cacheTime: 0 });
   while (low < high) {
     const blockNumber = (low + high) / 2n;
-    const count = await reads.getTransactionCount({ address, blockNumber });
+    const count = await publicClient.getTransactionCount({ address, blockNumber });
     if (count > nonce) high = blockNumber;
     else low = blockNumber + 1n;
   }
-  const { transactions } = await reads.getBlock({ blockNumber: low, includeTransactions: true });
+  const { transactions } = await publicClient.getBlock({ blockNumber: low, includeTransactions: true });
   return transactions.find((one) => isSame(one.from, address) && one.nonce === nonce);
 }

@@ -39,8 +39,8 @@ async function run(steps: Step[], answers: Record<string, () => Response>) {
   const chain = { getChainId: async () => 33139 };
   const clients = {
     api,
-    wallet: chain,
-    reads: chain,
+    walletClient: chain,
+    publicClient: chain,
     account: { address: account },
     maker: account,
   };

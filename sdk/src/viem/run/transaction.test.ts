@@ -16,7 +16,7 @@ function openChain() {
   const simulated: Hex[] = [];
   let stores = 0;
   let answers: ("sends" | Error)[] = [];
-  const reads = {
+  const publicClient = {
     pollingInterval: 1,
     getTransactionCount: async ({ blockNumber = BigInt(blocks.length) }) => Number(blockNumber),
     getBlockNumber: async () => BigInt(blocks.length),
@@ -25,7 +25,7 @@ function openChain() {
     }),
     call: async ({ data }: { data: Hex }) => void simulated.push(data),
   };
-  const wallet = {
+  const walletClient = {
     chain: null,
     sendTransaction: async ({ to, data, nonce }: Sent) => {
       const [answer = "sends"] = answers.splice(0, 1);
@@ -35,7 +35,7 @@ function openChain() {
     },
   };
   const run = {
-    ...{ reads, wallet, account: { address: account }, options: { mineTimeoutMs: 100 } },
+    ...{ publicClient, walletClient, account: { address: account }, options: { mineTimeoutMs: 100 } },
     store: async (change: () => void) => {
       stores += 1;
       change();

@@ -34,10 +34,10 @@ export async function sendOnce(run: Run, step: Sending, make: () => Promise<Call
   await broadcast(run, step, transaction, older);
 }
 
-async function prepare({ reads, account }: Run, call: Call): Promise<Transaction> {
+async function prepare({ publicClient, account }: Run, call: Call): Promise<Transaction> {
   const [nonce, head] = await Promise.all([
-    reads.getTransactionCount({ address: account.address, blockTag: "pending" }),
-    reads.getBlockNumber({ cacheTime: 0 }),
+    publicClient.getTransactionCount({ address: account.address, blockTag: "pending" }),
+    publicClient.getBlockNumber({ cacheTime: 0 }),
   ]);
   const { to, data, valueWei } = call;
   return { to, data, valueWei: `${valueWei}`, nonce, sinceBlock: `${head}` };
@@ -59,12 +59,12 @@ async function broadcast(
   older: Transaction | undefined,
 ): Promise<void> {
   const { to, data, valueWei, nonce } = transaction;
-  const { wallet, account } = run;
+  const { walletClient, account } = run;
   let hash: Hex;
   try {
-    hash = await wallet.sendTransaction({
+    hash = await walletClient.sendTransaction({
       account,
-      chain: wallet.chain ?? null,
+      chain: walletClient.chain ?? null,
       to,
       data,
       value: BigInt(valueWei),
@@ -85,9 +85,9 @@ async function broadcast(
   });
 }
 
-async function simulate({ reads, account }: Run, { to, data, valueWei }: Call): Promise<void> {
+async function simulate({ publicClient, account }: Run, { to, data, valueWei }: Call): Promise<void> {
   try {
-    await reads.call({ account: account.address, to, data, value: valueWei });
+    await publicClient.call({ account: account.address, to, data, value: valueWei });
   } catch (error) {
     throw revertOf(error);
   }

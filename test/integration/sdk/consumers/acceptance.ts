@@ -13,12 +13,12 @@ const { MARKET_URL = "", RPC_URL = "", KEYS = "", COLLECTION = "", TOKEN_IDS = "
 const contract = COLLECTION as Address;
 const [first = 0n, second = 0n] = TOKEN_IDS.split(",").map(BigInt);
 const network = { chain: apeChain, transport: http(RPC_URL) };
-const reads = createPublicClient({ ...network, pollingInterval: 50 });
+const publicClient = createPublicClient({ ...network, pollingInterval: 50 });
 const api = market({ url: MARKET_URL, chainId: 33139 });
 
 const [seller, buyer] = KEYS.split(",").map((key) => {
   const account = privateKeyToAccount(key as Hex);
-  return trader(api, { wallet: createWalletClient({ account, ...network }), reads });
+  return trader(api, { walletClient: createWalletClient({ account, ...network }), publicClient });
 });
 if (seller === undefined || buyer === undefined) throw new Error("KEYS names two keys");
 

@@ -91,7 +91,7 @@ async function writePrograms(directory: string): Promise<string[]> {
 const callersNames = `
 declare const key: string, collection: string, askId: string, signal: AbortSignal;
 declare const contract: import("viem").Address, tokenId: bigint, maxPriceWei: bigint;
-declare const wallet: import("viem").WalletClient, reads: import("viem").PublicClient;
+declare const walletClient: import("viem").WalletClient, publicClient: import("viem").PublicClient;
 declare const buyer: import("order-book/viem").Trader;
 declare const show: (what: unknown) => void, load: () => Promise<string>;
 declare const apply: (event: import("order-book").MarketEvent) => Promise<void>;

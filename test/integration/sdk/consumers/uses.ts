@@ -5,8 +5,8 @@ import { createPublicClient, createWalletClient, http, zeroAddress } from "viem"
 // Compiled and run in the project of a caller: what the types allow, and what they refuse.
 const api = market({ url: "http://127.0.0.1:9", chainId: 1, retry: { tries: 1 } });
 const transport = http("http://127.0.0.1:9");
-const wallet = createWalletClient({ account: zeroAddress, transport });
-const seller = trader(api, { wallet, reads: createPublicClient({ transport }) });
+const walletClient = createWalletClient({ account: zeroAddress, transport });
+const seller = trader(api, { walletClient, publicClient: createPublicClient({ transport }) });
 
 export async function read(): Promise<string> {
   const { data, meta } = await api.get("/v1/sales", { collection: "a", per_page: 5 });

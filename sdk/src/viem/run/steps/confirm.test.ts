@@ -22,7 +22,7 @@ function replacedBy(input: string) {
   };
   const plan = { steps: [send, confirm] } as unknown as Plan;
   const store = async (change: () => void) => change();
-  const run = { plan, options: {}, reads: { waitForTransactionReceipt }, store };
+  const run = { plan, options: {}, publicClient: { waitForTransactionReceipt }, store };
   return {
     run: run as unknown as Run,
     step: confirm as ConfirmStep,
@@ -46,8 +46,8 @@ it("another transaction that was mined in its place is not", async () => {
 it("who leaves does not wait until it is mined", async () => {
   const { run, step, send } = replacedBy("0x01");
   const leaving = new AbortController();
-  const reads = { waitForTransactionReceipt: () => new Promise(() => undefined) };
-  const waiting = { ...run, reads, options: { signal: leaving.signal } } as unknown as Run;
+  const publicClient = { waitForTransactionReceipt: () => new Promise(() => undefined) };
+  const waiting = { ...run, publicClient, options: { signal: leaving.signal } } as unknown as Run;
   const ended = runConfirm(waiting, step);
   leaving.abort(new Error("left"));
   await expect(ended).rejects.toThrow("left");

@@ -41,11 +41,11 @@ async function waitForReceipt(
   run: Run,
   transaction: Transaction,
 ): Promise<TransactionReceipt | "replaced"> {
-  const { reads, options } = run;
+  const { publicClient, options } = run;
   const { mineTimeoutMs: timeout = defaultMineTimeoutMs } = options;
   let isOther = false;
   try {
-    const mining = reads.waitForTransactionReceipt({
+    const mining = publicClient.waitForTransactionReceipt({
       hash: transaction.hash ?? "0x",
       timeout,
       onReplaced: ({ reason, transaction: mined }) => {
@@ -58,7 +58,7 @@ async function waitForReceipt(
     if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
     const found = await findMined(run, transaction);
     if (found === "foreign") return "replaced";
-    if (found !== "free") return reads.getTransactionReceipt({ hash: found });
+    if (found !== "free") return publicClient.getTransactionReceipt({ hash: found });
     const message = `${transaction.hash} is not mined after ${timeout} ms: run the plan again later`;
     throw new WalletError("not_mined", message, { cause: error });
   }
@@ -66,13 +66,13 @@ async function waitForReceipt(
 
 /** Why it failed, by the state of its block. */
 async function reasonOf(
-  { reads, account }: Run,
+  { publicClient, account }: Run,
   { to, data, valueWei }: Transaction,
   blockNumber: bigint,
 ): Promise<unknown> {
   try {
     const call = { account: account.address, to, data, value: BigInt(valueWei) };
-    await reads.call({ ...call, blockNumber });
+    await publicClient.call({ ...call, blockNumber });
   } catch (error) {
     return revertOf(error);
   }

@@ -50,9 +50,9 @@ async function checkOrders(run: Run, step: SignStep): Promise<OrderComponents[]>
 }
 
 /** One signature cannot serve contracts, which know only what they are asked about. Accounts of EIP-7702 still sign. */
-async function chooseBulk({ reads, plan }: Run, count: number): Promise<"tree" | "single"> {
+async function chooseBulk({ publicClient, plan }: Run, count: number): Promise<"tree" | "single"> {
   if (count < 2 || !isSame(plan.maker, plan.account)) return "single";
-  const code = await reads.getCode({ address: plan.maker });
+  const code = await publicClient.getCode({ address: plan.maker });
   const signs = code === undefined || code === "0x" || code.startsWith("0xef0100");
   return signs ? "tree" : "single";
 }
