@@ -30,13 +30,16 @@ const inheritedVariables = [
 const stopTimeoutMs = 4_000;
 /** Flags of Node and settings of Ponder. */
 export type PonderTuning = { flags: readonly string[]; settings: Record<string, string> };
+const modules = pathToFileURL(join(projectRoot, "api/run/indexer/"));
+/** Its JSON-RPC calls by `node:http`. */
+export const callsByHttp = ["--import", new URL("ponder-fetch.mjs", modules).href];
 const tuned: PonderTuning = {
   // The heap may double between two collections: half the memory, for 3 % of Ponder's processor time.
-  flags: ["--heap-growing-percent=100"],
+  flags: ["--heap-growing-percent=100", ...callsByHttp],
   // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
   settings: { PONDER_CACHE_BYTES: "0" },
 };
-export const preload = pathToFileURL(join(projectRoot, "api/run/indexer/ponder-preload.mjs")).href;
+export const preload = new URL("ponder-preload.mjs", modules).href;
 
 /**
  * The shell becomes Ponder. A second shell waits on a pipe that only this process holds, and kills Ponder when the pipe
