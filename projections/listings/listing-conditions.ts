@@ -29,7 +29,8 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
     clock as materialized (select ${clockAt(recompute)} as now)
     select o.order_hash, o.chain_id, o.position, o.marketplace, o.contract_id, o.token_id, o.maker, o.unit_price_wei,
            o.created_at, o.last_seen_at, o.is_visible, o.start_time, o.end_time, coalesce(e.filled, 0) as filled_units,
-           greatest(0, least(o.quantity - coalesce(e.filled, 0), h.units)) as fillable_units,
+           case when o.is_filled_whole and h.units < o.quantity then 0
+                else greatest(0, least(o.quantity - coalesce(e.filled, 0), h.units)) end as fillable_units,
            coalesce(e.filled, 0) >= o.quantity as is_filled,
            coalesce(e.is_cancelled, false) or coalesce(k.amount, 0) <> o.counter as is_cancelled,
            o.end_time <= (select now from clock) as is_expired,

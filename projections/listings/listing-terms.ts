@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "../../abis/deployments.ts";
 import { listingMarketplaces } from "../domain/listing-marketplaces.ts";
 import { partnersFillingByApi } from "../domain/partners.ts";
+import { wholeOrderTypes } from "../domain/seaport/fill.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
@@ -31,6 +32,7 @@ const termTypes = {
   is_conduit_known: "boolean",
   is_buyable: "boolean",
   is_visible: "boolean",
+  is_filled_whole: "boolean",
   is_contract_signed: "boolean",
   created_at: "timestamptz",
   last_seen_at: "timestamptz",
@@ -77,6 +79,7 @@ function termsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
              case when marketplace = 'native' then true
                   when marketplace = any(${sql.lit(`{${partnersFillingByApi.join()}}`)}::text[]) then currency is null
                               else order_type <= 1 and is_conduit_known and bool_or(has_signature) over source end as is_buyable,
+             order_type = any(${sql.lit(`{${wholeOrderTypes.join()}}`)}::int[]) as is_filled_whole,
              not first_value(${ofKind("partner_listing_withdrawn")}) over latest as is_visible,
              first_value(created_at) over latest as last_seen_at
       from (${factsOf(facts)} offset 0) f

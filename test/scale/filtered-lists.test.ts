@@ -75,8 +75,8 @@ async function seedOrders(): Promise<void> {
     "order_hash, chain_id, position, contract_id, token_id, standard, maker, unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at, status, filled, updated_at",
   );
   await sql`
-    insert into listings.listing (${columns}, marketplace, is_conduit_known, is_buyable, is_visible, last_seen_at, fillable)
-    select ${shared}, 'native', true, true, true, now(), 1 from generate_series(1, ${orders}::int) n`.execute(
+    insert into listings.listing (${columns}, marketplace, is_conduit_known, is_buyable, is_visible, is_filled_whole, last_seen_at, fillable)
+    select ${shared}, 'native', true, true, true, true, now(), 1 from generate_series(1, ${orders}::int) n`.execute(
     db,
   );
   await sql`

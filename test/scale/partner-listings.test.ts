@@ -32,7 +32,7 @@ beforeAll(async () => {
                                               else 'opensea' end,
            1 + n % 20, n / 20, 721, substr(sha256((n % 500)::text::bytea), 1, 20), null,
            1000 + (n::bigint * 7919) % 100000, 900, 1, 1700000000, 4000000000 + n, 0, '[]', true,
-           n % 1000 = 6, true, false, ${now}::timestamptz - n * interval '1 second', ${now}::timestamptz, 'active', 0, 1,
+           n % 1000 = 6, true, true, false, ${now}::timestamptz - n * interval '1 second', ${now}::timestamptz, 'active', 0, 1,
            ${now}::timestamptz
     from generate_series(1, ${rows}::int) n`.execute(db);
   await sql`

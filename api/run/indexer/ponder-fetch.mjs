@@ -31,14 +31,10 @@ const isCall = (input, init) =>
   typeof init.body === "string" &&
   init.headers?.["Content-Type"] === "application/json";
 
-globalThis.Request = class Request extends StandardRequest {
-  constructor(input, init) {
-    // Ponder only passes it on to `fetch`.
-    // biome-ignore lint/correctness/noConstructorReturn: what makes a call cheap is that no standard request is made
-    if (isCall(input, init)) return new Call(input, init);
-    super(input, init);
-  }
-};
+globalThis.Request = new Proxy(StandardRequest, {
+  construct: (standard, args, constructed) =>
+    isCall(...args) ? new Call(...args) : Reflect.construct(standard, args, constructed),
+});
 
 globalThis.fetch = (input, init) =>
   input instanceof Call ? fetchCall(input) : standardFetch(input, init);

@@ -103,7 +103,9 @@ test("a connection that the node closed while it was idle is no error", async ()
   closing.listen(0, "127.0.0.1");
   await once(closing, "listening");
   const url = `http://127.0.0.1:${(closing.address() as AddressInfo).port}/`;
-  expect(await outcomesOf(callsByHttp, [url, url, url])).toEqual([1, 1, 1].map((result) => ({ result })));
+  expect(await outcomesOf(callsByHttp, [url, url, url])).toEqual(
+    [1, 1, 1].map((result) => ({ result })),
+  );
   expect([...calls.values()]).toEqual([2, 2, 1]);
   closing.close();
 });

@@ -69,9 +69,11 @@ export function orderQuantity({ offer, consideration }: OrderComponents): bigint
   return [...offer, ...consideration].find(isNftItem)?.startAmount ?? 0n;
 }
 
-/** Whether the exchange fills all of an order at once or nothing. Orders with a zone are not filled here. */
+/** Order types of which the exchange fills all at once or nothing. */
+export const wholeOrderTypes: readonly number[] = [orderType.fullOpen, orderType.fullRestricted];
+
 export const isFilledWhole = (order: Pick<OrderComponents, "orderType">) =>
-  order.orderType === orderType.fullOpen;
+  wholeOrderTypes.includes(order.orderType);
 
 const isNftItem = (item: OfferItem) => item.itemType >= itemType.erc721;
 

@@ -11,7 +11,7 @@ export const itemType = {
 } as const;
 
 /** Seaport's `OrderType` of orders that anybody may fill, whole or in parts. */
-export const orderType = { fullOpen: 0, partialOpen: 1 } as const;
+export const orderType = { fullOpen: 0, partialOpen: 1, fullRestricted: 2 } as const;
 
 export type OfferItem = {
   itemType: number;

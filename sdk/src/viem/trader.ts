@@ -84,7 +84,10 @@ export function trader(api: Market, options: TraderOptions): Trader {
   };
 }
 
-function clientsOf(api: Market, { walletClient, publicClient, ...options }: TraderOptions): Clients {
+function clientsOf(
+  api: Market,
+  { walletClient, publicClient, ...options }: TraderOptions,
+): Clients {
   const account = options.account ?? walletClient.account;
   if (account === undefined) throw new TypeError("The wallet has no account: give one");
   const signTypedData: SignTypedData =

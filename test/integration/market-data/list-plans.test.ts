@@ -41,8 +41,8 @@ async function fill(db: Database): Promise<void> {
   await sql`
     insert into listings.listing (
       order_hash, chain_id, position, marketplace, contract_id, token_id, is_conduit_known, is_buyable, is_visible,
-      last_seen_at, fillable, updated_at, ${orderColumns})
-    select ${hash}, 1, n, 'native', n % 300, n % 7000, true, true, true, now(), 1, now(), ${order} ${rows}`.execute(
+      is_filled_whole, last_seen_at, fillable, updated_at, ${orderColumns})
+    select ${hash}, 1, n, 'native', n % 300, n % 7000, true, true, true, true, now(), 1, now(), ${order} ${rows}`.execute(
     db,
   );
   await sql`

@@ -158,9 +158,9 @@ describe("GET /v1/collections/{collection}/depth", () => {
     await sql`
       insert into listings.listing (
         order_hash, chain_id, position, marketplace, contract_id, token_id, is_conduit_known, is_buyable, is_visible,
-        last_seen_at, fillable, updated_at, standard, maker, unit_price_wei, seller_net_wei, quantity, start_time,
+        is_filled_whole, last_seen_at, fillable, updated_at, standard, maker, unit_price_wei, seller_net_wei, quantity, start_time,
         end_time, counter, fees, is_contract_signed, created_at, status, filled)
-      select sha256(n::text::bytea), 1, n, 'opensea', ${contractId}, n, true, true, true, now(), 1, now(), 721, '\\x00',
+      select sha256(n::text::bytea), 1, n, 'opensea', ${contractId}, n, true, true, true, true, now(), 1, now(), 721, '\\x00',
              5, 5, 1, 0, 4102444800, 0, '[]', false, now(), 'active', 0
       from generate_series(1, ${maxDepthOrders + 500}::int) n`.execute(reads.db);
     const now = new Date(Number(openedAt) * 1000);

@@ -251,6 +251,35 @@ describe("an order that several marketplaces tell of", () => {
   });
 });
 
+describe("a listing of several units that is filled as a whole or not at all", () => {
+  const receives = (units: bigint) => ({ ...gets(alice), units });
+  const whole = ["inactive not_owner 0", "active 4", "active 4", "inactive not_owner 0"];
+  const inParts = ["active 3", "active 4", "active 4", "active 2"];
+
+  it.each<[string, number, string[]]>([
+    ["FULL_OPEN", 0, whole],
+    ["FULL_RESTRICTED", 2, whole],
+    ["PARTIAL_OPEN", 1, inParts],
+    ["PARTIAL_RESTRICTED", 3, inParts],
+  ])("%s is active while its maker holds enough of them", async (_, orderType, expected) => {
+    const order = elsewhere({ quantity: 4n, standard: "erc1155", orderType });
+    await happens(transferred(receives(3n), at(1)), approves());
+    await happens(seen(partnerListingOf("magiceden", order)));
+    const stateAndUnits = async () => `${await state(order)} ${(await book.amounts(order))[1]}`;
+    const states = [await stateAndUnits()];
+    for (const fact of [
+      transferred(receives(1n), at(2)),
+      transferred(receives(5n), at(3)),
+      transferred({ ...gets(bob, alice), units: 7n }, at(4)),
+    ]) {
+      await happens(fact);
+      states.push(await stateAndUnits());
+    }
+
+    expect(states).toEqual(expected);
+  });
+});
+
 describe("data to buy it can be made", () => {
   const weth = wrappedNative[1];
   it.each<[boolean, PartnerName, Terms, typeof partnerSignature | null]>([

@@ -46,7 +46,13 @@ export function openCaller(
     transport: http(rpcUrl, { timeout: 120_000 }),
   });
   const publicClient = client as unknown as PublicClient;
-  return { api, trader: trader(api, { walletClient: wallet, publicClient, ...options }), account, wallet, signed };
+  return {
+    api,
+    trader: trader(api, { walletClient: wallet, publicClient, ...options }),
+    account,
+    wallet,
+    signed,
+  };
 }
 
 function counting(inner: (typeof accounts)["alice"], signed: Signed): Account {

@@ -1,5 +1,9 @@
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { orderParameters, orderQuantity } from "../../../../projections/domain/seaport/fill.ts";
+import {
+  isFilledWhole,
+  orderParameters,
+  orderQuantity,
+} from "../../../../projections/domain/seaport/fill.ts";
 import type { Fulfillment, Partner } from "../../marketplaces/partner.ts";
 import { encodePurchase, type Purchase } from "./buy-calldata.ts";
 import type { BuyRequest } from "./buy-request.ts";
@@ -40,6 +44,10 @@ export async function buyFromPartner(
     return reject("bad_amount", `amount: ${row.fillable} units can be bought now, not ${units}`);
   }
   const { orderHash, components } = order;
+  if (units < row.fillable && isFilledWhole(components)) {
+    const message = `this order can only be bought whole: ${row.fillable} units`;
+    return reject("bad_amount", `amount: ${message}`);
+  }
   const { counter } = components;
   const asked = { orderHash, counter, buyer, units, caller };
   const fulfillment = await partner.fetchFulfillment(chainId, asked);

@@ -77,6 +77,9 @@ async function minedWith({ publicClient, account }: Run, nonce: number, sinceBlo
     if (count > nonce) high = blockNumber;
     else low = blockNumber + 1n;
   }
-  const { transactions } = await publicClient.getBlock({ blockNumber: low, includeTransactions: true });
+  const { transactions } = await publicClient.getBlock({
+    blockNumber: low,
+    includeTransactions: true,
+  });
   return transactions.find((one) => isSame(one.from, address) && one.nonce === nonce);
 }

@@ -35,7 +35,12 @@ function openChain() {
     },
   };
   const run = {
-    ...{ publicClient, walletClient, account: { address: account }, options: { mineTimeoutMs: 100 } },
+    ...{
+      publicClient,
+      walletClient,
+      account: { address: account },
+      options: { mineTimeoutMs: 100 },
+    },
     store: async (change: () => void) => {
       stores += 1;
       change();

@@ -85,7 +85,10 @@ async function broadcast(
   });
 }
 
-async function simulate({ publicClient, account }: Run, { to, data, valueWei }: Call): Promise<void> {
+async function simulate(
+  { publicClient, account }: Run,
+  { to, data, valueWei }: Call,
+): Promise<void> {
   try {
     await publicClient.call({ account: account.address, to, data, value: valueWei });
   } catch (error) {
