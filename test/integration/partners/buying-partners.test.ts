@@ -123,6 +123,16 @@ describe("a listing of partner_a", () => {
     const { data } = await book.get(`/v1/listings/${askId}`);
     expect(data).toMatchObject({ status: "active", quantityRemaining: 1 });
   });
+
+  it("of several units that the exchange fills together is bought as a whole, or not at all", async () => {
+    const sale = { maker: accounts.bob, nft: edition, priceWei, quantity: 3n, isWhole: true };
+    const { askId } = await book.shows(book.opensea, sale);
+    const buyer = buyerOf("carol");
+    expect(await refusalOf(askId, { buyer, amount: 2 })).toBe("422 bad_amount");
+    const bought = await buyDataOf(askId, { buyer });
+    expect(bought).toMatchObject({ quantity: 3, value: `${priceWei * 3n}` });
+    expect(await sends("carol", bought)).toBe("success");
+  });
 });
 
 describe("a listing of partner_b", () => {
@@ -152,7 +162,11 @@ describe("a listing of partner_b", () => {
     await book.actors.dave.transfers(edition, book.actors.carol, rest);
     expect(await refusalOf(askId)).toBe("409 inactive");
     expect(await sends("carol", bought)).toBe("reverted");
+    await book.catchUp();
+    const { data } = await book.get(`/v1/listings/${askId}`);
+    expect(data).toMatchObject({ status: "inactive", invalidReason: "not_owner" });
     await book.actors.carol.transfers(edition, book.actors.dave, rest);
+    await book.catchUp();
     expect(await sends("carol", await buyDataOf(askId))).toBe("success");
   });
 
