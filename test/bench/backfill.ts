@@ -9,12 +9,13 @@ import { type PonderTuning, startPonder } from "../../api/run/indexer/ponder-pro
 import { ponderSettings } from "../../api/run/indexer/ponder-settings.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
+import { readLogHead } from "../../projections/log/read-log-head.ts";
 import { hasProjectionsWithin } from "../../projections/log/status.ts";
 import { getJson, pipelineSettings, until } from "../support/database/pipeline.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
 import { serve } from "./installation.ts";
-import { type Memory, measureMemory } from "./memory.ts";
+import { type Memory, type MemoryMeter, measureMemory } from "./memory.ts";
 import { processorMs } from "./ponder/processor.ts";
 import { withDatabase } from "./server.ts";
 
@@ -52,7 +53,10 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
           ? undefined
           : await withDatabase((db, url) => indexAlone({ ...given, db, url }), sharedBuffers);
       const meter = measureMemory(node.pid);
-      const ours = await withDatabase((db, url) => serveAll({ ...given, db, url }), sharedBuffers);
+      const ours = await withDatabase(async (db, url) => {
+        const endReports = reportTenths(db, facts, meter);
+        return await serveAll({ ...given, db, url }).finally(endReports);
+      }, sharedBuffers);
       measured.push({ ponder, ours, memory: await meter.stop() });
       if (ponder !== undefined) expectSame(ponder, ours);
     }
@@ -96,6 +100,27 @@ async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent>
   await ponder.stop();
   orphanGuard.remove(ponder.pid ?? 0);
   return result;
+}
+
+/** Reports memory with each tenth of the facts: what a run of hours has shown if it is stopped. Returns what ends it. */
+function reportTenths(db: Database, facts: number, memory: MemoryMeter): () => Promise<void> {
+  let reported = 0;
+  let look = Promise.resolve();
+  const timer = setInterval(() => {
+    look = look.then(async () => {
+      // There is no log before the first role has started.
+      const appended = Number(await readLogHead(db).catch(() => 0n));
+      const tenths = Math.floor((appended * 10) / facts);
+      if (tenths === reported) return;
+      reported = tenths;
+      const progress = `backfill: ${appended} of ${facts} facts appended`;
+      process.stderr.write(`${progress}, memory at most ${memory.most().all} MB\n`);
+    });
+  }, 5_000);
+  return async () => {
+    clearInterval(timer);
+    await look;
+  };
 }
 
 /** As `npm start` runs it, but for jobs, which no history waits for. */

@@ -5,6 +5,8 @@ import { descendantsOf } from "../support/database/processes.ts";
 export type Memory = { all: number; shared: number };
 
 export type MemoryMeter = {
+  /** The most that was seen so far. */
+  most(): Memory;
   /** Ends it. The most that was seen. */
   stop(): Promise<Memory>;
 };
@@ -25,6 +27,7 @@ export function measureMemory(except: number): MemoryMeter {
     });
   }, everyMs);
   return {
+    most: () => most,
     async stop() {
       clearInterval(timer);
       await look;
