@@ -68,7 +68,7 @@ export async function appendListed(db: Database, from: number, upTo: number): Pr
              to_timestamp(1700000000),
              jsonb_build_object(
                'protocol', 'seaport-1.6', 'signature', '0x' || repeat('5a', 65),
-               'components', jsonb_build_object('startTime', '1700000000', 'endTime', '4000000000', 'counter', '0'),
+               'components', jsonb_build_object('startTime', '1700000000', 'endTime', '4000000000', 'counter', '0', 'orderType', 0),
                'terms', jsonb_build_object(
                  'side', 'ask', 'standard', 'erc721', 'tokenId', n::text, 'quantity', '1',
                  'unitPriceWei', (1000000 + (n * 7919) % 1000000)::text, 'sellerNetWei', '990000',

@@ -39,7 +39,7 @@ export async function stageBids(session: Session, bidder: RawBuilder<unknown>): 
              'protocol', 'seaport-1.6', 'signature', '0x' || repeat('5b', 65),
              'components', jsonb_build_object(
                'offer', jsonb_build_array(jsonb_build_object('token', ${sql.lit(wrapped)}::text)),
-               'startTime', '1720000000', 'endTime', (4000000000 + n % 1000000)::text, 'counter', '0'),
+               'startTime', '1720000000', 'endTime', (4000000000 + n % 1000000)::text, 'counter', '0', 'orderType', 0),
              'terms', jsonb_build_object(
                'side', 'bid', 'standard', 'erc721', 'quantity', '1',
                'unitPriceWei', (100000000000000 * (10 + (n * 7907) % 5000))::text,

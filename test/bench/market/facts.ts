@@ -120,7 +120,7 @@ async function stageListings(session: Session): Promise<void> {
            jsonb_build_object(
              'protocol', 'seaport-1.6', 'signature', '0x' || repeat('5a', 65),
              'components', jsonb_build_object(
-               'startTime', '1720000000', 'endTime', (4000000000 + n % 1000000)::text, 'counter', '0'),
+               'startTime', '1720000000', 'endTime', (4000000000 + n % 1000000)::text, 'counter', '0', 'orderType', 0),
              'terms', jsonb_build_object(
                'side', 'ask', 'standard', 'erc721', 'tokenId', token_id::text, 'quantity', '1',
                'unitPriceWei', (1000000000000000 * (10 + (n * 7919) % 5000))::text,
