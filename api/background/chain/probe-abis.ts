@@ -10,12 +10,3 @@ export const inquiryAbi = parseAbi([
 export const erc1155ReceiverAbi = parseAbi([
   "function onERC1155Received(address operator, address from, uint256 id, uint256 value, bytes data) returns (bytes4)",
 ]);
-
-/** Collections with a transfer validator (ERC-721-C, ERC-1155-C), and the validator. */
-export const creatorTokenAbi = parseAbi([
-  "function getTransferValidator() view returns (address validator)",
-]);
-export const transferValidatorAbi = parseAbi([
-  "function validateTransfer(address caller, address from, address to, uint256 tokenId) view",
-  "function validateTransfer(address caller, address from, address to, uint256 tokenId, uint256 amount) view",
-]);

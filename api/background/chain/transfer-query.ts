@@ -1,51 +1,42 @@
-import { type Address, slice } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
+import { type Address, concatHex, type Hex, slice, zeroAddress } from "viem";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { seaportFunctions } from "../../../abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { addressOf } from "./abi-words.ts";
-import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
+import type { ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
-import type { ReadBasis } from "./contract-calls.ts";
+import type { ContractCall, ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
-import { creatorTokenAbi, transferValidatorAbi } from "./probe-abis.ts";
-import { hasReturned, type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
+import { hasReturned, type OutcomeLookup, type QueryCodec } from "./query-codec.ts";
 import { approvalCodec, ownerCodec, unitsCodec } from "./token-queries.ts";
 
 type TransferQuestion = QueryByKind["transfer_read"];
 
 /**
- * Whether the conduit may transfer a token, by a simulated transfer to an unknown recipient, unless one is given. Conclusive only if the
- * owner holds the token and has approved the conduit, and if the collection's transfer validator, if any, agrees: it
- * may allow other senders what it forbids in the simulation.
+ * Whether the conduit may transfer a token, to an unknown recipient unless one is given, by two simulations: a call from
+ * the conduit, and one through code in the conduit's place, whose transaction has another sender, as a purchase has. The
+ * collection, or the transfer validator that it asks, may decide by the conduit's code or by the transaction's sender.
+ * Conclusive only if both have one result, and the owner holds the token and has approved the conduit.
  */
 export const transferCodec: QueryCodec<"transfer_read"> = {
   encode: (query, basis) => [
     transferCall(query, basis),
-    validatorCall(query.contract),
+    forwardedTransfer(query, basis),
+    forwardedToExchange,
     ...approvalCodec.encode(approvalOf(query), basis),
     ...holdingCalls(query, basis),
   ],
-  encodeFollowUp(query, lookUp, basis) {
-    const validator = addressOf(wordOf(lookUp(validatorCall(query.contract))));
-    return validator === null ? [] : [validationCall(query, validator, basis)];
-  },
   decode(query, lookUp, basis) {
     const { kind, contract, tokenId, owner } = query;
-    if (!canDecide(query, lookUp, basis)) return undefined;
+    // A node may ignore code that it is given for a call.
+    if (!canDecide(query, lookUp, basis) || !hasReturned(lookUp(forwardedToExchange)))
+      return undefined;
     const allowed = hasReturned(lookUp(transferCall(query, basis)));
-    const named = lookUp(validatorCall(contract));
-    if (allowed === undefined || named === undefined) return undefined;
-    const validator = addressOf(wordOf(named));
-    const agrees =
-      validator === null || agreesWith(allowed, lookUp(validationCall(query, validator, basis)));
-    return agrees ? { kind, contract, tokenId, owner, allowed } : undefined;
+    const agrees = hasReturned(lookUp(forwardedTransfer(query, basis))) === allowed;
+    return agrees && allowed !== undefined
+      ? { kind, contract, tokenId, owner, allowed }
+      : undefined;
   },
 };
-
-/** A validator that reverts without data does not implement the call: it is ignored. */
-function agreesWith(allowed: boolean, outcome: CallOutcome): boolean {
-  if (outcome !== undefined && "reverted" in outcome && outcome.reverted === "0x") return true;
-  return hasReturned(outcome) === allowed;
-}
 
 function canDecide(query: TransferQuestion, lookUp: OutcomeLookup, basis: ReadBasis): boolean {
   const approval = approvalCodec.decode(approvalOf(query), lookUp, basis);
@@ -79,7 +70,7 @@ const unknownRecipient = ({ hash }: ReadBasis): Address => slice(hash, 12);
 const recipientOf = (query: TransferQuestion, basis: ReadBasis): Address =>
   query.to ?? unknownRecipient(basis);
 
-function transferCall(query: TransferQuestion, basis: ReadBasis): ChainCall {
+function transferCall(query: TransferQuestion, basis: ReadBasis) {
   const { contract, owner, tokenId, standard } = query;
   const to = recipientOf(query, basis);
   const data =
@@ -94,30 +85,30 @@ function transferCall(query: TransferQuestion, basis: ReadBasis): ChainCall {
           functionName: "safeTransferFrom",
           args: [owner, to, tokenId, 1n, "0x"],
         });
-  return { to: contract, from: commonConduit.address, data };
+  return { to: contract, from: commonConduit.address, data } satisfies ChainCall;
 }
 
-const validatorCall = (contract: Address): ChainCall => ({
-  to: contract,
-  data: encodeCall({ abi: creatorTokenAbi, functionName: "getTransferValidator" }),
-  usuallyReverts: true,
+/** Sent by the buyer, who receives the token, or by the owner, who sells it to a given recipient. */
+function forwardedTransfer(query: TransferQuestion, basis: ReadBasis): ChainCall {
+  const from = query.to === undefined ? unknownRecipient(basis) : query.owner;
+  return { ...forwarded(transferCall(query, basis)), from, payer: query.contract };
+}
+
+/** Calls the address of the first 20 bytes with the rest, and returns or reverts as that does. */
+const forwardingCode: Hex =
+  "0x6014360380601460003760006000916000600060003560601c5af13d600060003e6028573d6000fd5b3d6000f3";
+
+const forwarded = ({ to, data }: ContractCall) => ({
+  to: commonConduit.address,
+  data: concatHex([to, data]),
+  code: forwardingCode,
 });
 
-/** Called from the collection's address: validators apply the caller's rules. */
-function validationCall(query: TransferQuestion, validator: Address, basis: ReadBasis): ChainCall {
-  const { contract, owner, tokenId, standard } = query;
-  const [operator, to] = [commonConduit.address, recipientOf(query, basis)];
-  const data =
-    standard === "erc721"
-      ? encodeCall({
-          abi: transferValidatorAbi,
-          functionName: "validateTransfer",
-          args: [operator, owner, to, tokenId],
-        })
-      : encodeCall({
-          abi: transferValidatorAbi,
-          functionName: "validateTransfer",
-          args: [operator, owner, to, tokenId, 1n],
-        });
-  return { to: validator, from: contract, data, payer: contract };
-}
+/** Returns on a node that uses the code: the conduit's own has no such function. */
+const forwardedToExchange: ChainCall = {
+  ...forwarded({
+    to: seaport["1.6"],
+    data: encodeCall({ abi: seaportFunctions, functionName: "getCounter", args: [zeroAddress] }),
+  }),
+  payer: seaport["1.6"],
+};

@@ -37,7 +37,7 @@ function joinableIndexes(calls: readonly ChainCall[], { hasMulticall }: ReadBasi
 }
 
 const isJoinable = (call: ChainCall): call is ContractCall =>
-  "to" in call && call.from === undefined && call.usuallyReverts !== true;
+  "to" in call && call.from === undefined && call.code === undefined;
 
 export function toCallGroup(
   calls: readonly ChainCall[],
@@ -61,11 +61,15 @@ export function toCallGroup(
 }
 
 /** A sender of ether is given what it sends. */
-function paramsOf({ to, data, from, value, gas = callGas }: SenderCall, height: Hex): unknown[] {
-  const call = { to, data, gas: numberToHex(gas), ...(from === undefined ? {} : { from }) };
-  if (from === undefined || value === undefined) return [call, height];
-  const wei = numberToHex(value);
-  return [{ ...call, value: wei }, height, { [from]: { balance: wei } }];
+function paramsOf(call: SenderCall, height: Hex): unknown[] {
+  const { to, data, from, value, code, gas = callGas } = call;
+  const wei = value === undefined ? undefined : numberToHex(value);
+  const overrides = {
+    ...(from === undefined || wei === undefined ? {} : { [from]: { balance: wei } }),
+    ...(code === undefined ? {} : { [to]: { code } }),
+  };
+  const request = { to, data, gas: numberToHex(gas), from, value: wei };
+  return [request, height, ...(Object.keys(overrides).length === 0 ? [] : [overrides])];
 }
 
 const gasOfJoined = (calls: number) => {

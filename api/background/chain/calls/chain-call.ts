@@ -2,16 +2,16 @@ import type { Address, Hex } from "viem";
 import type { ContractCall } from "../contract-calls.ts";
 
 /**
- * A static call. A call with a sender is never joined, as Multicall3 would be the sender; nor is one that usually reverts,
- * as it would be repeated. `payer`: the contract whose code decides what the call costs, where that is not the called
- * one. `value`: ether that the sender pays, whether or not it has it.
+ * A static call. A call with a sender is never joined, as Multicall3 would be the sender. `payer`: the contract whose code
+ * decides what the call costs, where that is not the called one. `value`: ether that the sender pays, whether or not it
+ * has it. `code`: in place of that of the called account.
  */
 export type SenderCall = ContractCall & {
   from?: Address;
   gas?: bigint;
-  usuallyReverts?: true;
   payer?: Address;
   value?: bigint;
+  code?: Hex;
 };
 
 /** A call, or the code of an address. */
@@ -25,5 +25,5 @@ export type CallOutcome = { returned: Hex } | { reverted: Hex; isTooLarge?: true
 
 export function callKey(call: ChainCall): string {
   if ("codeOf" in call) return call.codeOf;
-  return `${call.from ?? ""}>${call.to}:${call.data}:${call.value ?? ""}`;
+  return `${call.from ?? ""}>${call.to}:${call.data}:${call.value ?? ""}:${call.code ?? ""}`;
 }

@@ -33,8 +33,8 @@ export const isCommonContract = (contract: Address): boolean => commonContracts.
 /** The contract whose code decides what a call costs; null: code that everybody knows, or none. */
 function payerOf(call: ChainCall): Address | null {
   if ("codeOf" in call) return null;
-  if (call.payer !== undefined) return call.payer;
-  return isCommonContract(call.to) ? null : call.to;
+  const payer = call.payer ?? call.to;
+  return isCommonContract(payer) ? null : payer;
 }
 
 /** Indexes of the calls that each contract pays for, which share requests. */
