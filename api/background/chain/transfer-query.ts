@@ -19,8 +19,7 @@ type TransferQuestion = QueryByKind["transfer_read"];
  */
 export const transferCodec: QueryCodec<"transfer_read"> = {
   encode: (query, basis) => [
-    transferCall(query, basis),
-    forwardedTransfer(query, basis),
+    ...simulationsOf(query, basis),
     forwardedToExchange,
     ...approvalCodec.encode(approvalOf(query), basis),
     ...holdingCalls(query, basis),
@@ -30,11 +29,9 @@ export const transferCodec: QueryCodec<"transfer_read"> = {
     // A node may ignore code that it is given for a call.
     if (!canDecide(query, lookUp, basis) || !hasReturned(lookUp(forwardedToExchange)))
       return undefined;
-    const allowed = hasReturned(lookUp(transferCall(query, basis)));
-    const agrees = hasReturned(lookUp(forwardedTransfer(query, basis))) === allowed;
-    return agrees && allowed !== undefined
-      ? { kind, contract, tokenId, owner, allowed }
-      : undefined;
+    const [allowed, other] = simulationsOf(query, basis).map((call) => hasReturned(lookUp(call)));
+    if (allowed === undefined || other !== allowed) return undefined;
+    return { kind, contract, tokenId, owner, allowed };
   },
 };
 
@@ -88,10 +85,11 @@ function transferCall(query: TransferQuestion, basis: ReadBasis) {
   return { to: contract, from: commonConduit.address, data } satisfies ChainCall;
 }
 
-/** Sent by the buyer, who receives the token, or by the owner, who sells it to a given recipient. */
-function forwardedTransfer(query: TransferQuestion, basis: ReadBasis): ChainCall {
-  const from = query.to === undefined ? unknownRecipient(basis) : query.owner;
-  return { ...forwarded(transferCall(query, basis)), from, payer: query.contract };
+/** The second is sent by the buyer, who receives the token, or by the owner, who sells it to a given recipient. */
+function simulationsOf(query: TransferQuestion, basis: ReadBasis): ChainCall[] {
+  const transfer = transferCall(query, basis);
+  const sender = query.to === undefined ? unknownRecipient(basis) : query.owner;
+  return [transfer, { ...forwarded(transfer), from: sender, payer: query.contract }];
 }
 
 /** Calls the address of the first 20 bytes with the rest, and returns or reverts as that does. */

@@ -10,7 +10,7 @@ export const itemType = {
   erc1155WithCriteria: 5,
 } as const;
 
-/** Seaport's `OrderType` of orders that anybody may fill, whole or in parts. */
+/** Seaport's `OrderType`: filled whole or in parts, by anybody or (restricted) as the order's zone allows. */
 export const orderType = { fullOpen: 0, partialOpen: 1, fullRestricted: 2 } as const;
 
 export type OfferItem = {

@@ -1,13 +1,10 @@
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import {
-  isFilledWhole,
-  orderParameters,
-  orderQuantity,
-} from "../../../../projections/domain/seaport/fill.ts";
+import { orderParameters, orderQuantity } from "../../../../projections/domain/seaport/fill.ts";
 import type { Fulfillment, Partner } from "../../marketplaces/partner.ts";
 import { encodePurchase, type Purchase } from "./buy-calldata.ts";
 import type { BuyRequest } from "./buy-request.ts";
 import type { BuyableListing } from "./find-buyable-listings.ts";
+import { validateUnits } from "./validate-units.ts";
 
 type Code =
   | "buyer_required"
@@ -40,14 +37,9 @@ export async function buyFromPartner(
     return reject("buyer_required", `buyer: ${message}`, [{ field: "buyer", message }]);
   }
   const units = requested ?? row.fillable;
-  if (units > row.fillable) {
-    return reject("bad_amount", `amount: ${row.fillable} units can be bought now, not ${units}`);
-  }
   const { orderHash, components } = order;
-  if (units < row.fillable && isFilledWhole(components)) {
-    const message = `this order can only be bought whole: ${row.fillable} units`;
-    return reject("bad_amount", `amount: ${message}`);
-  }
+  const refused = validateUnits(units, row.fillable, components);
+  if (refused !== null) return refused;
   const { counter } = components;
   const asked = { orderHash, counter, buyer, units, caller };
   const fulfillment = await partner.fetchFulfillment(chainId, asked);

@@ -2,7 +2,6 @@ import { type Address, type Hex, zeroAddress } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { isFilledWhole } from "../../../../projections/domain/seaport/fill.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
@@ -14,6 +13,7 @@ import { buyFromPartner } from "./buy-from-partner.ts";
 import type { BuyRequest } from "./buy-request.ts";
 import { evaluateListing, listingQueries, toBuyRejection } from "./evaluate-listing.ts";
 import { type BuyableListing, findBuyableListings } from "./find-buyable-listings.ts";
+import { validateUnits } from "./validate-units.ts";
 
 type BuyCode =
   | "not_found"
@@ -151,12 +151,8 @@ function preparePurchase(
   const fillable = evaluateListing(order, results, now);
   if (isRejection(fillable)) return toBuyRejection(fillable);
   const units = requested ?? fillable;
-  if (units > fillable) {
-    return reject("bad_amount", `amount: ${fillable} units can be bought now, not ${units}`);
-  }
-  if (units < fillable && isFilledWhole(order.components)) {
-    return reject("bad_amount", `amount: this order can only be bought whole: ${fillable} units`);
-  }
+  const refused = validateUnits(units, fillable, order.components);
+  if (refused !== null) return refused;
   const { currency } = listing.row;
   const funds = fundsOf(listing, results, buyer);
   return buildPurchase(order, { units, recipient: buyer ?? zeroAddress, tag, currency, funds });
