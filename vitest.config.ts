@@ -69,6 +69,17 @@ export default defineConfig({
           ...timeouts,
         },
       },
+      {
+        test: {
+          ...processes,
+          // Of processes at the lowest priority, to which the files of `scale` would leave next to nothing.
+          name: "background",
+          include: ["test/background/**/*.test.ts"],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          ...timeouts,
+        },
+      },
     ],
   },
 });

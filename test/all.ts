@@ -29,6 +29,8 @@ const checks = {
 } as const;
 
 const suites = ["unit", "integration"] as const;
+/** One after the other. */
+const scaleSuites = ["scale", "background"] as const;
 
 type Tally = { passed: number; failed: number };
 
@@ -56,7 +58,9 @@ if (parts.length === 0 || !parts.every((part) => part === "tests" || part === "s
 }
 const scratch = await mkdtemp(join(tmpdir(), "tests-"));
 if (parts.includes("tests")) await Promise.all([runSuites(suites), runChecks()]);
-if (parts.includes("scale")) await runSuites(["scale"]);
+if (parts.includes("scale")) {
+  for (const suite of scaleSuites) await runSuites([suite]);
+}
 await rm(scratch, { recursive: true, force: true });
 
 if (failures.length > 0) print(`\nfailed: ${failures.join(", ")}`);
