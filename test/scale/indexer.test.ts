@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
+import pg from "pg";
 import { pino } from "pino";
 import { type Abi, type Address, decodeEventLog, type Log } from "viem";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ChainId, commonConduit, seaport, wrappedNative } from "../../abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
@@ -93,13 +95,7 @@ describe("the indexer", () => {
     const pidBefore = ponderPid(indexer.lines, 1);
     process.kill(pidBefore, "SIGKILL");
     await ethereum.client.mine({ blocks: 1 });
-    const [account] = await ethereum.client.getAddresses();
-    await ethereum.client.sendTransaction({
-      account: account as Address,
-      to: wrappedNative[1],
-      value: 5n,
-    });
-    await ethereum.client.mine({ blocks: 1 });
+    await deposit(ethereum.client);
 
     const expected = await expectedEvents(ethereum.client, 1, curated);
     await vi.waitFor(
@@ -109,6 +105,24 @@ describe("the indexer", () => {
     expect(ponderPid(indexer.lines, 1)).not.toBe(pidBefore);
     // Ponder would wait for the lock of its dead predecessor to expire.
     expect(indexer.lines.filter(({ msg }) => msg.includes("Schema is locked"))).toEqual([]);
+  });
+
+  it("notifies of each block when it is stored, and makes no table for it", async () => {
+    const schema = await ponderSchema(database, 1);
+    const listener = new pg.Client({ connectionString: database.url });
+    await listener.connect();
+    onTestFinished(() => listener.end());
+    await listener.query(`listen ${pg.escapeIdentifier(`${schema}_live_query`)}`);
+    const madeTables = await watchMadeTables(database);
+
+    for (let block = 0; block < 5; block += 1) {
+      const notified = once(listener, "notification");
+      await deposit(ethereum.client);
+      await notified;
+      const expected = await expectedEvents(ethereum.client, 1, curated);
+      expect(await storedEvents(database, 1)).toEqual(expected);
+    }
+    expect(await madeTables()).toEqual([]);
   });
 });
 
@@ -208,6 +222,30 @@ async function startIndexer(url: string, rpcs: Record<string, string>): Promise<
   return { running, lines, stop: running.stop };
 }
 
+/** An event in a block of its own. */
+async function deposit(client: DevnetClient): Promise<void> {
+  const [account] = (await client.getAddresses()) as [Address];
+  await client.sendTransaction({ account, to: wrappedNative[1], value: 5n });
+  await client.mine({ blocks: 1 });
+}
+
+/** The returned function says which tables were made since, temporary ones too. */
+async function watchMadeTables({ db }: TestDatabase): Promise<() => Promise<string[]>> {
+  await sql`create table public.made_table (name text not null)`.execute(db);
+  await sql`
+    create function public.note_made_tables() returns event_trigger language plpgsql as $$
+    begin
+      insert into public.made_table select object_identity from pg_event_trigger_ddl_commands();
+    end $$`.execute(db);
+  await sql`
+    create event trigger note_made_tables on ddl_command_end when tag in ('CREATE TABLE')
+    execute function public.note_made_tables()`.execute(db);
+  return async () => {
+    const { rows } = await sql<{ name: string }>`select name from public.made_table`.execute(db);
+    return rows.map(({ name }) => name);
+  };
+}
+
 function ponderPid(lines: LogLine[], chainId: ChainId): number {
   const started = lines.findLast(
     (line) => line.msg === "Ponder started" && line.chainId === chainId,
@@ -232,12 +270,14 @@ async function schemas({ db }: TestDatabase): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+async function ponderSchema({ db }: TestDatabase, chainId: ChainId): Promise<string> {
+  const { rows } = await sql<{ schema: string }>`
+    select ponder_schema as schema from ops.indexer where chain_id = ${chainId}`.execute(db);
+  return rows[0]?.schema ?? "none yet";
+}
+
 async function storedEvents(database: TestDatabase, chainId: ChainId): Promise<StoredEvent[]> {
-  const active = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer where chain_id = ${chainId}`.execute(
-    database.db,
-  );
-  const schema = active.rows[0]?.schema ?? "none yet";
+  const schema = await ponderSchema(database, chainId);
   const { rows } = await sql<StoredEvent>`
     select source, name, address, block_number || ' ' || block_hash || ' ' || block_timestamp as block,
            transaction_index || ' ' || transaction_hash as transaction, log_index as "logIndex", args,
