@@ -36,8 +36,8 @@ export const callsByHttp = ["--import", new URL("ponder-fetch.mjs", modules).hre
 /** No temporary table with each block. */
 const withoutLiveQueries = ["--import", new URL("ponder-live-query.mjs", modules).href];
 const tuned: PonderTuning = {
-  // The heap may grow by so much between two collections: half the memory, for some 4 % of Ponder's processor time.
-  flags: ["--heap-growing-percent=75", ...callsByHttp, ...withoutLiveQueries],
+  // The heap may grow by so much between two collections: half the memory, for some 6 % of Ponder's processor time.
+  flags: ["--heap-growing-percent=50", ...callsByHttp, ...withoutLiveQueries],
   settings: {
     // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
     PONDER_CACHE_BYTES: "0",
