@@ -35,6 +35,7 @@ const built = [...table];
 /** Emits its calldata as a log with three topics. */
 const emitter = "0x60603603806060600037604035602035600035836000a35000";
 const sold = toEventSelector(bazaarEvents[0]);
+
 type GetLogs = { address?: Address | Address[]; fromBlock: Hex; toBlock: Hex };
 type Line = { msg: string; indexer?: string; ponderPid?: number };
 type Installation = {
@@ -153,7 +154,7 @@ const follows = (installation: Installation, indexer: string) =>
     return state?.state === "following" && state.indexed !== null;
   });
 
-/** Waits until every indexer of all of them has the newest block, which may be a later one than when no more are asked for. */
+/** Waits until their indexers have the newest block: one may still be mined when interval mining is turned off. */
 async function haveNewestBlock(...installations: Installation[]): Promise<void> {
   let seen: unknown;
   const haveIt = async () => {

@@ -1,7 +1,8 @@
-import { once } from "node:events";
+import { on } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
@@ -11,6 +12,7 @@ import { type ChainId, commonConduit, seaport, wrappedNative } from "../../abis/
 import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import { readConfig } from "../../api/run/config/read-config.ts";
+import { ponderDirectory } from "../../api/run/indexer/schema-name.ts";
 import { runRole } from "../../api/run/roles/indexer.ts";
 import { type RunningRole, roleDatabase } from "../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";
@@ -91,7 +93,8 @@ describe("the indexer", () => {
     expect(new Set(transfers.map(({ address }) => address))).toEqual(new Set(curated));
   });
 
-  it("holds the same events after its Ponder was killed during trading", async () => {
+  it("holds the same events after its Ponder was killed during trading, an earlier release's too", async () => {
+    await restoreLiveQueries(database, await ponderSchema(database, 1));
     const pidBefore = ponderPid(indexer.lines, 1);
     process.kill(pidBefore, "SIGKILL");
     await ethereum.client.mine({ blocks: 1 });
@@ -113,13 +116,15 @@ describe("the indexer", () => {
     await listener.connect();
     onTestFinished(() => listener.end());
     await listener.query(`listen ${pg.escapeIdentifier(`${schema}_live_query`)}`);
+    const notifications = on(listener, "notification");
     const madeTables = await watchMadeTables(database);
 
     for (let block = 0; block < 5; block += 1) {
-      const notified = once(listener, "notification");
       await deposit(ethereum.client);
-      await notified;
       const expected = await expectedEvents(ethereum.client, 1, curated);
+      const isStored = async () => (await storedEvents(database, 1)).length === expected.length;
+      do await notifications.next();
+      while (!(await isStored()));
       expect(await storedEvents(database, 1)).toEqual(expected);
     }
     expect(await madeTables()).toEqual([]);
@@ -227,6 +232,20 @@ async function deposit(client: DevnetClient): Promise<void> {
   const [account] = (await client.getAddresses()) as [Address];
   await client.sendTransaction({ account, to: wrappedNative[1], value: 5n });
   await client.mine({ blocks: 1 });
+}
+
+/** Leaves a schema as releases did whose Ponder made a temporary table with each block. */
+async function restoreLiveQueries({ db }: TestDatabase, schema: string): Promise<void> {
+  const { getLiveQueryNotifyProcedureSql, getLiveQueryProcedureName } = await import(
+    pathToFileURL(join(ponderDirectory, "dist/esm/drizzle/onchain.js")).href
+  );
+  const channel = `${schema}_live_query`;
+  await sql.raw(getLiveQueryNotifyProcedureSql({ schema, channel })).execute(db);
+  await sql`
+    create or replace trigger live_query after insert or update or delete on ${sql.table(`${schema}.event`)}
+    for each row execute procedure ${sql.id(schema)}.${sql.raw(getLiveQueryProcedureName())}`.execute(
+    db,
+  );
 }
 
 /** The returned function says which tables were made since, temporary ones too. */

@@ -1,15 +1,36 @@
 // Runs in Ponder's process before Ponder. JavaScript, because nothing compiles it there.
 //
-// In the transaction of each block Ponder makes a temporary table, to which its triggers add the names of changed tables
-// for live queries of its own server. Nobody makes any: the table took 4 of a block's 5 ms, and left dead rows in
-// PostgreSQL's catalogs. Here the notification of a stored block names no tables; all else is as it was.
+// For live queries of its own server, which nobody makes, Ponder has a temporary table made and dropped in the transaction
+// of each block, and each row of it add its table's name: 4 of 5 ms of a block with one row, and dead rows in PostgreSQL's
+// catalogs. Here the notification of a stored block stays, without the names of tables.
 import pg from "pg";
 
-/** Set in the transaction of a block alone: changes of Ponder's checkpoints elsewhere notify nobody. */
+/** Set in the transaction of a block: changes of Ponder's checkpoints elsewhere notify nobody. */
 const inBlock = "ponder.in_block";
-const temporaryTable = "CREATE TEMP TABLE live_query_tables ";
-const procedure = /^\s*CREATE OR REPLACE FUNCTION ("[^"]+"\.live_query(?:_notify)?\(\))/;
-const notification = /pg_notify\('([^']+)'/;
+const table = "live_query_tables";
+
+/** What Ponder executes, with each start or block, and what is executed in its place. */
+const replacements = [
+  { of: new RegExp(`^CREATE TEMP TABLE ${table} `), by: () => `SET LOCAL ${inBlock} = on` },
+  {
+    of: /^\s*CREATE OR REPLACE TRIGGER "live_query"\s+AFTER [A-Z ]+ ON ("[^"]+"\."[^"]+")/,
+    by: (_, [, changed]) => `DROP TRIGGER IF EXISTS "live_query" ON ${changed}`,
+  },
+  {
+    of: /^\s*CREATE OR REPLACE TRIGGER "live_query_notify"\s+AFTER [A-Z ]+ ON "([^"]+)"/,
+    by: (trigger, [, schema]) => `${notifyFunction(schema)};\n${trigger}`,
+  },
+];
+
+/** Over Ponder's own of a schema. It notifies of the blocks of an earlier release too, which makes the table. */
+const notifyFunction = (schema) => `
+  CREATE OR REPLACE FUNCTION "${schema}".live_query_notify() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_setting('${inBlock}', true) = 'on' OR to_regclass('pg_temp.${table}') IS NOT NULL THEN
+      PERFORM pg_notify('${schema}_live_query', '[]');
+    END IF;
+    RETURN NULL;
+  END $$`;
 
 const { query } = pg.Client.prototype;
 pg.Client.prototype.query = function queryWithoutTable(config, ...rest) {
@@ -21,17 +42,9 @@ pg.Client.prototype.query = function queryWithoutTable(config, ...rest) {
 };
 
 function replacementOf(text) {
-  if (text.startsWith(temporaryTable)) return `SET LOCAL ${inBlock} = on`;
-  const [, name] = procedure.exec(text) ?? [];
-  if (name === undefined) return undefined;
-  const [, channel] = notification.exec(text) ?? [];
-  const notify =
-    channel === undefined
-      ? ""
-      : `IF current_setting('${inBlock}', true) = 'on' THEN PERFORM pg_notify('${channel}', '[]'); END IF;`;
-  return `CREATE OR REPLACE FUNCTION ${name} RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      ${notify}
-      RETURN NULL;
-    END $$`;
+  for (const { of, by } of replacements) {
+    const match = of.exec(text);
+    if (match !== null) return by(text, match);
+  }
+  return undefined;
 }
