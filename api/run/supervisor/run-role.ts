@@ -22,9 +22,8 @@ export async function runRole(
   name: RoleName,
   { config, only, logger, signal }: RunOptions,
 ): Promise<number> {
-  // V8 lets a small heap grow fourfold between two collections, a projector's of 60 MB to 230 in a backfill. Of the API
-  // pauses count, not memory.
-  if (name !== "api") setFlagsFromString("--heap-growing-percent=100");
+  // V8 lets a small heap grow fourfold between two collections, this one of 60 MB to 230 in a backfill.
+  if (name === "projector") setFlagsFromString("--heap-growing-percent=100");
   const cells = roleCells(config, name);
   const context = { config: cells[0].config, cells, logger, signal };
   const meter = openCallMeter({ url: context.config.database.url, role: name, logger });
