@@ -9,7 +9,7 @@ const only = (name, from, allowed, comment) => ({
       ...allowed,
       "node_modules",
       "^node:",
-      "^(fs|path|os|net|http|https|dns|crypto|child_process|diagnostics_channel|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks|process|readline|tty)(/|$)",
+      "^(fs|path|os|net|http|https|dns|crypto|child_process|diagnostics_channel|url|util|events|stream|timers|module|worker_threads|assert|zlib|buffer|perf_hooks|process|readline|tty|v8)(/|$)",
     ],
   },
 });
