@@ -156,16 +156,12 @@ const follows = (installation: Installation, indexer: string) =>
 
 /** Waits until their indexers have the newest block: one may still be mined when interval mining is turned off. */
 async function haveNewestBlock(...installations: Installation[]): Promise<void> {
-  let seen: unknown;
-  const haveIt = async () => {
+  const behind = async () => {
     const newest = Number(await market.client.getBlockNumber());
     const all = (await Promise.all(installations.map(states))).flat();
-    seen = { newest, all };
-    return all.every(({ indexed }) => indexed === newest);
+    return all.filter(({ indexed }) => indexed !== newest);
   };
-  await until("the newest block", haveIt).catch((error: Error) => {
-    throw new Error(`${error.message}: ${JSON.stringify(seen)}`);
-  });
+  await expect.poll(behind).toEqual([]);
 }
 
 /** Waits until the log holds the exchange's events of these tokens, and no others of it. */

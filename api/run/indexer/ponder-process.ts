@@ -41,7 +41,7 @@ const tuned: PonderTuning = {
   settings: {
     // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
     PONDER_CACHE_BYTES: "0",
-    // Of glibc, which otherwise has up to eight for each processor, each with free memory of its own (mallopt(3)).
+    // glibc has up to eight arenas for each processor otherwise, each with free memory of its own (mallopt(3)).
     MALLOC_ARENA_MAX: "2",
   },
 };

@@ -22,7 +22,8 @@ export async function runRole(
   name: RoleName,
   { config, only, logger, signal }: RunOptions,
 ): Promise<number> {
-  // V8 lets a small heap grow fourfold between two collections, this one of 60 MB to 230 in a backfill.
+  // V8 lets a small heap grow fourfold between two collections, this one of 60 MB to 230 in a backfill. Set here, so
+  // that a unit or a container which starts Node itself needs no flag for it.
   if (name === "projector") setFlagsFromString("--heap-growing-percent=100");
   const cells = roleCells(config, name);
   const context = { config: cells[0].config, cells, logger, signal };
