@@ -16,6 +16,7 @@ import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
 import { serve } from "./installation.ts";
 import { type Memory, type MemoryMeter, measureMemory } from "./memory.ts";
+import { installedPonder } from "./ponder/process.ts";
 import { processorMs } from "./ponder/processor.ts";
 import { withDatabase } from "./server.ts";
 
@@ -31,7 +32,7 @@ const comparedUpTo = 2_000_000;
 const transactionsInBlock = (facts: number) => (facts > comparedUpTo ? 20 : 3);
 const withinMs = 4 * 3_600_000;
 const schema = "alone";
-const asItComes: PonderTuning = { flags: [], settings: {} };
+const asItComes: PonderTuning = { flags: [], program: [installedPonder], settings: {} };
 /** As on a machine with 4 GB: PostgreSQL takes a quarter of the memory, at most 4 GB. */
 const sharedBuffers = { shared_buffers: "1GB" };
 

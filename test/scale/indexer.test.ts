@@ -12,7 +12,7 @@ import { type ChainId, commonConduit, seaport, wrappedNative } from "../../abis/
 import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import { readConfig } from "../../api/run/config/read-config.ts";
-import { ponderDirectory } from "../../api/run/indexer/schema-name.ts";
+import { ponderDirectory } from "../../api/run/programs/installed-paths.ts";
 import { runRole } from "../../api/run/roles/indexer.ts";
 import { type RunningRole, roleDatabase } from "../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";

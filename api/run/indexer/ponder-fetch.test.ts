@@ -7,8 +7,8 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ponderDirectory } from "../programs/installed-paths.ts";
 import { callsByHttp } from "./ponder-process.ts";
-import { ponderDirectory } from "./schema-name.ts";
 
 const json = (value: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...value });
 const block = { number: "0x10", text: "é".repeat(100_000) };

@@ -3,8 +3,10 @@ import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test, vi } from "vitest";
 import { erc721Abi } from "../../../abis/tokens.ts";
+import { launch } from "../programs/program.ts";
 import { preload, startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
+import { ponderVersion } from "./schema-name.ts";
 
 /** Of Node: V8 compiles and collects in four of them, from its start. */
 const leastThreads = 5;
@@ -31,6 +33,13 @@ test.runIf(isLinux)("in the background, all threads of Ponder have a low priorit
     ponder.kill();
     await ponder.exited;
   }
+});
+
+test("Ponder's program is the installed release", () => {
+  const version = execFileSync(process.execPath, launch("ponder", "--version"), {
+    encoding: "utf8",
+  });
+  expect(version.trim()).toBe(ponderVersion());
 });
 
 /** Samples its event loop as Ponder's metrics do; prints how often it did within half a second. */

@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { readEnvironment } from "../config/read-config.ts";
-import { ponderDirectory, projectRoot } from "./schema-name.ts";
+import { projectRoot } from "../programs/installed-paths.ts";
+import { launch } from "../programs/program.ts";
 
 export type PonderProcess = {
   pid: number | undefined;
@@ -28,8 +29,12 @@ const inheritedVariables = [
   "SSL_CERT_FILE",
 ];
 const stopTimeoutMs = 4_000;
-/** Flags of Node and settings of Ponder. */
-export type PonderTuning = { flags: readonly string[]; settings: Record<string, string> };
+/** Flags of Node, the program with its first arguments, and settings of Ponder. */
+export type PonderTuning = {
+  flags: readonly string[];
+  program: readonly string[];
+  settings: Record<string, string>;
+};
 const modules = pathToFileURL(join(projectRoot, "api/run/indexer/"));
 /** Its JSON-RPC calls by `node:http`. */
 export const callsByHttp = ["--import", new URL("ponder-fetch.mjs", modules).href];
@@ -38,6 +43,7 @@ const withoutLiveQueries = ["--import", new URL("ponder-live-query.mjs", modules
 const tuned: PonderTuning = {
   // The heap may grow by so much between two collections: half the memory, for some 6 % of Ponder's processor time.
   flags: ["--heap-growing-percent=50", ...callsByHttp, ...withoutLiveQueries],
+  program: launch("ponder"),
   settings: {
     // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
     PONDER_CACHE_BYTES: "0",
@@ -76,7 +82,7 @@ export function startPonder(start: PonderStart): PonderProcess {
   const command = [
     // Without the first flag it logs a deprecation warning of its database driver at every start.
     ...[process.execPath, "--no-deprecation", ...tuning.flags, "--import", preload],
-    join(ponderDirectory, "dist/esm/bin/ponder.js"),
+    ...tuning.program,
     ...[
       "start",
       "--root",

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ponderDirectory, projectRoot } from "../programs/installed-paths.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
-
-/** The directory of `ponder.config.ts`. */
-export const projectRoot = join(import.meta.dirname, "../../..");
-export const ponderDirectory = join(projectRoot, "node_modules/ponder");
 
 /**
  * `ponder_<chain id>_<8 hex digits>`, a hash of what is indexed and of the code that decodes it. It covers everything
@@ -29,7 +26,7 @@ function decoderFiles(): string[] {
   return ["ponder.config.ts", "ponder.schema.ts", ...handlers].toSorted();
 }
 
-function ponderVersion(): string {
+export function ponderVersion(): string {
   const manifest = join(ponderDirectory, "package.json");
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }

@@ -1,9 +1,10 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-
-const root = resolve(import.meta.dirname, "../../..");
+import { compilePonder } from "./compile-ponder.ts";
+import { projectRoot } from "./installed-paths.ts";
+import { requireOfBuild } from "./require-of-build.ts";
 
 /** The programs, by name: `service` is every process of `npm start`, `devnet` the local chains. */
 const programs = {
@@ -30,7 +31,7 @@ async function buildPrograms(directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const unfinished = await mkdtemp(`${directory}-`);
   try {
-    await compile(unfinished);
+    await Promise.all([compile(unfinished), compilePonder(unfinished, directory)]);
     await chmod(unfinished, 0o755);
     await rename(unfinished, directory).catch(async (error) => {
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
@@ -42,7 +43,7 @@ async function buildPrograms(directory: string): Promise<void> {
 
 async function compile(outdir: string): Promise<void> {
   await build({
-    absWorkingDir: root,
+    absWorkingDir: projectRoot,
     entryPoints: Object.entries(programs).map(([out, path]) => ({ in: path, out })),
     outdir,
     outExtension: { ".js": ".mjs" },
@@ -55,11 +56,9 @@ async function compile(outdir: string): Promise<void> {
     plugins: [keepSourcePaths],
     sourcemap: "linked",
     sourcesContent: false,
+    minifyWhitespace: true,
     logLevel: "silent",
-    // CommonJS packages call `require` for Node's own modules.
-    banner: {
-      js: 'import { createRequire as createRequireOfBuild } from "node:module"; const require = createRequireOfBuild(import.meta.url);',
-    },
+    banner: requireOfBuild,
   });
 }
 

@@ -1,5 +1,5 @@
-// Runs a program of the project: `node api/run/programs/launch.mjs service|op|devnet ...`; `build` only builds them and
-// prints where. JavaScript, because it runs before anything is compiled, and on a Node that is too old.
+// Runs a program of the project: `node api/run/programs/launch.mjs service|op|devnet|ponder ...`; `build` only builds
+// them and prints where. JavaScript, because it runs before anything is compiled, and on a Node that is too old.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /** Programs of the project that run in processes of their own; `build` compiles them and prints where they are. */
-export type Program = "service" | "op" | "devnet" | "build";
+export type Program = "service" | "op" | "devnet" | "ponder" | "build";
 
 const launcher = join(import.meta.dirname, "launch.mjs");
 

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogSink } from "../output/logger.ts";
+import { projectRoot } from "../programs/installed-paths.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
-
-const projectRoot = resolve(import.meta.dirname, "../../..");
 
 export type ChildOptions = {
   /** Shown in its log lines. */

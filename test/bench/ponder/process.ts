@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { findFreePort } from "../../../api/run/free-port.ts";
-import { ponderDirectory } from "../../../api/run/indexer/schema-name.ts";
+import { ponderDirectory } from "../../../api/run/programs/installed-paths.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { processorMs } from "./processor.ts";
 
@@ -69,8 +69,11 @@ export async function startApp(app: App): Promise<RunningApp> {
   };
 }
 
+/** Its command line as it is installed. */
+export const installedPonder = join(ponderDirectory, "dist/esm/bin/ponder.js");
+
 const argumentsOf = ({ command, schema }: App, port: number) => [
-  ...["--no-deprecation", join(ponderDirectory, "dist/esm/bin/ponder.js"), command],
+  ...["--no-deprecation", installedPonder, command],
   ...["--root", root, "--schema", schema, "--log-format", "json", "--log-level", "info"],
   ...["--hostname", "127.0.0.1", "--port", `${port}`],
 ];
