@@ -14,28 +14,36 @@ const external =
 const packageName = "ponder-package";
 const modules = join(ponderDirectory, "dist/esm");
 
-type Change = { of: string; by: (outdir: string) => string };
+const bloom = join(import.meta.dirname, "ponder-bloom.ts");
+
+type Change = { of: RegExp; by: (outdir: string) => string };
 
 /** In Ponder's modules, by path. What is not found there anymore stops the build: Ponder was upgraded. */
 const changes: Record<string, readonly Change[]> = {
   "build/index.js": [
     // The project's modules get the same `ponder` as the program, not a second one of a thousand files.
     {
-      of: "publicDir: false,",
+      of: /publicDir: false,/,
       by: (outdir) =>
         `publicDir: false, resolve: { alias: { ponder: "${outdir}/${packageName}.mjs" } },`,
     },
     // It would compile the program as if it were the project's.
     {
-      of: "server: { hmr: false },",
+      of: /server: { hmr: false },/,
       by: () => "server: { hmr: false, preTransformRequests: false },",
     },
   ],
   "runtime/historical.js": [
     // It takes as many blocks at a time as it stores in so many milliseconds, all of them in memory.
     {
-      of: `target: params.common.options.command === "dev" ? 2000 : 10000,`,
+      of: /target: params\.common\.options\.command === "dev" \? 2000 : 10000,/,
       by: () => "target: 5000,",
+    },
+  ],
+  "sync-realtime/bloom.js": [
+    {
+      of: /export const isInBloom = .*?\n};/s,
+      by: () => `export { isInBloom }; import { isInBloom } from ${JSON.stringify(bloom)};`,
     },
   ],
 };
@@ -86,8 +94,8 @@ const changeModules = (outdir: string): Plugin => ({
     onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
       let changed = await readFile(path, "utf8");
       for (const { of, by } of changes[relative(modules, path)] ?? []) {
-        if (!changed.includes(of)) throw new Error(`${path} has no "${of}"`);
-        changed = changed.replace(of, by(outdir));
+        if (!of.test(changed)) throw new Error(`${path} does not match ${of}`);
+        changed = changed.replace(of, () => by(outdir));
       }
       // It finds its own files by the module's path.
       const url = JSON.stringify(pathToFileURL(path).href);
