@@ -1,22 +1,14 @@
 import { sql } from "kysely";
-import { pino } from "pino";
-import { readConfig } from "../../api/run/config/read-config.ts";
-import { findFreePort } from "../../api/run/free-port.ts";
-import { checkRpcs } from "../../api/run/indexer/check-rpcs.ts";
-import { indexedSources } from "../../api/run/indexer/indexed-sources.ts";
-import { readPonderLog } from "../../api/run/indexer/ponder-log.ts";
-import { type PonderTuning, startPonder } from "../../api/run/indexer/ponder-process.ts";
-import { ponderSettings } from "../../api/run/indexer/ponder-settings.ts";
 import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
 import { readLogHead } from "../../projections/log/read-log-head.ts";
 import { hasProjectionsWithin } from "../../projections/log/status.ts";
-import { getJson, pipelineSettings, until } from "../support/database/pipeline.ts";
+import { asInstalled, startPonderAlone } from "../support/chain/ponder.ts";
+import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
 import { serve } from "./installation.ts";
 import { type Memory, type MemoryMeter, measureMemory } from "./memory.ts";
-import { installedPonder } from "./ponder/process.ts";
 import { processorMs } from "./ponder/processor.ts";
 import { withDatabase } from "./server.ts";
 
@@ -24,7 +16,7 @@ const chainId = 1;
 /** One of a million facts takes half an hour. */
 const roundsOf = (facts: number) => (facts < 500_000 ? 2 : 1);
 /** Beyond it Ponder alone is left out, and what counts is memory. */
-const comparedUpTo = 2_000_000;
+const comparedUpTo = 100_000;
 /**
  * A million facts in about 200,000 blocks. More of them lie as close as in recorded blocks of Ethereum, which have 33 on
  * average: ten million take an hour and not three, and a block takes more memory.
@@ -32,7 +24,6 @@ const comparedUpTo = 2_000_000;
 const transactionsInBlock = (facts: number) => (facts > comparedUpTo ? 20 : 3);
 const withinMs = 4 * 3_600_000;
 const schema = "alone";
-const asItComes: PonderTuning = { flags: [], program: [installedPonder], settings: {} };
 /** As on a machine with 4 GB: PostgreSQL takes a quarter of the memory, at most 4 GB. */
 const sharedBuffers = { shared_buffers: "1GB" };
 
@@ -78,31 +69,13 @@ type Given = {
   url: string;
 };
 
-async function indexAlone({ node, orphanGuard, db, url }: Given): Promise<Spent> {
-  const chains = [{ chainId, rpcUrl: node.url }];
-  const config = readConfig(await pipelineSettings({ databaseUrl: url, chains }));
-  const chain = config.chains.find((one) => one.chainId === chainId);
-  if (chain === undefined) throw new Error("the chain is not configured");
-  const sources = indexedSources(chain, config.curated);
-  const settings = ponderSettings({ chain, sources, databaseUrl: url }, await checkRpcs(chain));
+async function indexAlone({ node, orphanGuard, db, url: databaseUrl }: Given): Promise<Spent> {
+  const chain = { chainId, rpcUrl: node.url };
   const spent = meter(node);
-  let onLive = () => {};
-  const live = new Promise<"live">((resolve) => {
-    onLive = () => resolve("live");
-  });
-  const ponder = startPonder({
-    ...{ schema, settings, port: await findFreePort(), tuning: asItComes },
-    onLine: readPonderLog({
-      ...{ chainId, indexer: schema, logger: pino({ level: "silent" }), secrets: [] },
-      onLive,
-    }),
-  });
-  orphanGuard.add(ponder.pid ?? 0, "SIGTERM");
-  const end = await Promise.race([live, ponder.exited]);
-  if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
+  const tuning = asInstalled;
+  const ponder = await startPonderAlone({ chain, databaseUrl, schema, tuning, orphanGuard });
   const result = spent(await countRows(db, sql.table(`${schema}.event`)));
   await ponder.stop();
-  orphanGuard.remove(ponder.pid ?? 0);
   return result;
 }
 

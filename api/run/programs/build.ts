@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { compilePonder } from "./compile-ponder.ts";
 import { projectRoot } from "./installed-paths.ts";
+import { compilePonder } from "./ponder/compile.ts";
 import { requireOfBuild } from "./require-of-build.ts";
 
 /** The programs, by name: `service` is every process of `npm start`, `devnet` the local chains. */

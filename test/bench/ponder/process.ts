@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { findFreePort } from "../../../api/run/free-port.ts";
-import { ponderDirectory } from "../../../api/run/programs/installed-paths.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { installedPonder } from "../../support/chain/ponder.ts";
 import { processorMs } from "./processor.ts";
 
 const root = join(import.meta.dirname, "../ponder-app");
@@ -68,9 +68,6 @@ export async function startApp(app: App): Promise<RunningApp> {
     },
   };
 }
-
-/** Its command line as it is installed. */
-export const installedPonder = join(ponderDirectory, "dist/esm/bin/ponder.js");
 
 const argumentsOf = ({ command, schema }: App, port: number) => [
   ...["--no-deprecation", installedPonder, command],

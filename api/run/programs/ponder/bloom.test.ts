@@ -3,8 +3,8 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { bytesToHex, type Hex, hexToBytes, keccak256 } from "viem";
 import { expect, test } from "vitest";
-import { ponderDirectory } from "./installed-paths.ts";
-import { isInBloom } from "./ponder-bloom.ts";
+import { ponderDirectory } from "../installed-paths.ts";
+import { isInBloom } from "./bloom.ts";
 
 type Bloom = { isInBloom: (bloom: Hex, input: Hex) => boolean };
 const path = join(ponderDirectory, "dist/esm/sync-realtime/bloom.js");

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { ponderDirectory, projectRoot } from "./installed-paths.ts";
-import { requireOfBuild } from "./require-of-build.ts";
+import { ponderDirectory, projectRoot } from "../installed-paths.ts";
+import { requireOfBuild } from "../require-of-build.ts";
 
 /**
  * Packages that find files beside their own, that a start seldom needs, or whose classes are changed before Ponder runs
@@ -14,7 +14,9 @@ const external =
 const packageName = "ponder-package";
 const modules = join(ponderDirectory, "dist/esm");
 
-const bloom = join(import.meta.dirname, "ponder-bloom.ts");
+/** Imports what replaces a function of Ponder's. */
+const importing = (name: string, file: string) =>
+  `import { ${name} } from ${JSON.stringify(join(import.meta.dirname, file))};`;
 
 type Change = { of: RegExp; by: (outdir: string) => string };
 
@@ -43,8 +45,21 @@ const changes: Record<string, readonly Change[]> = {
   "sync-realtime/bloom.js": [
     {
       of: /export const isInBloom = .*?\n};/s,
-      by: () => `export { isInBloom }; import { isInBloom } from ${JSON.stringify(bloom)};`,
+      by: () => `export { isInBloom }; ${importing("isInBloom", "bloom.ts")}`,
     },
+  ],
+  "runtime/filter.js": [
+    {
+      of: /const isValueMatched = .*?\n};/s,
+      by: () => importing("isValueMatched", "value-matches.ts"),
+    },
+  ],
+  "sync-store/index.js": [
+    {
+      of: /db\s+\.insert\((PONDER_SYNC\.(?:blocks|logs|transactions))\)\s+\.values\((\w+\s+\.slice\(i, i \+ batchSize\).*?)\)\s+\.onConflictDoNothing\(\{\s+target: (.*?),\s+\}\)/gs,
+      by: () => "insertRows(db, $1, $2, $3)",
+    },
+    { of: /^/, by: () => importing("insertRows", "insert-rows.ts") },
   ],
 };
 
@@ -92,14 +107,15 @@ const changeModules = (outdir: string): Plugin => ({
   name: "change-modules",
   setup({ onLoad }) {
     onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
-      let changed = await readFile(path, "utf8");
+      let code = await readFile(path, "utf8");
       for (const { of, by } of changes[relative(modules, path)] ?? []) {
-        if (!of.test(changed)) throw new Error(`${path} does not match ${of}`);
-        changed = changed.replace(of, () => by(outdir));
+        const changed = code.replace(of, by(outdir));
+        if (changed === code) throw new Error(`${path} does not match ${of}`);
+        code = changed;
       }
       // It finds its own files by the module's path.
       const url = JSON.stringify(pathToFileURL(path).href);
-      return { contents: changed.replaceAll("import.meta.url", url), loader: "js" };
+      return { contents: code.replaceAll("import.meta.url", url), loader: "js" };
     });
   },
 });
