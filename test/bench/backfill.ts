@@ -16,7 +16,7 @@ const chainId = 1;
 /** One of a million facts takes half an hour. */
 const roundsOf = (facts: number) => (facts < 500_000 ? 2 : 1);
 /** Beyond it Ponder alone is left out, and what counts is memory. */
-const comparedUpTo = 100_000;
+const comparedUpTo = 2_000_000;
 /**
  * A million facts in about 200,000 blocks. More of them lie as close as in recorded blocks of Ethereum, which have 33 on
  * average: ten million take an hour and not three, and a block takes more memory.

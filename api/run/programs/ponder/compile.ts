@@ -53,6 +53,11 @@ const changes: Record<string, readonly Change[]> = {
       of: /const isValueMatched = .*?\n};/s,
       by: () => importing("isValueMatched", "value-matches.ts"),
     },
+    // Nearly all filters are for another event: that is compared before numbers are parsed.
+    {
+      of: /export const isLogFilterMatched = \(\{ filter, log, \}\) => \{/,
+      by: () => "$&\nif (isValueMatched(filter.topic0, log.topics[0]) === false) return false;",
+    },
   ],
   "sync-store/index.js": [
     {
