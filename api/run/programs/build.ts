@@ -31,7 +31,11 @@ async function buildPrograms(directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const unfinished = await mkdtemp(`${directory}-`);
   try {
-    await Promise.all([compile(unfinished), compilePonder(unfinished, directory)]);
+    const compiled = await Promise.allSettled([
+      compile(unfinished),
+      compilePonder(unfinished, directory),
+    ]);
+    for (const one of compiled) if (one.status === "rejected") throw one.reason;
     await chmod(unfinished, 0o755);
     await rename(unfinished, directory).catch(async (error) => {
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;

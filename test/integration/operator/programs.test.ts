@@ -1,14 +1,5 @@
 import { execFile } from "node:child_process";
-import {
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +8,49 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 const root = resolve(import.meta.dirname, "../../..");
 const run = promisify(execFile);
 let project: string;
+
+/** A Ponder of a few lines, with the places that our program changes. */
+const ponder = {
+  "index.js": "",
+  "bin/ponder.js": `
+    import { settings } from "../build/index.js";
+    import { isLogFilterMatched } from "../runtime/filter.js";
+    import { range } from "../runtime/historical.js";
+    import { isInBloom } from "../sync-realtime/bloom.js";
+    import { insertLogs } from "../sync-store/index.js";
+    const isMatched = (topic) =>
+      isLogFilterMatched({ filter: { topic0: ["0xa", "0xb"] }, log: { topics: [topic] } });
+    const $client = { query: ({ text }) => text.includes("unnest") };
+    const logs = { [Symbol.for("drizzle:Columns")]: {} };
+    await insertLogs({ $client }, { logs });
+    console.log(process.argv[2], JSON.stringify({
+      ...{ settings, range, matched: ["0xA", "0xc"].map(isMatched) },
+      inBloom: isInBloom("0x" + "00".repeat(256), "0xa0"),
+    }));`,
+  "build/index.js": "export const settings = { publicDir: false, server: { hmr: false }, };",
+  "runtime/historical.js":
+    'export const range = { target: params.common.options.command === "dev" ? 2000 : 10000, };',
+  "runtime/filter.js": `
+const isValueMatched = () => {
+    throw new Error("Ponder's own");
+};
+export const isLogFilterMatched = ({ filter, log, }) => {
+    return true;
+};`,
+  "sync-realtime/bloom.js": `
+export const isInBloom = () => {
+    throw new Error("Ponder's own");
+};`,
+  "sync-store/index.js": `
+export const insertLogs = (db, PONDER_SYNC, logs = [], i = 0, batchSize = 1) => db
+                    .insert(PONDER_SYNC.logs)
+                    .values(logs
+                    .slice(i, i + batchSize)
+                    .map((log) => log))
+                    .onConflictDoNothing({
+                    target: [],
+                });`,
+};
 
 /** A project of the same layout with programs of a line or two, and the launcher of this one. */
 beforeAll(async () => {
@@ -30,12 +64,10 @@ beforeAll(async () => {
     '\n\nthrow new Error("on the third line" as string);',
   );
   await writeSource("devnet/main.ts", "");
-  await mkdir(join(project, "api/run/programs"));
-  for (const name of ["launch.mjs", "build.ts"]) {
-    await copyFile(join(root, "api/run/programs", name), join(project, "api/run/programs", name));
-  }
-  await mkdir(join(project, "node_modules"));
-  for (const name of ["esbuild", "tsx", "get-tsconfig", "resolve-pkg-maps", "@esbuild"]) {
+  const programs = "api/run/programs";
+  await cp(join(root, programs), join(project, programs), { recursive: true });
+  for (const [name, code] of Object.entries(ponder)) await writeModule(name, code);
+  for (const name of ["esbuild", "tsx", "get-tsconfig", "resolve-pkg-maps", "@esbuild", "viem"]) {
     await symlink(join(root, "node_modules", name), join(project, "node_modules", name));
   }
 });
@@ -53,6 +85,8 @@ async function launch(...args: string[]): Promise<string> {
   return stdout;
 }
 
+const writeModule = (name: string, code: string) =>
+  writeSource(join("node_modules/ponder/dist/esm", name), code);
 const builds = () => readdir(join(project, "node_modules/.cache/programs"));
 
 it("is built once by processes that start at the same time, and finds files by its own source's path", async () => {
@@ -60,6 +94,18 @@ it("is built once by processes that start at the same time, and finds files by i
 
   expect(new Set(outputs)).toEqual(new Set([`first ${join(project, "api")} argument\n`]));
   expect(await builds()).toHaveLength(1);
+});
+
+it("is Ponder's command line with its changes", async () => {
+  const [argument, changed] = (await launch("ponder", "start")).split(/ (.*)/s);
+  expect(argument).toBe("start");
+  const [build] = await builds();
+  const alias = join(project, "node_modules/.cache/programs", `${build}`, "ponder-package.mjs");
+  const server = { hmr: false, preTransformRequests: false };
+  expect(JSON.parse(`${changed}`)).toEqual({
+    settings: { publicDir: false, resolve: { alias: { ponder: alias } }, server },
+    ...{ range: { target: 5_000 }, matched: [true, false], inBloom: false },
+  });
 });
 
 it("is built again when a source has changed", async () => {
@@ -93,6 +139,19 @@ it("removes builds that are unused for long, of none that may be in use or that 
 
 it("fails with the line of the source", async () => {
   await expect(launch("op")).rejects.toThrow(/api\/run\/operator\/main\.ts:3:7/);
+});
+
+it("does not start when an upgraded Ponder lacks a place that is changed", async () => {
+  const before = await builds();
+  const renamed = ponder["sync-realtime/bloom.js"].replace("isInBloom", "isInFilter");
+  await writeModule("sync-realtime/bloom.js", renamed);
+  await writeSource("package-lock.json", '{ "upgraded": true }');
+  await expect(launch("ponder")).rejects.toThrow(/bloom\.js does not match/);
+
+  await writeModule("bin/ponder.js", "");
+  await expect(launch("ponder")).rejects.toThrow(/Ponder has no build\/index\.js/);
+  expect(await builds()).toEqual(before);
+  for (const [name, code] of Object.entries(ponder)) await writeModule(name, code);
 });
 
 it("does not start when a module does not compile, and leaves no build", async () => {

@@ -20,7 +20,7 @@ const importing = (name: string, file: string) =>
 
 type Change = { of: RegExp; by: (outdir: string) => string };
 
-/** In Ponder's modules, by path. What is not found there anymore stops the build: Ponder was upgraded. */
+/** In Ponder's modules, by path. Without one of these places there is no build: Ponder was upgraded. */
 const changes: Record<string, readonly Change[]> = {
   "build/index.js": [
     // The project's modules get the same `ponder` as the program, not a second one of a thousand files.
@@ -73,6 +73,7 @@ const changes: Record<string, readonly Change[]> = {
  * thousand, which takes a third of the time to load. Throws when a module does not compile.
  */
 export async function compilePonder(unfinished: string, directory: string): Promise<void> {
+  const { changeModules, expectAllChanged } = openChanges(directory);
   await build({
     absWorkingDir: projectRoot,
     entryPoints: [
@@ -86,13 +87,14 @@ export async function compilePonder(unfinished: string, directory: string): Prom
     platform: "node",
     format: "esm",
     target: "node20",
-    plugins: [keepExternal, changeModules(directory)],
+    plugins: [keepExternal, changeModules],
     // Names stay, for stack traces.
     minifyWhitespace: true,
     chunkNames: "ponder/[name]-[hash]",
     logLevel: "silent",
     banner: requireOfBuild,
   });
+  expectAllChanged();
 }
 
 /** As Ponder finds them: the project has other releases of some, which its dependencies would load as well. */
@@ -108,19 +110,28 @@ const keepExternal: Plugin = {
   },
 };
 
-const changeModules = (outdir: string): Plugin => ({
-  name: "change-modules",
-  setup({ onLoad }) {
-    onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
-      let code = await readFile(path, "utf8");
-      for (const { of, by } of changes[relative(modules, path)] ?? []) {
-        const changed = code.replace(of, by(outdir));
-        if (changed === code) throw new Error(`${path} does not match ${of}`);
-        code = changed;
-      }
-      // It finds its own files by the module's path.
-      const url = JSON.stringify(pathToFileURL(path).href);
-      return { contents: code.replaceAll("import.meta.url", url), loader: "js" };
-    });
-  },
-});
+function openChanges(outdir: string) {
+  const missing = new Set(Object.keys(changes));
+  const changeModules: Plugin = {
+    name: "change-modules",
+    setup({ onLoad }) {
+      onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
+        const name = relative(modules, path);
+        let code = await readFile(path, "utf8");
+        for (const { of, by } of changes[name] ?? []) {
+          const changed = code.replace(of, by(outdir));
+          if (changed === code) throw new Error(`${path} does not match ${of}`);
+          code = changed;
+        }
+        missing.delete(name);
+        // It finds its own files by the module's path.
+        const url = JSON.stringify(pathToFileURL(path).href);
+        return { contents: code.replaceAll("import.meta.url", url), loader: "js" };
+      });
+    },
+  };
+  const expectAllChanged = () => {
+    if (missing.size > 0) throw new Error(`Ponder has no ${[...missing].join(", ")}`);
+  };
+  return { changeModules, expectAllChanged };
+}
