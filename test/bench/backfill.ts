@@ -7,6 +7,7 @@ import { asInstalled, startPonderAlone } from "../support/chain/ponder.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
+import type { RequestCounts } from "./generated-chain/rpc-methods.ts";
 import { serve } from "./installation.ts";
 import { type Memory, type MemoryMeter, measureMemory } from "./memory.ts";
 import { processorMs } from "./ponder/processor.ts";
@@ -30,7 +31,7 @@ const sharedBuffers = { shared_buffers: "1GB" };
 /** Seconds from nothing to the end, processor seconds of all processes but the node, and how many events are stored. */
 type Spent = { seconds: number; processorSeconds: number; events: number };
 type Compared = { ponder: Spent; ours: Spent };
-type Round = { ponder: Spent | undefined; ours: Spent; memory: Memory };
+type Round = { ponder: Spent | undefined; ours: Spent; requests: RequestCounts; memory: Memory };
 
 /**
  * From an empty database until the last row is served, and Ponder alone with the same events over the same chain, its
@@ -48,11 +49,13 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
           ? undefined
           : await withDatabase((db, url) => indexAlone({ ...given, db, url }), sharedBuffers);
       const meter = measureMemory(node.pid);
+      await node.takeRequests();
       const ours = await withDatabase(async (db, url) => {
         const endReports = reportTenths(db, facts, meter);
         return await serveAll({ ...given, db, url }).finally(endReports);
       }, sharedBuffers);
-      measured.push({ ponder, ours, memory: await meter.stop() });
+      const requests = await node.takeRequests();
+      measured.push({ ponder, ours, requests, memory: await meter.stop() });
       if (ponder !== undefined) expectSame(ponder, ours);
     }
     return figuresOf(measured, node);
@@ -155,6 +158,8 @@ function figuresOf(measured: readonly Round[], { lastBlock }: ChainNode): Figure
   const comparison = (name: string, goal: Goal, of: (spent: Compared) => number) =>
     compared.length === 0 ? [] : [medianFigure(`backfill, ${name}`, compared.map(of), goal, size)];
   const rate = { unit: "facts/s" } as const;
+  const each = { unit: "requests" } as const;
+  const perThousand = (requests: number) => (requests * 1_000) / lastBlock;
   return [
     ...comparison(
       "of Ponder's speed alone",
@@ -169,6 +174,13 @@ function figuresOf(measured: readonly Round[], { lastBlock }: ChainNode): Figure
     ...comparison("Ponder alone", rate, ({ ponder }) => events / ponder.seconds),
     figure("until the last row is served", rate, ({ ours }) => events / ours.seconds),
     figure("processor seconds", { unit: "s" }, ({ ours }) => ours.processorSeconds),
+    figure("requests for ranges of logs, 1,000 blocks", each, ({ requests }) =>
+      perThousand(requests.blurRanges + requests.otherRanges),
+    ),
+    figure("requests for blocks and receipts, 1,000 blocks", each, ({ requests }) => {
+      const { blurBlocks, otherBlocks, blurReceipts, otherReceipts } = requests;
+      return perThousand(blurBlocks + otherBlocks + blurReceipts + otherReceipts);
+    }),
     figure(
       "memory of all processes, 1 GB of shared buffers",
       { unit: "MB", atMost: 2_500 },

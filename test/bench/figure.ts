@@ -1,4 +1,4 @@
-type Unit = "ms" | "s" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "readers";
+type Unit = "ms" | "s" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "requests" | "readers";
 
 /** One measurement, printed as a table row and a line of JSON. */
 export type Figure = {
