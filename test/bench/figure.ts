@@ -79,6 +79,7 @@ const decimals: Record<Unit, number> = {
   ratio: 2,
   B: 1,
   MB: 0,
+  requests: 0,
   readers: 0,
 };
 

@@ -18,53 +18,55 @@ const modules = join(ponderDirectory, "dist/esm");
 const importing = (name: string, file: string) =>
   `import { ${name} } from ${JSON.stringify(join(import.meta.dirname, file))};`;
 
-type Change = { of: RegExp; by: (outdir: string) => string };
+type Change = { pattern: RegExp; replacement: (outdir: string) => string };
 
 /** In Ponder's modules, by path. Without one of these places there is no build: Ponder was upgraded. */
 const changes: Record<string, readonly Change[]> = {
   "build/index.js": [
     // The project's modules get the same `ponder` as the program, not a second one of a thousand files.
     {
-      of: /publicDir: false,/,
-      by: (outdir) =>
+      pattern: /publicDir: false,/,
+      replacement: (outdir) =>
         `publicDir: false, resolve: { alias: { ponder: "${outdir}/${packageName}.mjs" } },`,
     },
     // It would compile the program as if it were the project's.
     {
-      of: /server: { hmr: false },/,
-      by: () => "server: { hmr: false, preTransformRequests: false },",
+      pattern: /server: { hmr: false },/,
+      replacement: () => "server: { hmr: false, preTransformRequests: false },",
     },
   ],
   "runtime/historical.js": [
     // It takes as many blocks at a time as it stores in so many milliseconds, all of them in memory.
     {
-      of: /target: params\.common\.options\.command === "dev" \? 2000 : 10000,/,
-      by: () => "target: 5000,",
+      pattern: /target: params\.common\.options\.command === "dev" \? 2000 : 10000,/,
+      replacement: () => "target: 5000,",
     },
   ],
   "sync-realtime/bloom.js": [
     {
-      of: /export const isInBloom = .*?\n};/s,
-      by: () => `export { isInBloom }; ${importing("isInBloom", "bloom.ts")}`,
+      pattern: /export const isInBloom = .*?\n};/s,
+      replacement: () => `export { isInBloom }; ${importing("isInBloom", "bloom.ts")}`,
     },
   ],
   "runtime/filter.js": [
     {
-      of: /const isValueMatched = .*?\n};/s,
-      by: () => importing("isValueMatched", "value-matches.ts"),
+      pattern: /const isValueMatched = .*?\n};/s,
+      replacement: () => importing("isValueMatched", "value-matches.ts"),
     },
     // Nearly all filters are for another event: that is compared before numbers are parsed.
     {
-      of: /export const isLogFilterMatched = \(\{ filter, log, \}\) => \{/,
-      by: () => "$&\nif (isValueMatched(filter.topic0, log.topics[0]) === false) return false;",
+      pattern: /export const isLogFilterMatched = \(\{ filter, log, \}\) => \{/,
+      replacement: () =>
+        "$&\nif (isValueMatched(filter.topic0, log.topics[0]) === false) return false;",
     },
   ],
   "sync-store/index.js": [
     {
-      of: /db\s+\.insert\((PONDER_SYNC\.(?:blocks|logs|transactions))\)\s+\.values\((\w+\s+\.slice\(i, i \+ batchSize\).*?)\)\s+\.onConflictDoNothing\(\{\s+target: (.*?),\s+\}\)/gs,
-      by: () => "insertRows(db, $1, $2, $3)",
+      pattern:
+        /db\s+\.insert\((PONDER_SYNC\.(?:blocks|logs|transactions))\)\s+\.values\((\w+\s+\.slice\(i, i \+ batchSize\).*?)\)\s+\.onConflictDoNothing\(\{\s+target: (.*?),\s+\}\)/gs,
+      replacement: () => "insertRows(db, $1, $2, $3)",
     },
-    { of: /^/, by: () => importing("insertRows", "insert-rows.ts") },
+    { pattern: /^/, replacement: () => importing("insertRows", "insert-rows.ts") },
   ],
 };
 
@@ -118,9 +120,9 @@ function openChanges(outdir: string) {
       onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
         const name = relative(modules, path);
         let code = await readFile(path, "utf8");
-        for (const { of, by } of changes[name] ?? []) {
-          const changed = code.replace(of, by(outdir));
-          if (changed === code) throw new Error(`${path} does not match ${of}`);
+        for (const { pattern, replacement } of changes[name] ?? []) {
+          const changed = code.replace(pattern, replacement(outdir));
+          if (changed === code) throw new Error(`${path} does not match ${pattern}`);
           code = changed;
         }
         missing.delete(name);
