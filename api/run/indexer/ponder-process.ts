@@ -41,7 +41,7 @@ export const callsByHttp = ["--import", new URL("ponder-fetch.mjs", modules).hre
 /** No temporary table with each block. */
 const withoutLiveQueries = ["--import", new URL("ponder-live-query.mjs", modules).href];
 const tuned: PonderTuning = {
-  // The heap may grow by so much between two collections: half the memory, for some 6 % of Ponder's processor time.
+  // The heap may grow by so much between two collections: half the memory, for some 6 % of its processor time.
   flags: ["--heap-growing-percent=50", ...callsByHttp, ...withoutLiveQueries],
   program: launch("ponder"),
   settings: {
