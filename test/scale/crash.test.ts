@@ -201,7 +201,7 @@ async function headOf(db: Database): Promise<bigint> {
 /** One per chain. */
 function pondersOf(indexer: KeptRole): number[] {
   return childrenOf(indexer.pid())
-    .filter(({ command }) => command.includes("ponder.js"))
+    .filter(({ command }) => command.includes("launch.mjs ponder start"))
     .map(({ pid }) => pid);
 }
 
