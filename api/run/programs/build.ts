@@ -60,7 +60,6 @@ async function compile(outdir: string): Promise<void> {
     plugins: [keepSourcePaths],
     sourcemap: "linked",
     sourcesContent: false,
-    minifyWhitespace: true,
     logLevel: "silent",
     banner: requireOfBuild,
   });
