@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +13,8 @@ import { requireOfBuild } from "../require-of-build.ts";
 const external =
   /^(@electric-sql\/pglite|pg|pg-native|pg-query-emscripten|pino|typescript|vite|vite-node)(\/|$)/;
 const packageName = "ponder-package";
-const modules = join(ponderDirectory, "dist/esm");
+/** As the compiler names its modules, where the package is a link. */
+const modules = realpathSync(join(ponderDirectory, "dist/esm"));
 
 /** Imports what replaces a function of Ponder's. */
 const importing = (name: string, file: string) =>
