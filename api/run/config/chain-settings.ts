@@ -77,7 +77,7 @@ export const chainSettings = {
   WRAPPED_NATIVE_EVENTS_33139: wrappedNativeEvents("WAPE on ApeChain", "all"),
   INDEXER_PROCESSES: setting(z.enum(["shared", "separate"]).default("shared"), {
     meaning:
-      "`shared`: what is indexed from the first start on has one indexer, and what a later start adds together has one; `separate`: every exchange, and every collection that is added, has its own, of 250 to 400 MB each",
+      "`shared`: what is indexed from the first start on has one indexer, and what a later start adds together has one; `separate`: every exchange, and every collection that is added, has its own, of 200 to 350 MB each",
     expectation: "shared or separate",
     example: "separate",
   }),

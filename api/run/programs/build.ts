@@ -2,9 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { projectRoot } from "./installed-paths.ts";
+import { compilerOptions } from "./compiler-options.ts";
 import { compilePonder } from "./ponder/compile.ts";
-import { requireOfBuild } from "./require-of-build.ts";
 
 /** The programs, by name: `service` is every process of `npm start`, `devnet` the local chains. */
 const programs = {
@@ -47,21 +46,13 @@ async function buildPrograms(directory: string): Promise<void> {
 
 async function compile(outdir: string): Promise<void> {
   await build({
-    absWorkingDir: projectRoot,
+    ...compilerOptions,
     entryPoints: Object.entries(programs).map(([out, path]) => ({ in: path, out })),
     outdir,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
     external,
     plugins: [keepSourcePaths],
     sourcemap: "linked",
     sourcesContent: false,
-    logLevel: "silent",
-    banner: requireOfBuild,
   });
 }
 

@@ -149,7 +149,7 @@ it("does not start when an upgraded Ponder lacks a place that is changed", async
   await expect(launch("ponder")).rejects.toThrow(/bloom\.js does not match/);
 
   await writeModule("bin/ponder.js", "");
-  await expect(launch("ponder")).rejects.toThrow(/Ponder has no build\/index\.js/);
+  await expect(launch("ponder")).rejects.toThrow(/Ponder: it has no module build\/index\.js/);
   expect(await builds()).toEqual(before);
   for (const [name, code] of Object.entries(ponder)) await writeModule(name, code);
 });

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { ponderDirectory, projectRoot } from "../installed-paths.ts";
-import { requireOfBuild } from "../require-of-build.ts";
+import { compilerOptions } from "../compiler-options.ts";
+import { ponderDirectory } from "../installed-paths.ts";
 
 /**
  * Packages that find files beside their own, that a start seldom needs, or whose classes are changed before Ponder runs
@@ -20,10 +20,10 @@ const modules = realpathSync(join(ponderDirectory, "dist/esm"));
 const importing = (name: string, file: string) =>
   `import { ${name} } from ${JSON.stringify(join(import.meta.dirname, file))};`;
 
-type Change = { pattern: RegExp; replacement: (outdir: string) => string };
+type Patch = { pattern: RegExp; replacement: (outdir: string) => string };
 
-/** In Ponder's modules, by path. Without one of these places there is no build: Ponder was upgraded. */
-const changes: Record<string, readonly Change[]> = {
+/** By module of Ponder's. Without one of these places there is no build: Ponder was upgraded. */
+const patches: Record<string, readonly Patch[]> = {
   "build/index.js": [
     // The project's modules get the same `ponder` as the program, not a second one of a thousand files.
     {
@@ -77,28 +77,20 @@ const changes: Record<string, readonly Change[]> = {
  * thousand, which takes a third of the time to load. Throws when a module does not compile.
  */
 export async function compilePonder(unfinished: string, directory: string): Promise<void> {
-  const { changeModules, expectAllChanged } = openChanges(directory);
+  const { patchModules, expectAllPatched } = openPatches(directory);
   await build({
-    absWorkingDir: projectRoot,
+    ...compilerOptions,
     entryPoints: [
       { in: join(modules, "bin/ponder.js"), out: "ponder" },
       { in: join(modules, "index.js"), out: packageName },
     ],
     outdir: unfinished,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    plugins: [keepExternal, changeModules],
+    plugins: [keepExternal, patchModules],
     // Names stay, for stack traces.
     minifyWhitespace: true,
     chunkNames: "ponder/[name]-[hash]",
-    logLevel: "silent",
-    banner: requireOfBuild,
   });
-  expectAllChanged();
+  expectAllPatched();
 }
 
 /** As Ponder finds them: the project has other releases of some, which its dependencies would load as well. */
@@ -114,18 +106,19 @@ const keepExternal: Plugin = {
   },
 };
 
-function openChanges(outdir: string) {
-  const missing = new Set(Object.keys(changes));
-  const changeModules: Plugin = {
-    name: "change-modules",
+function openPatches(outdir: string) {
+  const missing = new Set(Object.keys(patches));
+  const patchModules: Plugin = {
+    name: "patch-modules",
     setup({ onLoad }) {
       onLoad({ filter: /\/ponder\/dist\/esm\/.*\.js$/ }, async ({ path }) => {
         const name = relative(modules, path);
         let code = await readFile(path, "utf8");
-        for (const { pattern, replacement } of changes[name] ?? []) {
-          const changed = code.replace(pattern, replacement(outdir));
-          if (changed === code) throw new Error(`${path} does not match ${pattern}`);
-          code = changed;
+        for (const { pattern, replacement } of patches[name] ?? []) {
+          const patched = code.replace(pattern, replacement(outdir));
+          if (patched === code)
+            throw new Error(`cannot patch Ponder: ${path} does not match ${pattern}`);
+          code = patched;
         }
         missing.delete(name);
         // It finds its own files by the module's path.
@@ -134,8 +127,9 @@ function openChanges(outdir: string) {
       });
     },
   };
-  const expectAllChanged = () => {
-    if (missing.size > 0) throw new Error(`Ponder has no ${[...missing].join(", ")}`);
+  const expectAllPatched = () => {
+    if (missing.size > 0)
+      throw new Error(`cannot patch Ponder: it has no module ${[...missing].join(", ")}`);
   };
-  return { changeModules, expectAllChanged };
+  return { patchModules, expectAllPatched };
 }
