@@ -15,10 +15,13 @@ type Run = (statement: string) => Promise<unknown>;
 export async function createLock(run: Run, name: string): Promise<void> {
   await run(`do $create$ begin
     if to_regclass(${quoted(viewOf(name))}) is not null then return; end if;
-    begin
-      create schema if not exists ${locksSchema};
-    exception when unique_violation or duplicate_schema then null;
-    end;
+    -- "if not exists" asks for the right to create schemas, which not every process has, also where there is one.
+    if to_regnamespace('${locksSchema}') is null then
+      begin
+        create schema ${locksSchema};
+      exception when unique_violation or duplicate_schema then null;
+      end;
+    end if;
     begin
       create view ${viewOf(name)} as select true as held;
     exception when unique_violation or duplicate_table then null;

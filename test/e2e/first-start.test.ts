@@ -12,6 +12,7 @@ import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orp
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 import { tableOf } from "../support/http/page-tables.ts";
+import { runOp } from "../support/processes/op.ts";
 import {
   readInstallation,
   type StartedService,
@@ -215,6 +216,11 @@ it("each process uses the database as a user of its own, who lacks no right", as
   expect(log.split("\n").filter((line) => /permission denied|must be owner/.test(line))).toEqual(
     [],
   );
+});
+
+it("op doctor finds nothing, not even a note", async () => {
+  const { code, stdout } = await runOp({ DATA_DIR: directory }, "doctor");
+  expect([code, stdout.trim()]).toEqual([0, "no problem found"]);
 });
 
 describe("the first screen", () => {

@@ -59,14 +59,18 @@ export function wantedDefaults(roles: DatabaseRoles): DefaultRight[] {
       { creator, grantee, privilege: "SELECT", objects: "r", schema: null },
     ]);
   const { owner, indexer, projector, jobs, api, console } = roles;
-  const locks = [indexer, projector, jobs].map(
-    (grantee): DefaultRight => ({
-      creator: owner,
-      grantee,
-      privilege: "UPDATE",
-      objects: "r",
-      schema: "locks",
-    }),
+  // Whoever needs a lock first creates it.
+  const lockers = [indexer, projector, jobs];
+  const locks = [...new Set([owner, ...lockers])].flatMap((creator) =>
+    lockers.map(
+      (grantee): DefaultRight => ({
+        creator,
+        grantee,
+        privilege: "UPDATE",
+        objects: "r",
+        schema: "locks",
+      }),
+    ),
   );
   const all = [
     ...readBy(indexer, [projector, jobs, api, console]),

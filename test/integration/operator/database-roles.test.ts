@@ -18,7 +18,7 @@ import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
-import { withLock } from "../../../projections/named-lock.ts";
+import { viewOf, withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { schemaOf, versions } from "../../../projections/versions.ts";
 import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
@@ -364,6 +364,25 @@ describe("the indexer's role", () => {
     ]);
     await sql`drop schema ponder_1_cccccccc cascade`.execute(indexer);
   });
+});
+
+describe("a lock", () => {
+  const lockers = ["owner", "indexer", "projector", "jobs"] as const;
+
+  it.each(lockers)(
+    "that the %s's role creates is taken by every other, with no right lacking",
+    async (creator) => {
+      const name = `first of ${creator}`;
+      await withLock(open(creator), name, async () => {});
+      for (const process of lockers) {
+        await allows(process, [`lock table ${viewOf(name)} in exclusive mode`]);
+      }
+      for (const process of ["api", "console"] as const) {
+        await refuses(process, [`lock table ${viewOf(name)} in exclusive mode`]);
+      }
+      expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+    },
+  );
 });
 
 describe("op", () => {
