@@ -28,6 +28,7 @@ import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request-id.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import { refuseUnknownParameters } from "./http/unknown-parameters.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
 import { answerHome } from "./pages/home.ts";
@@ -50,7 +51,7 @@ import { gaugeUnresolvedEvents } from "./status/unresolved-event-gauges.ts";
 import { describeV1 } from "./v1/describe.ts";
 import { streamEvents } from "./v1/event-stream.ts";
 import { routes as v1Routes } from "./v1/routes.ts";
-import type { Context, V1Route } from "./v1/routing/context.ts";
+import { type Context, type V1Route, v1Parameters } from "./v1/routing/context.ts";
 import { defaultGateways, type MediaLinks } from "./views/media.ts";
 
 export type AppOptions = {
@@ -132,7 +133,8 @@ export function createApp(options: AppOptions): Express {
   app.use(compression({ filter: skipPrepared }));
 
   const document = describeV1(baseUrl, routes);
-  servePath(app, "/v1/openapi.json", { get: [sendFixed(jsonDocument(document, {}))] });
+  const known = refuseUnknownParameters(v1Parameters);
+  servePath(app, "/v1/openapi.json", { get: [known, sendFixed(jsonDocument(document, {}))] });
   servePath(app, "/llms.txt", { get: [sendFixed(llmsDocument(document, baseUrl))] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
@@ -142,6 +144,7 @@ export function createApp(options: AppOptions): Express {
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
+    parameters: v1Parameters,
     challenge: 'ApiKey header="X-API-Key"',
     cache: responseCache,
     ...limits,

@@ -4447,6 +4447,7 @@ export type ErrorCode =
     | "unavailable"
     | "unexpected_consideration"
     | "unknown_collection"
+    | "unknown_parameter"
     | "unsupported_chain"
     | "unsupported_currency"
     | "unsupported_item_type"

@@ -9,6 +9,8 @@ export type ApiProfile<Context = object> = {
   readonly envelope: Envelope;
   /** Prepended to the path of each route. */
   readonly prefix: string;
+  /** Query parameters that every route takes. */
+  readonly parameters?: readonly string[];
   /** WWW-Authenticate of a route's own 401. */
   readonly challenge?: string;
   /** Cache for the responses of cacheable routes; without it nothing is cached. */

@@ -10,6 +10,7 @@ import { handler, sendRefusal } from "./handler.ts";
 import { addressOf } from "./reads/position.ts";
 import { requireScope } from "./require-scope.ts";
 import { invalidCode, type Route, scopeOf } from "./route.ts";
+import { parametersOf, refuseUnknownParameters } from "./unknown-parameters.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 
@@ -65,6 +66,7 @@ export function mountRoutes<Context>(
     // After the body: who sends one byte by byte takes no slot.
     methods[route.method] = [
       ...(scope === null ? [] : [requireScope(scope)]),
+      refuseUnknownParameters(parametersOf(route, profile.parameters)),
       ...bodyParsers(route, profile),
       limited(route.method, loadClass, handle, profile),
     ];

@@ -3,6 +3,7 @@ import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { describeRoutes, resumption, thisDocument } from "../http/openapi/openapi.ts";
 import { failures, sharedResponse } from "../http/openapi/openapi-responses.ts";
+import { parameterRefusals } from "../http/unknown-parameters.ts";
 import { withExamples } from "../reference/examples.ts";
 import { bearerRefusals } from "./require-bearer.ts";
 import { nftDataRoutes } from "./routes.ts";
@@ -51,7 +52,7 @@ const stream = {
           "Comments keep the connection open.",
         content: { "text/event-stream": { schema: { type: "string" as const } } },
       },
-      ...failures({ ...streamRefusals, ...bearerRefusals }),
+      ...failures({ ...streamRefusals, ...parameterRefusals, ...bearerRefusals }),
       "405": sharedResponse("MethodNotAllowed"),
       default: sharedResponse("Unreadable"),
     },

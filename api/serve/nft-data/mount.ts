@@ -1,5 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from "express";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { streamQuery } from "../feed/answer-feed.ts";
 import { countStreamOrRefuse } from "../feed/count-stream.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
 import type { ApiProfile } from "../http/api-profile.ts";
@@ -7,6 +8,7 @@ import { callerAddress } from "../http/caller-address.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { limitAddresses } from "../http/limit-addresses.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
+import { refuseUnknownParameters } from "../http/unknown-parameters.ts";
 import { serveReference } from "../reference/mount-reference.ts";
 import type { MediaLinks } from "../views/media.ts";
 import type { NftDataContext } from "./context.ts";
@@ -51,7 +53,7 @@ export function mountNftData(
   };
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));
-  servePath(app, `${prefix}/openapi.json`, { get: [document] });
+  servePath(app, `${prefix}/openapi.json`, { get: [refuseUnknownParameters([]), document] });
   serveReference(app, { path: `${prefix}/docs`, api: prefix, document: "/openapi.json" });
 
   const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);
@@ -65,7 +67,8 @@ export function mountNftData(
     const bounded: RequestHandler = (request, response, next) => {
       if (countStreamOrRefuse(streams, streamCallerOf(request, response), response)) next();
     };
-    servePath(app, `${prefix}/api/activity/stream`, { get: [bounded, stream] });
+    const known = refuseUnknownParameters(Object.keys(streamQuery.shape));
+    servePath(app, `${prefix}/api/activity/stream`, { get: [known, bounded, stream] });
   }
   mountRoutes(app, others, context, baseUrl, profile);
 }

@@ -8,9 +8,13 @@ import type { FeedOf } from "../feed/start-feed.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { keyOf } from "../http/limit.ts";
 import { requireScope } from "../http/require-scope.ts";
+import { parametersOf, unknownParameters } from "../http/unknown-parameters.ts";
+import { events } from "./events.ts";
+import { v1Parameters } from "./routing/context.ts";
 import { chainId } from "./routing/parameters.ts";
 
 const query = z.object({ chainId, delivery });
+const known = parametersOf(events, v1Parameters);
 
 /**
  * Streams `GET /v1/events` to callers with a key for streams that accept server-sent events; everybody else, and whoever
@@ -20,7 +24,9 @@ export function streamEvents(feedOf: FeedOf, streams?: CallerStreams): RequestHa
   const scope = requireScope("stream");
   return (request, response, next) => {
     response.vary("Accept");
-    const isAsked = request.accepts(["application/json", "text/event-stream"]) === streamType;
+    const isAsked =
+      request.accepts(["application/json", "text/event-stream"]) === streamType &&
+      unknownParameters(request.query, known) === undefined;
     const asked = query.safeParse(request.query);
     const feed =
       isAsked && asked.success ? feedOf(asked.data.chainId, asked.data.delivery) : undefined;

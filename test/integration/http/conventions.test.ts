@@ -88,19 +88,6 @@ describe("the query", () => {
       expect([status, body]).toMatchObject([422, { code: "invalid_parameters" }]);
     },
   );
-
-  it("is whole in the link to the next page", async () => {
-    const value = "what?&=#+ é";
-    const query = new URLSearchParams({ chainId: "33139", per_page: "1", unknown: value });
-    for (const text of [`${query}`, `${query}`.replace("%3F", "?")]) {
-      const { headers } = await api.get(`/v1/sales?${text}`);
-      const [, link = ""] = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "") ?? [];
-      const next = new URL(link).searchParams;
-      expect(next.get("unknown")).toBe(value);
-      expect(next.get("per_page")).toBe("1");
-      expect((await api.get(`/v1/sales?${next}`)).status).toBe(200);
-    }
-  });
 });
 
 describe("every path", () => {

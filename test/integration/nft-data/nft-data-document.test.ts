@@ -27,6 +27,7 @@ const everywhere = [
     "query_timeout",
     "payload_too_large",
     "unsupported_media_type",
+    "unknown_parameter",
     "rate_limited",
   ],
   ...["token_required", "invalid_token"],

@@ -13,6 +13,7 @@ import { databaseRefusals } from "../failures/database-refusals.ts";
 import { limitRefusals } from "../limit.ts";
 import { positionRefusals } from "../reads/position.ts";
 import { type Refusals, type Route, readsOf } from "../route.ts";
+import { parameterRefusals } from "../unknown-parameters.ts";
 import { header, headers, securitySchemes } from "./openapi-headers.ts";
 import { failures, sharedResponse, sharedResponses, successes } from "./openapi-responses.ts";
 
@@ -103,6 +104,7 @@ function operation<Context>(
       ...successes(route, envelope),
       ...failures({
         ...refuses,
+        ...parameterRefusals,
         ...(body && bodyRefusals),
         ...(isOpen ? { rate_limited: 429 } : refusals),
         ...overloadRefusals,
@@ -171,6 +173,7 @@ export const thisDocument: ZodOpenApiPathsObject[string] = {
       },
       "304": sharedResponse("NotModified"),
       "405": sharedResponse("MethodNotAllowed"),
+      ...failures(parameterRefusals),
       default: sharedResponse("Unreadable"),
     },
   },

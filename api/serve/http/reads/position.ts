@@ -20,7 +20,8 @@ export class PositionNotReached extends Error {
 }
 
 const header = "X-Min-Position";
-const parameter = "min_position";
+/** The header as a query parameter. */
+export const positionParameter = "min_position";
 
 /** A position, or one for each of some chains: `1=120,33139=455`. */
 const position = /^\d{1,18}$/;
@@ -34,7 +35,7 @@ export function minPosition(
   request: Request,
   chains: readonly number[],
 ): bigint | Rejection<"invalid_position"> {
-  const given = [request.get(header), request.query[parameter]];
+  const given = [request.get(header), request.query[positionParameter]];
   let highest = 0n;
   for (const text of given) {
     if (text === undefined) continue;
@@ -54,16 +55,30 @@ function positionsIn(text: string, chains: readonly number[]): bigint[] {
 
 const invalid = reject(
   "invalid_position",
-  `${header} and ${parameter} take the value of an X-Position header: digits, or digits by chain`,
-  [{ field: parameter, message: "must be the value of an X-Position header" }],
+  `${header} and ${positionParameter} take the value of an X-Position header: digits, or digits by chain`,
+  [{ field: positionParameter, message: "must be the value of an X-Position header" }],
 );
 
 /** The address of a request as far as it names what is asked: without the position. */
 export function addressOf({ originalUrl }: Request): string {
-  if (!originalUrl.includes(parameter)) return originalUrl;
+  if (!originalUrl.includes(positionParameter)) return originalUrl;
   const [path, query] = splitAddress(originalUrl);
-  const others = query.split("&").filter((pair) => pair.split("=", 1)[0] !== parameter);
+  const others = query.split("&").filter((pair) => pair.split("=", 1)[0] !== positionParameter);
   return others.length === 0 ? path : `${path}?${others.join("&")}`;
+}
+
+/** The address of a request with these of its parameters only: what it asks, where others are ignored. */
+export function addressWith(
+  { originalUrl }: Pick<Request, "originalUrl">,
+  known: readonly string[],
+): string {
+  const [path, query] = splitAddress(originalUrl);
+  const names = new Set(known);
+  const kept = query.split("&").filter((pair) => {
+    const [[name = ""] = []] = new URLSearchParams(pair);
+    return names.has(name.split("[", 1)[0] ?? "");
+  });
+  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }
 
 /** The position of each of some chains, which one log holds. */

@@ -29,7 +29,7 @@ const sortTexts: Record<(typeof tokenSorts)[number], string> = {
 };
 
 export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
-  const oneOf = (name: string, known: readonly string[]) =>
+  const oneOf = (name: "sort" | "listed" | "marketplace", known: readonly string[]) =>
     known.includes(parameter(name)) ? parameter(name) : "";
   return {
     sort: oneOf("sort", tokenSorts),

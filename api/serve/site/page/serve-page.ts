@@ -14,7 +14,7 @@ import type { Limiter } from "../../http/limit.ts";
 import { loggedPath } from "../../http/logged-path.ts";
 import { positionOf, readsFor } from "../../http/reads/across.ts";
 import { type Cells, cellOf, positionFor } from "../../http/reads/cells.ts";
-import { addressOf, setPosition } from "../../http/reads/position.ts";
+import { addressWith, setPosition } from "../../http/reads/position.ts";
 import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
@@ -23,7 +23,7 @@ import type { Context } from "../../v1/routing/context.ts";
 import { failedPage, refusedPage, unavailablePage, unservedChainPage } from "./error-pages.ts";
 import { layout } from "./layout.ts";
 import { openReader, type Reader, Refused } from "./reader.ts";
-import type { PageContent, PageHandler } from "./visit.ts";
+import { type PageContent, type PageHandler, type PageParameter, pageParameters } from "./visit.ts";
 
 export type SiteContext = {
   /** What the endpoints need. Its addresses are relative: pages link to where they are served. */
@@ -76,7 +76,7 @@ export function servePage(
         chainId,
         handle,
       ).then((made) => ({ ...made, position: positionOf(cells, cell, snapshot) }));
-    const address = addressOf(request);
+    const address = addressWith(request, pageParameters);
     const { reads, isComparable } = readsFor(request, cell, spansChains ? cells.all() : []);
     const atLeast = positionFor(request, cell);
     const source = { request: address, reads, loadClass: "lists", atLeast } as const;
@@ -185,8 +185,8 @@ function visitOf({ params, query, path }: Request) {
   return {
     path,
     key: (name: string) => String(params[name] ?? ""),
-    parameter: (name: string) => textOf(query[name]),
-    entries: (name: string) => {
+    parameter: (name: PageParameter) => textOf(query[name]),
+    entries: (name: PageParameter) => {
       const value: unknown = query[name];
       if (typeof value !== "object" || value === null) return [];
       return Object.entries(value).map(([key, one]) => [key, textOf(one)] as const);

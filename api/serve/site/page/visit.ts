@@ -2,6 +2,25 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Html } from "../../html/html.ts";
 import type { Read } from "./reader.ts";
 
+/** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
+export const pageParameters = [
+  "chainId",
+  "cursor",
+  "days",
+  "exclude_wash",
+  "listed",
+  "marketplace",
+  "max_price",
+  "min_price",
+  "period",
+  "q",
+  "sort",
+  "traits",
+  "type",
+  "view",
+] as const;
+export type PageParameter = (typeof pageParameters)[number];
+
 /** A request for a page. */
 export type Visit = {
   readonly chainId: ChainId;
@@ -12,9 +31,9 @@ export type Visit = {
   /** A parameter of the path. */
   readonly key: (name: string) => string;
   /** A query parameter; "" when it is missing or not a single text. */
-  readonly parameter: (name: string) => string;
+  readonly parameter: (name: PageParameter) => string;
   /** Query parameters `name[key]=value`. */
-  readonly entries: (name: string) => readonly (readonly [key: string, value: string])[];
+  readonly entries: (name: PageParameter) => readonly (readonly [key: string, value: string])[];
   readonly read: Read;
   /** The time at which everything on the page is shown. */
   readonly now: Date;

@@ -28,6 +28,9 @@ export type Context = {
 
 export type V1Route = Route<Context>;
 
+/** Query parameters of every endpoint: where the chain is in the body, or does not matter, too. */
+export const v1Parameters = ["chainId"] as const;
+
 export const route = routeFor<Context>(servedChain, knownChain);
 
 /** Also where the chain is named in the body: a caller that names one in the address means it. */
