@@ -1,0 +1,70 @@
+import { appendFile, mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { crashRecovery } from "./checks/crash-recovery.ts";
+import { dataFidelity } from "./checks/data-fidelity.ts";
+import { furtherHead } from "./checks/further-head.ts";
+import { furtherHistory } from "./checks/further-history.ts";
+import { headLatency } from "./checks/head-latency.ts";
+import { reorgs } from "./checks/reorgs.ts";
+import { rpcFaults } from "./checks/rpc-faults.ts";
+import { runScenario, type Scenario } from "./checks/scenario.ts";
+import { faultLaw } from "./fault-law.ts";
+import { ours } from "./subjects/ours.ts";
+import { plainPonder } from "./subjects/plain-ponder.ts";
+import { type RunVerdict, renderTable } from "./table.ts";
+
+const { values } = parseArgs({
+  options: {
+    /** `ours`, `ponder`, or both, comma-separated. */
+    subject: { type: "string", default: "ours,ponder" },
+    /** Of the checks' ids, as a regular expression. */
+    only: { type: "string", default: "" },
+    runs: { type: "string", default: "3" },
+    /** Of the random fault law; 0: it does not run. */
+    seeds: { type: "string", default: "0" },
+    directory: { type: "string" },
+  },
+});
+
+const published: readonly Scenario[] = [
+  ...[...crashRecovery, ...reorgs, ...rpcFaults, ...dataFidelity, headLatency],
+];
+const further: readonly Scenario[] = [...furtherHistory, ...furtherHead];
+const pattern = new RegExp(values.only);
+const idsOf = ({ group, checks }: Scenario) => checks.map((check) => `${group} / ${check}`);
+const scenarios = [
+  ...[...published, ...further].filter((one) => idsOf(one).some((id) => pattern.test(id))),
+  ...Array.from({ length: Number(values.seeds) }, (_, index) => faultLaw(index + 1)),
+];
+const subjects = [ours, plainPonder].filter(({ name }) => values.subject.split(",").includes(name));
+
+const print = (line: string) =>
+  process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+const directory = values.directory ?? (await mkdtemp(join(tmpdir(), "reliability-")));
+await mkdir(directory, { recursive: true });
+print(`logs and results: ${directory}`);
+
+const verdicts: RunVerdict[] = [];
+for (let run = 1; run <= Number(values.runs); run += 1) {
+  for (const subject of subjects) {
+    for (const scenario of scenarios) await runOne(subject, scenario, run);
+  }
+}
+process.stdout.write(`${renderTable(verdicts)}\n`);
+process.exit(verdicts.every((one) => one.isRight || one.subject === "ponder") ? 0 : 1);
+
+async function runOne(subject: typeof ours, scenario: Scenario, run: number): Promise<void> {
+  const name = `${subject.name}-${scenario.group}-${scenario.checks[0]}-${run}`;
+  const startedAt = Date.now();
+  const found = await runScenario(scenario, { subject, directory: join(directory, name) });
+  const seconds = Math.round((Date.now() - startedAt) / 1_000);
+  for (const one of found.filter(({ check }) => pattern.test(check))) {
+    const verdict = { subject: subject.name, run, ...one };
+    verdicts.push(verdict);
+    await appendFile(join(directory, "results.jsonl"), `${JSON.stringify(verdict)}\n`);
+    print(`${subject.name} ${one.check}: ${one.isRight ? "pass" : "FAIL"} (${one.seen})`);
+  }
+  print(`${name}: ${seconds} s`);
+}

@@ -1,0 +1,9 @@
+import { db } from "ponder:api";
+import { Hono } from "hono";
+import { graphql } from "ponder";
+import * as schema from "../../ponder.schema.ts";
+
+const app = new Hono();
+app.use("/graphql", graphql({ db, schema }));
+
+export default app;
