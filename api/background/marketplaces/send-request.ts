@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { parseJsonWithBigIntegers } from "./parse-json-with-big-integers.ts";
+import { parseJson } from "../../../projections/domain/json/parse-json.ts";
 
 export type PartnerRequest = {
   method: "GET" | "POST";
@@ -111,7 +111,8 @@ async function readBody({ statusCode, body }: Dispatcher.ResponseData): Promise<
   }
   const text = Buffer.concat(chunks).toString("utf8");
   if (statusCode >= 400) return { status: statusCode, body: parseJsonOrNull(text) };
-  return { status: statusCode, body: parseJsonWithBigIntegers(text) };
+  // Partners write a maker's counter, of up to 256 bits, as a bare number.
+  return { status: statusCode, body: parseJson(text, "integers") };
 }
 
 /** Error responses may come from a proxy, in any format. */

@@ -1,5 +1,7 @@
 import { Agent } from "undici";
+import { gatewayUrl } from "../../../projections/domain/metadata/gateway-url.ts";
 import { type Location, locate } from "../../../projections/domain/metadata/location.ts";
+import { undoCodings } from "./content-codings.ts";
 import { createCooldowns } from "./cooldowns.ts";
 import {
   type Document,
@@ -102,7 +104,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     async fetchDocument(uri, signal, cost = { ms: 0 }) {
       const location = locate(uri);
       if (typeof location === "string") return { fault: location };
-      if (location.kind === "data") return inlineDocument(location, limits.bytes);
+      if (location.kind === "data") return await inlineDocument(location, limits.bytes);
       const addresses = addressesOf(location, options);
       if (addresses.length === 0) return { fault: "no gateway for the URI" };
       return await tryAll(addresses.slice(0, maxAddresses), signal, cost);
@@ -133,32 +135,36 @@ function openAgent(limits: Limits, connect: { lookup?: ReturnType<typeof publicL
   });
 }
 
-function inlineDocument(
-  { mediaType, bytes }: Extract<Location, { kind: "data" }>,
+async function inlineDocument(
+  { mediaType, charset, bytes }: Extract<Location, { kind: "data" }>,
   limit: number,
-): FetchResult {
+): Promise<FetchResult> {
   if (isPicture(mediaType)) return { mediaType, bytes: new Uint8Array() };
   if (bytes.length > limit) return { fault: `the document is larger than ${limit} bytes` };
-  return { mediaType, bytes };
+  const plain = await undoCodings(bytes, "", limit);
+  if (typeof plain === "string") return { fault: plain };
+  return { mediaType, ...(charset && { charset }), bytes: plain };
 }
 
 function addressesOf(
   location: Exclude<Location, { kind: "data" }>,
-  { ipfsGateways, arweaveGateway }: FetcherOptions,
+  options: FetcherOptions,
 ): Address[] {
-  const ipfs = (path: string) => ipfsGateways.flatMap((gateway) => belowGateway(gateway, path));
-  if (location.kind === "ipfs") return ipfs(location.path);
-  if (location.kind === "arweave") return belowGateway(arweaveGateway, location.path);
-  const own = { url: location.url, isGateway: false };
-  return [own, ...(location.ipfsPath === null ? [] : ipfs(location.ipfsPath))];
+  if (location.kind !== "web") return behindGateways(location, options);
+  const gateways = location.content === null ? [] : behindGateways(location.content, options);
+  const { href } = location.url;
+  // Where the URI's own host is one of our gateways it is asked as such.
+  return gateways.some(({ url }) => url.href === href)
+    ? gateways
+    : [{ url: location.url, isGateway: false }, ...gateways];
 }
 
-/** The URL of a path below a gateway; empty if the path escapes it. */
-function belowGateway(gateway: string, path: string): Address[] {
-  const root = new URL(`${gateway.replace(/\/(?:ipfs\/?)?$/, "")}/`);
-  const url = new URL(root.href + path.replaceAll("#", "%23"));
-  const [first] = path.split("/");
-  const below = `${root.pathname}${first}/`;
-  const isBelow = url.origin === root.origin && `${url.pathname}/`.startsWith(below);
-  return isBelow ? [{ url, isGateway: true }] : [];
+function behindGateways(
+  { kind, path }: { kind: "ipfs" | "arweave"; path: string },
+  { ipfsGateways, arweaveGateway }: FetcherOptions,
+): Address[] {
+  return (kind === "ipfs" ? ipfsGateways : [arweaveGateway]).flatMap((gateway) => {
+    const url = gatewayUrl(gateway, path);
+    return url === null ? [] : [{ url, isGateway: true }];
+  });
 }

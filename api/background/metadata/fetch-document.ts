@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from "undici";
+import { undoCodings } from "./content-codings.ts";
 import { NotPublicError } from "./public-dns-lookup.ts";
 import { urlRefusalReason } from "./url-policy.ts";
 
@@ -10,7 +11,8 @@ export type Limits = {
   redirects: number;
 };
 
-export type Document = { mediaType: string; bytes: Uint8Array };
+/** `charset`: of its text, as its host says. */
+export type Document = { mediaType: string; charset?: string; bytes: Uint8Array };
 
 /**
  * Why there is no document. `document`: its own fault. The others are the host's and would affect further requests;
@@ -75,15 +77,25 @@ function redirectOf({ statusCode, headers }: Response): string | undefined {
 
 async function readAnswer(response: Response, limit: number): Promise<Document | DocumentFault> {
   const { statusCode, headers } = response;
-  const mediaType = (header(headers["content-type"])?.split(";")[0] ?? "").trim().toLowerCase();
+  const [type = "", ...parameters] = (header(headers["content-type"]) ?? "")
+    .toLowerCase()
+    .split(";");
+  const mediaType = type.trim();
   const fault = faultOf(response, limit);
   if (fault !== null || statusCode !== 200 || isPicture(mediaType)) {
     close(response);
     return fault ?? { mediaType, bytes: new Uint8Array() };
   }
-  const bytes = await readBounded(response, limit);
-  return bytes === null ? documentFault(`larger than ${limit} bytes`) : { mediaType, bytes };
+  const coded = await readBounded(response, limit);
+  if (coded === null) return documentFault(`larger than ${limit} bytes`);
+  const bytes = await undoCodings(coded, [headers["content-encoding"]].flat().join(), limit);
+  if (typeof bytes === "string") return documentFault(bytes);
+  const charset = charsetIn(parameters);
+  return { mediaType, ...(charset && { charset }), bytes };
 }
+
+const charsetIn = (parameters: readonly string[]): string | undefined =>
+  parameters.map((one) => /^\s*charset\s*=\s*(\S+)/.exec(one)?.[1]).find(Boolean);
 
 /** An image needs no download: its URL is the result. */
 export const isPicture = (mediaType: string): boolean => mediaType.startsWith("image/");
@@ -98,8 +110,6 @@ function faultOf({ statusCode, headers }: Response, limit: number): DocumentFaul
     return { fault: `HTTP ${statusCode}`, cause: "busy", ...retryAfter };
   }
   if (statusCode !== 200) return documentFault(`HTTP ${statusCode}`);
-  const encoding = header(headers["content-encoding"]) ?? "identity";
-  if (encoding !== "identity") return documentFault(`content-encoding ${encoding.slice(0, 20)}`);
   if (Number(header(headers["content-length"])) > limit) {
     return documentFault(`larger than ${limit} bytes`);
   }

@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../../projections/database.ts";
-import {
-  type ContractMetadata,
-  parseContractMetadata,
-} from "../../../projections/domain/metadata/contract-metadata.ts";
-import { parseJsonDocument } from "../../../projections/domain/metadata/json-document.ts";
-import { substituteId } from "../../../projections/domain/metadata/location.ts";
+import type { ContractMetadata } from "../../../projections/domain/metadata/contract-metadata.ts";
+import { tokenUrisOf } from "../../../projections/domain/metadata/id-placeholder.ts";
 import { parseUri } from "../../../projections/domain/metadata/media.ts";
-import {
-  imageMetadata,
-  parseTokenMetadata,
-  type TokenMetadata,
-} from "../../../projections/domain/metadata/token-metadata.ts";
+import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
 import {
   contractMetadataFetched,
+  type Failure,
   metadataConfirmed,
   tokenMetadataFetched,
 } from "../../../projections/facts/metadata-fetched.ts";
@@ -28,8 +21,8 @@ import {
   type PassResult,
 } from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
-import { type Document, isPicture } from "./fetch-document.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
+import { parseContractDocument, parseTokenDocument } from "./parse-document.ts";
 import {
   type StorageMeter,
   tradedBytes,
@@ -125,74 +118,95 @@ function chargeDisk(
 }
 
 async function fetchFact(
-  { client, fetcher, now, signal }: FetchContext,
+  work: FetchContext,
   subject: MetadataTarget,
   answer: UriResult,
   cost: FetchCost,
 ): Promise<Observation | undefined> {
+  const { tokenId } = subject;
   if (answer === undefined) return undefined;
-  const fact = { chainId: client.chainId, recordedAt: now };
-  if ("fault" in answer) return toFact(fact, subject, null, answer.fault);
-  const uri = uriOf(subject, answer.uri);
-  const document = await fetcher.fetchDocument(uri, signal, cost);
+  return tokenId === null
+    ? await fetchContract(work, subject, answer, cost)
+    : await fetchToken(work, { ...subject, tokenId }, answer, cost);
+}
+
+type UriAnswer = Exclude<UriResult, undefined>;
+
+async function fetchContract(
+  work: FetchContext,
+  subject: MetadataTarget,
+  answer: UriAnswer,
+  cost: FetchCost,
+): Promise<Observation | undefined> {
+  if ("fault" in answer) return contractFact(work, subject, null, answer.fault);
+  const { uri } = answer;
+  const document = await work.fetcher.fetchDocument(uri, work.signal, cost);
   if (document === undefined) return undefined;
-  return toFact(fact, subject, uri, "fault" in document ? document.fault : document);
+  const result = "fault" in document ? document.fault : parseContractDocument(document);
+  return contractFact(work, subject, uri, result);
 }
 
-function uriOf({ tokenId, standard }: MetadataTarget, uri: string): string {
-  return tokenId !== null && standard === 1155 ? substituteId(uri, tokenId) : uri;
+type TokenTarget = MetadataTarget & { tokenId: bigint };
+
+/** Tries each URI that the contract's may stand for. The first failure is the one that is recorded. */
+async function fetchToken(
+  work: FetchContext,
+  subject: TokenTarget,
+  answer: UriAnswer,
+  cost: FetchCost,
+): Promise<Observation | undefined> {
+  if ("fault" in answer) return tokenFact(work, subject, null, answer.fault);
+  const { tokenId, standard } = subject;
+  let failure: Observation | undefined;
+  for (const { uri, form } of tokenUrisOf(answer.uri, tokenId, standard)) {
+    const document = await work.fetcher.fetchDocument(uri, work.signal, cost);
+    if (document === undefined) return undefined;
+    const result =
+      "fault" in document ? document.fault : parseTokenDocument({ tokenId, uri, form }, document);
+    if (typeof result !== "string") return tokenFact(work, subject, uri, result);
+    failure ??= tokenFact(work, subject, uri, result);
+  }
+  return failure;
 }
 
-function toFact(
-  { chainId, recordedAt }: { chainId: number; recordedAt: () => Date },
+function tokenFact(
+  work: FetchContext,
+  subject: TokenTarget,
+  uri: string | null,
+  result: TokenMetadata | string,
+): Observation {
+  const about = { ...subjectOf(work, subject), tokenId: subject.tokenId };
+  const fact = tokenMetadataFetched(about, keptUri(uri), resultOrFailure(subject, result));
+  return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
+}
+
+function contractFact(
+  work: FetchContext,
   subject: MetadataTarget,
   uri: string | null,
-  document: Document | string,
+  result: ContractMetadata | string,
 ): Observation {
-  const { contract, tokenId, attempt, lastPosition } = subject;
-  const about = { chainId, contract, recordedAt: recordedAt(), after: lastPosition };
-  const failure = (error: string) => ({ error, attempt: attempt + 1 });
-  const error = typeof document === "string" ? document : null;
-  const kept = uri === null ? null : parseUri(uri);
-  if (tokenId === null) {
-    const found = error ?? parseContract(document as Document);
-    const fact = contractMetadataFetched(
-      about,
-      kept,
-      typeof found === "string" ? failure(found) : found,
-    );
-    return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
-  }
-  const ofToken = { ...about, tokenId };
-  const found = error ?? parseToken(subject, uri ?? "", document as Document);
-  const fact = tokenMetadataFetched(
-    ofToken,
-    kept,
-    typeof found === "string" ? failure(found) : found,
-  );
-  return isKnown(subject, fact) ? metadataConfirmed(ofToken) : fact;
+  const about = subjectOf(work, subject);
+  const fact = contractMetadataFetched(about, keptUri(uri), resultOrFailure(subject, result));
+  return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
+}
+
+const subjectOf = ({ client, now }: FetchContext, { contract, lastPosition }: MetadataTarget) => ({
+  chainId: client.chainId,
+  contract,
+  recordedAt: now(),
+  after: lastPosition,
+});
+
+const keptUri = (uri: string | null) => (uri === null ? null : parseUri(uri));
+
+function resultOrFailure<Result extends object>(
+  { attempt }: MetadataTarget,
+  result: Result | string,
+): Result | Failure {
+  return typeof result === "string" ? { error: result, attempt: attempt + 1 } : result;
 }
 
 function isKnown({ known }: MetadataTarget, { payload }: Observation): boolean {
   return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
-}
-
-const noMetadata = "the document has no metadata";
-
-function parseToken(
-  { tokenId, standard }: MetadataTarget,
-  uri: string,
-  { mediaType, bytes }: Document,
-): TokenMetadata | string {
-  if (isPicture(mediaType)) return imageMetadata(uri, mediaType) ?? noMetadata;
-  const document = parseJsonDocument(bytes);
-  if (typeof document === "string") return document;
-  const editionId = standard === 1155 && tokenId !== null ? tokenId : undefined;
-  return parseTokenMetadata(document, editionId) ?? noMetadata;
-}
-
-function parseContract({ mediaType, bytes }: Document): ContractMetadata | string {
-  if (isPicture(mediaType)) return "the document is a picture, not JSON";
-  const document = parseJsonDocument(bytes);
-  return typeof document === "string" ? document : (parseContractMetadata(document) ?? noMetadata);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { locate } from "../../../projections/domain/metadata/location.ts";
+import { gatewayUrl } from "../../../projections/domain/metadata/gateway-url.ts";
+import { isInline, locate } from "../../../projections/domain/metadata/location.ts";
 import { parseMedia } from "../../../projections/domain/metadata/media.ts";
 
 /** Where links to media point. */
@@ -36,9 +37,7 @@ export function presentMedia(uri: string | null, path: string, view: MediaView):
   if (uri === null) return { uri, url: null };
   if (!isInline(uri)) {
     // Checked again: the log keeps what an earlier version accepted.
-    return parseMedia(uri) === null
-      ? { uri: null, url: null }
-      : { uri, url: gatewayUrl(uri, view) };
+    return parseMedia(uri) === null ? { uri: null, url: null } : { uri, url: linkTo(uri, view) };
   }
   const url = view.baseUrl + path;
   return { uri: view.isList ? url : uri, url };
@@ -52,13 +51,12 @@ export function collectionPath(chainId: number, address: string, part: string): 
   return `/v1/collections/${address}/${part}?chainId=${chainId}`;
 }
 
-/** Some contracts return the document itself as the URI. */
-const isInline = (uri: string): boolean => /^\s*(?:data:|\{)/i.test(uri);
-
-function gatewayUrl(uri: string, { ipfsGateway, arweaveGateway }: MediaLinks): string | null {
-  const found = locate(uri);
-  if (typeof found === "string" || found.kind === "data") return null;
-  if (found.kind === "web") return uri;
-  const url = `${found.kind === "ipfs" ? ipfsGateway : arweaveGateway}/${found.path}`;
-  return URL.canParse(url) ? new URL(url).href : null;
+/** Content is linked behind our gateway, also where the metadata names another, which may be closed by now. */
+function linkTo(uri: string, { ipfsGateway, arweaveGateway }: MediaLinks): string | null {
+  const location = locate(uri);
+  if (typeof location === "string" || location.kind === "data") return null;
+  const content = location.kind === "web" ? location.content : { ...location, isSure: true };
+  if (content?.isSure !== true) return uri;
+  const gateway = content.kind === "ipfs" ? ipfsGateway : arweaveGateway;
+  return gatewayUrl(gateway, content.path)?.href ?? null;
 }

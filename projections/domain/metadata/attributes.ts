@@ -1,4 +1,7 @@
-import { isJsonObject, type JsonObject, memberOf } from "./json-document.ts";
+import { exactNumber } from "../json/exact-number.ts";
+import { entriesOf } from "./attribute-entries.ts";
+import { firstUsable, type JsonObject, membersOf } from "./json-document.ts";
+import type { LimitNotes } from "./limit-notes.ts";
 import { parseText } from "./text.ts";
 
 export type Attribute = {
@@ -18,42 +21,63 @@ const displayLength = 40;
 const numericDisplays = new Set(["number", "boost_number", "boost_percentage", "date"]);
 
 /**
- * The attributes of a token's document, in its order: a list of `{trait_type, value}`, or an object of trait to value.
- * An entry without a trait or with a value that is neither text nor a number is left out, and so are repetitions.
+ * The attributes of a token's document, in its order, from the first place that has any. An entry without a trait or with
+ * a value that is neither text nor a number is left out, and so are repetitions.
  */
-export function parseAttributes(document: JsonObject): Attribute[] {
-  const found = new Map<string, Attribute>();
-  for (const entry of entriesOf(memberOf(document, "attributes", "traits"))) {
-    const attribute = parseAttribute(entry);
-    if (attribute === null) continue;
-    const key = JSON.stringify([attribute.trait_type, attribute.value]);
-    if (!found.has(key)) found.set(key, attribute);
-    if (found.size === maxAttributes) break;
+export function parseAttributes(document: JsonObject, notes: LimitNotes): Attribute[] {
+  for (const entries of entriesOf(document)) {
+    const attributes = distinctAttributes(entries, notes);
+    if (attributes.length > 0) return attributes;
   }
-  return [...found.values()];
+  return [];
 }
 
-function entriesOf(attributes: unknown): JsonObject[] {
-  if (Array.isArray(attributes)) return attributes.slice(0, maxEntries).filter(isJsonObject);
-  if (!isJsonObject(attributes)) return [];
-  return Object.entries(attributes)
-    .slice(0, maxEntries)
-    .map(([trait_type, value]) => ({ trait_type, value }));
+function distinctAttributes(entries: readonly JsonObject[], notes: LimitNotes): Attribute[] {
+  const kept: Attribute[] = [];
+  const keys = new Set<string>();
+  for (const entry of entries.slice(0, maxEntries)) {
+    const attribute = parseAttribute(entry, notes);
+    if (attribute === null) continue;
+    keys.add(JSON.stringify([attribute.trait_type, attribute.value]));
+    if (keys.size > kept.length && kept.length < maxAttributes) kept.push(attribute);
+  }
+  if (keys.size > maxAttributes) {
+    notes.add(
+      `${keys.size - maxAttributes} attributes left out: at most ${maxAttributes} are kept`,
+    );
+  }
+  if (entries.length > maxEntries) {
+    notes.add(`attributes after the first ${maxEntries} entries not read`);
+  }
+  return kept;
 }
 
-function parseAttribute(entry: JsonObject): Attribute | null {
-  const trait = parseText(memberOf(entry, "trait_type", "traitType", "name", "key"), traitLength);
-  const display = parseText(memberOf(entry, "display_type", "displayType"), displayLength);
-  const value = parseValue(memberOf(entry, "value"), display);
+function parseAttribute(entry: JsonObject, notes: LimitNotes): Attribute | null {
+  const members = membersOf(entry);
+  const text = (what: string, length: number) => (value: unknown) =>
+    parseText(value, length, (note) => notes.add(`${what} ${note}`));
+  // `type` is last: beside a name it says whether the value is text or a number.
+  const names = members("trait_type", "trait", "name", "key", "label", "type");
+  const trait = firstUsable(names, text("the name of a trait", traitLength));
+  const display = firstUsable(members("display_type"), (value) => parseText(value, displayLength));
+  const value = firstUsable(members("value", "trait_value"), (one) =>
+    parseValue(one, display, text("the value of a trait", valueLength)),
+  );
   if (trait === null || value === null) return null;
   return { trait_type: trait, value, ...(display === null ? {} : { display_type: display }) };
 }
 
-function parseValue(value: unknown, display: string | null): string | number | null {
+function parseValue(
+  value: unknown,
+  display: string | null,
+  parse: (value: unknown) => string | null,
+): string | number | null {
   if (typeof value === "number") return finite(value);
-  const text = parseText(value, valueLength);
+  const text = parse(value);
   if (text === null || display === null || !numericDisplays.has(display)) return text;
-  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? finite(Number(text)) : text;
+  if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return text;
+  const number = exactNumber(text);
+  return typeof number === "number" ? finite(number) : text;
 }
 
 /** JSON has no infinity, and writes a negative zero as zero. */

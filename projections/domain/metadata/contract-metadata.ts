@@ -1,6 +1,7 @@
-import { type JsonObject, memberOf } from "./json-document.ts";
-import { parseLink, parseMedia } from "./media.ts";
-import { parseLines, parseText } from "./text.ts";
+import { parseDescription, parseName, parseNestedUri } from "./document-values.ts";
+import { firstUsable, type JsonObject, membersOf } from "./json-document.ts";
+import { isJsonSchema } from "./json-schema.ts";
+import { parseLink, parseSvg } from "./media.ts";
 
 /** Metadata from a contract's document (ERC-7572). */
 export type ContractMetadata = {
@@ -13,22 +14,25 @@ export type ContractMetadata = {
   discord: string | null;
 };
 
-const nameLength = 256;
-const descriptionLength = 10_000;
-
 /** Parses a contract's document; null where it has no usable member. */
 export function parseContractMetadata(document: JsonObject): ContractMetadata | null {
+  if (isJsonSchema(document)) return null;
+  const members = membersOf(document);
+  const first = (parse: (value: unknown) => string | null, ...names: string[]) =>
+    firstUsable(members(...names), parse);
   const metadata: ContractMetadata = {
-    name: parseText(memberOf(document, "name"), nameLength),
-    description: parseLines(memberOf(document, "description"), descriptionLength),
-    image: parseMedia(memberOf(document, "image", "image_url")),
-    banner: parseMedia(memberOf(document, "banner_image", "banner_image_url", "banner")),
-    website: parseLink(memberOf(document, "external_link", "external_url", "website")),
-    twitter: parseTwitter(memberOf(document, "twitter", "twitter_url", "x")),
-    discord: parseLink(memberOf(document, "discord", "discord_url")),
+    name: first(parseName, "name"),
+    description: first(parseDescription, "description"),
+    image: first(parseNestedMedia, "image", "image_url", "image_uri", "image_data"),
+    banner: first(parseNestedMedia, "banner_image", "banner_image_url", "banner"),
+    website: first(parseLink, "external_link", "external_url", "website"),
+    twitter: first(parseTwitter, "twitter", "twitter_url", "x"),
+    discord: first(parseLink, "discord", "discord_url"),
   };
   return Object.values(metadata).every((one) => one === null) ? null : metadata;
 }
+
+const parseNestedMedia = (value: unknown) => parseNestedUri(value, parseSvg);
 
 /** The account is given as URL or as name. */
 function parseTwitter(value: unknown): string | null {

@@ -1,17 +1,21 @@
-import { bidiMarks } from "./text.ts";
+import { isInline, locate } from "./location.ts";
+import { bidiMarks, type OnLimit } from "./text.ts";
 
 const webLength = 2_048;
 /** On-chain images are data URIs. */
 const dataLength = 65_536;
 
-const mediaUri = /^(?:(?:https?|ipfs|ipns|ar):\/\/|data:(?:image|video|audio|model)\/)/i;
-const bareIpfsPath = /^(?:\/?ipfs\/)?(?=Qm[1-9A-HJ-NP-Za-km-z]{44})|^\/?ipfs\//;
+const schemes = /^(?:https?|ipfs|ipns|ar):\/\//i;
+const mediaData = /^data:(?:image|video|audio|model)\//i;
 
 /** A URI as given; null if longer than the limit. */
-export function parseUri(value: unknown): string | null {
+export function parseUri(value: unknown, onLimit?: OnLimit): string | null {
   if (typeof value !== "string") return null;
-  const isData = /^\s*(?:data:|\{)/i.test(value);
-  if (value.length > (isData ? dataLength : webLength)) return null;
+  const length = isInline(value) ? dataLength : webLength;
+  if (value.length > length) {
+    onLimit?.(`longer than ${length} characters`);
+    return null;
+  }
   return (
     value
       .trim()
@@ -22,17 +26,38 @@ export function parseUri(value: unknown): string | null {
 }
 
 /** URI of an image, video, audio or 3D model; null for all that a page must not open, such as scripts. */
-export function parseMedia(value: unknown): string | null {
-  const uri = parseUri(value)?.replace(bareIpfsPath, "ipfs://") ?? null;
-  if (uri === null || !mediaUri.test(uri) || !URL.canParse(uri)) return null;
-  const url = new URL(uri);
-  return isWeb(url) && !isSafe(url) ? null : uri;
+export function parseMedia(value: unknown, onLimit?: OnLimit): string | null {
+  const uri = parseUri(value, onLimit);
+  if (uri === null || /^data:/i.test(uri)) {
+    return uri !== null && mediaData.test(uri) && URL.canParse(uri) ? uri : null;
+  }
+  const location = locate(uri);
+  if (typeof location === "string" || location.kind === "data") return null;
+  if (location.kind === "web") return webMedia(uri, location);
+  if (schemes.test(uri)) return URL.canParse(uri) ? uri : null;
+  return schemed(location);
+}
+
+type At<Kind> = Extract<Exclude<ReturnType<typeof locate>, string>, { kind: Kind }>;
+
+/** Content behind a gateway that others cannot reach is the same content behind any. */
+function webMedia(uri: string, { url, content }: At<"web">): string | null {
+  if (isSafe(url)) return schemes.test(uri) ? uri : url.href;
+  return content?.isSure ? schemed(content) : null;
+}
+
+function schemed({ kind, path }: { kind: "ipfs" | "arweave"; path: string }): string {
+  return kind === "arweave"
+    ? `ar://${path}`
+    : path.replace(/^(ip[fn]s)\//, (_, folder: string) => `${folder}://`);
 }
 
 /** SVG text as a data URI; other media as in `parseMedia`. */
-export function parseSvg(value: unknown): string | null {
-  if (typeof value !== "string" || !/^\s*<(?:svg|\?xml)/i.test(value)) return parseMedia(value);
-  return parseMedia(`data:image/svg+xml;base64,${Buffer.from(value).toString("base64")}`);
+export function parseSvg(value: unknown, onLimit?: OnLimit): string | null {
+  if (typeof value !== "string" || !/^\s*<(?:svg|\?xml|!doctype svg)/i.test(value)) {
+    return parseMedia(value, onLimit);
+  }
+  return parseMedia(`data:image/svg+xml;base64,${Buffer.from(value).toString("base64")}`, onLimit);
 }
 
 /** URL of a web page on a public host, as `URL` writes it; null for anything else. */

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import * as zlib from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type DocumentFetcher,
@@ -7,6 +8,8 @@ import {
 } from "../../../api/background/metadata/document-fetcher.ts";
 import { publicLookup } from "../../../api/background/metadata/public-dns-lookup.ts";
 import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
+
+const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib;
 
 let allowed: DocumentHost;
 let first: DocumentHost;
@@ -112,6 +115,117 @@ describe("a document", () => {
     expect(await fetcher.fetchDocument(`${allowed.origin}/1`, never)).toEqual({
       mediaType: "image/png",
       bytes: new Uint8Array(),
+    });
+  });
+});
+
+describe("content in another gateway's address", () => {
+  const content = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG";
+  const version1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
+
+  it.each([
+    // Case 20, on hosts that nobody reaches.
+    [`https://${version1}.ipfs.nftstorage.link/1.json`, `/ipfs/${version1}/1.json`],
+    [`https://ipfs.io/ipfs/ipfs/${content}/1.json`, `/ipfs/${content}/1.json`],
+    [`https://ipfs.io/ipfs/ipfs://${content}/1.json`, `/ipfs/${content}/1.json`],
+    [`http://private.example/ipfs/${content}/Ape #1.json`, `/ipfs/${content}/Ape%20%231.json`],
+    [`https://private.example/${content}/1.json`, `/ipfs/${content}/1.json`],
+  ])("is asked of our gateways: %s", async (uri, path) => {
+    first.answers(says("{}"));
+    expect(await fetched(uri)).toBe("{}");
+    expect(first.asked).toEqual([path]);
+  });
+
+  it("is asked of its own host first, and only once where that is ours", async () => {
+    allowed.answers(says("own"));
+    expect(await fetched(`${allowed.origin}/tokens/ipfs/${content}/1`)).toBe("own");
+    expect(first.asked).toEqual([]);
+    await fetched(`${first.origin}/ipfs/${content}`);
+    expect(first.asked).toEqual([`/ipfs/${content}`]);
+  });
+
+  it("of Arweave likewise", async () => {
+    const id = "a".repeat(43);
+    second.answers(says("{}"));
+    expect(await fetched(`https://gone.arweave.dev/${id}/1`)).toBe("{}");
+    expect(second.asked).toEqual([`/${id}/1`]);
+  });
+});
+
+describe("a content coding", () => {
+  const json = '{"name":"x"}';
+  const sends =
+    (body: Uint8Array | string, coding?: string | string[]): RequestListener =>
+    (_request, response) => {
+      if (coding !== undefined) response.setHeader("content-encoding", coding);
+      response.end(body);
+    };
+
+  // Node knows it from 22.15 on.
+  const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Uint8Array };
+  const zstd: [string, Uint8Array][] =
+    zstdCompressSync === undefined ? [] : [["zstd", zstdCompressSync(json)]];
+
+  it.each<[string | string[] | undefined, Uint8Array | string]>([
+    // Case 12.
+    ["gzip", gzipSync(json)],
+    ["utf-8", json],
+    ["Identity", json],
+    ["br", brotliCompressSync(json)],
+    [undefined, gzipSync(json)],
+    // Its kind.
+    ["X-GZIP", gzipSync(json)],
+    ["deflate", deflateSync(json)],
+    ["deflate", deflateRawSync(json)],
+    ["gzip, br", brotliCompressSync(gzipSync(json))],
+    ["identity,GZIP", gzipSync(json)],
+    [["gzip", "br"], brotliCompressSync(gzipSync(json))],
+    ["aws-chunked", json],
+    ["none", gzipSync(json)],
+    ["", json],
+    ["gzip", json],
+    ["br", json],
+    ["gzip", gzipSync(gzipSync(json))],
+    [undefined, gzipSync(gzipSync(json))],
+    ...zstd,
+  ])("is undone: %s (%#)", async (coding, body) => {
+    allowed.answers(sends(body, coding));
+    expect(await fetched(`${allowed.origin}/`)).toBe(json);
+  });
+
+  it("is undone within the limit, whatever its size before", async () => {
+    const bomb = Buffer.alloc(50_000_000, " ");
+    const bombs: [string | undefined, Uint8Array][] = [
+      ["gzip", gzipSync(gzipSync(bomb))],
+      [undefined, gzipSync(gzipSync(bomb))],
+      ["gzip, gzip", gzipSync(gzipSync(bomb))],
+      ["br", brotliCompressSync(bomb)],
+    ];
+    for (const [coding, body] of bombs) {
+      allowed.answers(sends(body, coding));
+      expect(await fetched(`${allowed.origin}/`)).toMatch(/larger than 1000 bytes/);
+    }
+  });
+
+  it("that cannot be undone is named", async () => {
+    allowed.answers(sends(gzipSync(json).subarray(0, 15), "gzip"));
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/content-encoding gzip cannot be undone/);
+    allowed.answers(sends(json, Array.from({ length: 50 }, () => "gzip").join()));
+    expect(await fetched(`${allowed.origin}/`)).toMatch(/more than 4 content codings/);
+  });
+
+  it("is also known in a document within the URI", async () => {
+    const uri = `data:application/json;base64,${gzipSync(json).toString("base64")}`;
+    expect(await fetched(uri)).toBe(json);
+  });
+
+  it("leaves the charset that the host names", async () => {
+    allowed.answers((_request, response) => {
+      response.setHeader("content-type", "application/json; charset=ISO-8859-1").end(json);
+    });
+    expect(await fetcher.fetchDocument(`${allowed.origin}/`, never)).toMatchObject({
+      mediaType: "application/json",
+      charset: "iso-8859-1",
     });
   });
 });

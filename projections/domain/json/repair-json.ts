@@ -1,0 +1,107 @@
+import { exactNumber, isJsonNumber } from "./exact-number.ts";
+
+/** A string, which may lack its end; a mark; space; or anything else up to the next of these. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}[\],:]|\s+|[^\s"{}[\],:]+/gs;
+/** What stands before a document or after it without saying anything: marks of another language, space, control characters. */
+const leadingMarks = /^[^{["\w]{1,16}(?=[{[])|^\s+/;
+const trailingMark = /^[\s;,)}\]\p{Cc}\ufeff]+$/u;
+
+const keptWords = new Set(["true", "false", "null"]);
+const emptyWords = new Set(["NaN", "Infinity", "-Infinity", "undefined"]);
+const identifier = /^[A-Za-z_$][\w$-]*$/;
+
+/**
+ * JSON as `JSON.parse` takes it, of a document whose author wrote the text by hand, as contracts do: control characters
+ * and single backslashes in strings, commas too many or missing between objects, a missing value, numbers with leading
+ * zeros, names without quotes, marks around the document. Null where more than one reading is possible, as with a quote
+ * inside a string.
+ */
+export function repairJson(text: string): string | null {
+  const writer = createWriter();
+  const body = text.replace(leadingMarks, "");
+  for (const match of body.matchAll(tokens)) {
+    const isTaken = writer.isComplete()
+      ? trailingMark.test(match[0])
+      : writeToken(writer, match, body);
+    if (!isTaken) return null;
+  }
+  return writer.isComplete() ? writer.text() : null;
+}
+
+function writeToken(writer: Writer, match: RegExpExecArray, body: string): boolean {
+  const [token, closingQuote] = match;
+  if (/^\s/.test(token)) return true;
+  if (token.startsWith('"')) return closingQuote !== "" && writer.write(repairString(token));
+  const end = match.index + token.length;
+  const isName = !writer.awaitsValue() && /^\s*:/.test(body.slice(end, end + 8));
+  const written = writtenToken(token, isName);
+  return written !== null && writer.write(written);
+}
+
+function writtenToken(token: string, isName: boolean): string | null {
+  if ("{}[],:".includes(token) || keptWords.has(token)) return token;
+  if (isName) return identifier.test(token) ? `"${token}"` : null;
+  if (emptyWords.has(token)) return "null";
+  if (isJsonNumber(token)) return typeof exactNumber(token) === "string" ? `"${token}"` : token;
+  // Such as 007: a text, as its zeros would be lost.
+  return /^[+-]?\.?\d[\w.+-]*$/.test(token) ? `"${token}"` : null;
+}
+
+/** A backslash before a quote of another language escapes it; any other that is no escape is a backslash. */
+function repairString(token: string): string {
+  return token.replace(/\p{Cc}|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|.)/gsu, (part: string) => {
+    if (!part.startsWith("\\")) return escapeControls(part);
+    const character = part.slice(1);
+    if (/^["\\/bfnrt]$|^u./.test(character)) return part;
+    if (character === "'" || character === "`") return character;
+    return `\\\\${escapeControls(character)}`;
+  });
+}
+
+const escapeControls = (character: string) => JSON.stringify(character).slice(1, -1);
+
+type Writer = ReturnType<typeof createWriter>;
+
+/** Writes tokens in order, and puts commas and missing values where they belong. */
+function createWriter() {
+  const written: string[] = [];
+  const open: string[] = [];
+  let last = "";
+  let isCommaDue = false;
+
+  function push(token: string): void {
+    written.push(token);
+    last = token;
+  }
+
+  function writeClosing(token: string): boolean {
+    isCommaDue = false;
+    const isOpen = open.pop() === (token === "}" ? "{" : "[");
+    push(token);
+    return isOpen;
+  }
+
+  function writeValue(token: string): void {
+    const isAfterValue = last !== "" && !"{[:".includes(last);
+    const isNextObject = last === "}" && token === "{" && open.at(-1) === "[";
+    if (isAfterValue && (isCommaDue || isNextObject)) written.push(",");
+    isCommaDue = false;
+    if (token === "{" || token === "[") open.push(token);
+    push(token);
+  }
+
+  return {
+    /** Returns whether the token may stand here. */
+    write(token: string): boolean {
+      const isClosing = token === "}" || token === "]";
+      if (last === ":" && (isClosing || token === ",")) push("null");
+      if (isClosing) return writeClosing(token);
+      if (token === ",") isCommaDue = true;
+      else writeValue(token);
+      return true;
+    },
+    awaitsValue: () => last === ":",
+    isComplete: () => open.length === 0 && (last === "}" || last === "]"),
+    text: () => written.join(""),
+  };
+}
