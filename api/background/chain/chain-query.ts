@@ -33,7 +33,9 @@ type ReceiptQuery = {
 };
 
 export type QueryResult =
-  | ChainReading
+  | Exclude<ChainReading, { kind: "order_status_read" }>
+  /** `validated`: the exchange asks for no signature, as the maker validated the order there or some of it is filled. */
+  | (Extract<ChainReading, { kind: "order_status_read" }> & { validated: boolean })
   | (ReceiptQuery & { taken: boolean })
   | { kind: "code"; address: Address; hasCode: boolean }
   | ({ kind: "standard"; contract: Address } & DetectedStandard)
@@ -79,6 +81,6 @@ const calledRecipients = ({ components }: SignedOrder): Address[] =>
 
 const unrecordedKinds = ["receipt", "code", "standard", "royalty"] as const;
 
-export function isReading(result: QueryResult): result is ChainReading {
+export function isReading(result: QueryResult): result is Extract<QueryResult, ChainReading> {
   return !unrecordedKinds.some((kind) => kind === result.kind);
 }

@@ -15,9 +15,11 @@ export const orderStatusCodec = singleCallCodec<"order_status_read">(
     }),
   }),
   (query, outcome) => {
-    const [cancelled, filled, size] = [1, 2, 3].map((index) => wordOf(outcome, index));
+    const [validated, cancelled, filled, size] = [0, 1, 2, 3].map((index) =>
+      wordOf(outcome, index),
+    );
     if (cancelled === undefined || filled === undefined || size === undefined) return undefined;
-    return { ...query, cancelled: cancelled === 1n, filled, size };
+    return { ...query, validated: validated === 1n, cancelled: cancelled === 1n, filled, size };
   },
 );
 

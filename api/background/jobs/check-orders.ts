@@ -47,9 +47,11 @@ export async function checkOrders(
       ...(order.signature === null ? [] : [code(order)]),
     ]),
   );
-  const signedByContracts = orders.filter((order) => answers.find(code(order))?.hasCode);
+  const uncertain = orders.filter(
+    (order) => order.signature === "0x" || answers.find(code(order))?.hasCode,
+  );
   const rounds = [answers];
-  const signatures = signedByContracts.flatMap((order) =>
+  const signatures = uncertain.flatMap((order) =>
     asked(order).filter((question) => !isNotSignature(question)),
   );
   if (signatures.length > 0) rounds.push(await queryChain(client, signatures));
@@ -95,7 +97,7 @@ const conduitKinds: ReadonlySet<ChainQuery["kind"]> = new Set([
   "transfer_read",
 ]);
 
-/** Only contracts can change whether a signature is valid. */
+/** Only contracts can change whether a signature is valid, and reorgs whether an order needs one. */
 function isNotSignature({ kind }: ChainQuery): boolean {
   return kind !== "signature_read";
 }

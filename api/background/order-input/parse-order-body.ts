@@ -12,8 +12,8 @@ const components = orderParametersSchema(decimalUint256, closed).extend({
   counter: decimalUint256,
 });
 const parameters = components.extend({ totalOriginalConsiderationItems: decimalUint256.nullish() });
-/** A missing signature is rejected later, with its own code. */
-const signature = bytes.nullish();
+/** A missing signature is rejected later, with its own code, unless the order is validated on chain. */
+const signature = z.union([z.literal("").transform(() => "0x" as const), bytes]).nullish();
 
 const canonical = z.strictObject({ parameters, signature, ...protocolNames });
 const flat = parameters.extend({ signature, ...protocolNames });

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import { findChangedReadings } from "../../../../projections/chain-readings/find-changed-readings.ts";
 import type { Database } from "../../../../projections/database.ts";
@@ -19,7 +20,8 @@ export async function appendOrders(
   { accepted, results, now }: { accepted: readonly Accepted[]; results: ChainResults; now: Date },
 ): Promise<bigint> {
   const orders = accepted.map(({ pending: { order, signatureCheck, now: receivedAt }, terms }) => {
-    const { orderHash, components, signature } = order;
+    const { orderHash, components } = order;
+    const signature = signatureToStore(order, signatureCheck, results);
     const isContractSigned = signatureCheck.signedBy !== "maker";
     const signed = { orderHash, components, signature, isContractSigned };
     return orderSubmitted({ chainId, ...signed, terms, receivedAt });
@@ -28,4 +30,14 @@ export async function appendOrders(
   const observed = await findChangedReadings(db, { chainId, basis, readings }, now);
   const { head } = await appendObservations(db, [...orders, ...observed]);
   return head;
+}
+
+/** None of an account without code that validated the order on chain: whatever else it sent is not its signature. */
+function signatureToStore(
+  { signature, maker: address }: PendingOrder["order"],
+  { signedBy }: PendingOrder["signatureCheck"],
+  results: ChainResults,
+): Hex {
+  if (signedBy === "maker") return signature;
+  return results.find({ kind: "code", address })?.hasCode ? signature : "0x";
 }

@@ -51,7 +51,8 @@ async function parsePendingOrder(
 
 /**
  * Why an order that is submitted alone is rejected: its signature is for several. A contract's signature may have the
- * same length, also the one of an order with other faults: then the maker's code decides.
+ * same length, also the one of an order with other faults: then the maker's code decides. Of an order that is validated on
+ * chain no signature counts.
  */
 export async function rejectBulkSignature(
   market: Market,
@@ -64,9 +65,10 @@ export async function rejectBulkSignature(
   const { signedBy } = await verifySignature(signed, chainId, recoverSigner);
   if (signedBy === "maker") return bulkNotAllowed(side);
   const code = { kind: "code", address: components.offerer } as const;
-  const results = await queryChainOrReject(market, chainId, [code]);
+  const status = { kind: "order_status_read", orderHash: signed.orderHash } as const;
+  const results = await queryChainOrReject(market, chainId, [code, status]);
   // Without an answer the order is rejected later, for its shape or as the chain is unavailable.
-  if (isRejection(results)) return null;
+  if (isRejection(results) || results.find(status)?.validated) return null;
   return results.find(code)?.hasCode === false ? bulkNotAllowed(side) : null;
 }
 

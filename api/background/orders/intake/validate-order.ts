@@ -1,4 +1,4 @@
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import { rpcUnavailable } from "../../../../projections/domain/intake/rpc-unavailable.ts";
 import type { TradeTerms } from "../../../../projections/domain/orders/trade-terms.ts";
@@ -7,7 +7,6 @@ import { validateTimes } from "../../../../projections/domain/orders/validate-ti
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { validateCounter } from "../../../../projections/domain/seaport/signature.ts";
 import { unixSeconds } from "../../../../projections/reads/orders/order-columns.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { royaltyFrom } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";
@@ -59,6 +58,9 @@ function validateSigner(
   if (counter === undefined) return rpcUnavailable("the maker's counter");
   const counterRejection = validateCounter(order, counter);
   if (signatureCheck.signedBy === "maker") return counterRejection;
+  const status = results.find({ kind: "order_status_read", orderHash: order.orderHash });
+  if (status === undefined) return rpcUnavailable("the order's status");
+  if (status.validated) return counterRejection;
   const hasCode = results.find({ kind: "code", address: maker })?.hasCode;
   if (hasCode === undefined) return rpcUnavailable("whether the maker is a contract");
   if (!hasCode) return signatureCheck.rejection;
@@ -68,7 +70,7 @@ function validateSigner(
   if (valid === false) return rejectContractSignature(maker);
   if (counterRejection !== null || valid) return counterRejection;
   // The exchange rejects an ended order before it verifies a contract signature: the status check answers.
-  return hasEndedOnChain(order.orderHash, results)
+  return status.cancelled || status.filled > 0n
     ? null
     : rpcUnavailable("whether the maker's contract accepts the signature");
 }
@@ -78,9 +80,4 @@ function rejectContractSignature(maker: Address): IntakeRejection {
   return reject("contract_signature_invalid", `signature: ${message}`, [
     { field: "signature", message },
   ]);
-}
-
-function hasEndedOnChain(orderHash: Hex, results: ChainResults): boolean {
-  const status = results.find({ kind: "order_status_read", orderHash });
-  return status !== undefined && (status.cancelled || status.filled > 0n);
 }
