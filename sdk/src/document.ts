@@ -547,7 +547,7 @@ export interface components {
             errors: {
                 askId: string;
                 /** @enum {string} */
-                code: "bad_request" | "not_found" | "inactive" | "unavailable" | "order_mismatch" | "price_above_max" | "buyer_required" | "bad_amount" | "unsupported_marketplace" | "unsupported_order" | "upstream_error" | "partner_rate_limited" | "buying_disabled";
+                code: "bad_request" | "not_found" | "inactive" | "unavailable" | "order_mismatch" | "price_above_max" | "buyer_required" | "bad_amount" | "unsupported_marketplace" | "unsupported_order" | "upstream_error" | "partner_rate_limited" | "transfer_restricted" | "buying_disabled";
                 error: string;
                 /** @description With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings. */
                 retryAfterSeconds?: number;
@@ -3216,7 +3216,7 @@ export interface operations {
                         protocol?: string | null;
                         protocol_address?: string | null;
                         protocolAddress?: string | null;
-                        signature?: string | null;
+                        signature?: ("" | string) | null;
                         type?: string | null;
                     } | {
                         conduitKey: string;
@@ -3252,7 +3252,7 @@ export interface operations {
                         protocol_address?: string | null;
                         protocolAddress?: string | null;
                         salt: string | number;
-                        signature?: string | null;
+                        signature?: ("" | string) | null;
                         startTime: string | number;
                         totalOriginalConsiderationItems?: (string | number) | null;
                         type?: string | null;
@@ -3442,7 +3442,7 @@ export interface operations {
                             protocol?: string | null;
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -3478,7 +3478,7 @@ export interface operations {
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             startTime: string | number;
                             totalOriginalConsiderationItems?: (string | number) | null;
                             type?: string | null;
@@ -3526,7 +3526,7 @@ export interface operations {
                             protocol?: string | null;
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -3562,7 +3562,7 @@ export interface operations {
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             startTime: string | number;
                             totalOriginalConsiderationItems?: (string | number) | null;
                             type?: string | null;
@@ -3713,7 +3713,7 @@ export interface operations {
                         protocol?: string | null;
                         protocol_address?: string | null;
                         protocolAddress?: string | null;
-                        signature?: string | null;
+                        signature?: ("" | string) | null;
                         type?: string | null;
                     } | {
                         conduitKey: string;
@@ -3749,7 +3749,7 @@ export interface operations {
                         protocol_address?: string | null;
                         protocolAddress?: string | null;
                         salt: string | number;
-                        signature?: string | null;
+                        signature?: ("" | string) | null;
                         startTime: string | number;
                         totalOriginalConsiderationItems?: (string | number) | null;
                         type?: string | null;
@@ -3926,7 +3926,7 @@ export interface operations {
                             protocol?: string | null;
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -3962,7 +3962,7 @@ export interface operations {
                             protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: string | null;
+                            signature?: ("" | string) | null;
                             startTime: string | number;
                             totalOriginalConsiderationItems?: (string | number) | null;
                             type?: string | null;

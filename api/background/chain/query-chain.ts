@@ -63,6 +63,12 @@ export function resultsFor(
   };
 }
 
+/** The results of some of the queries that can be recorded, one for each subject. */
+export function readingsOf({ find }: ChainResults, queries: readonly ChainQuery[]): ChainReading[] {
+  const distinct = new Map(queries.map((query) => [queryKey(query), query]));
+  return [...distinct.values()].flatMap((query) => find(query) ?? []).filter(isReading);
+}
+
 async function runBatchAt(
   client: ChainClient,
   basis: ReadBasis,

@@ -3,7 +3,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import { type ChainResults, readingsOf } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc-batch.ts";
 import type { CheckedOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
@@ -13,6 +13,7 @@ import { buyFromPartner } from "./buy-from-partner.ts";
 import type { BuyRequest } from "./buy-request.ts";
 import { evaluateListing, listingQueries, toBuyRejection } from "./evaluate-listing.ts";
 import { type BuyableListing, findBuyableListings } from "./find-buyable-listings.ts";
+import { buyerQueries, validateBuyer } from "./validate-buyer.ts";
 import { validateUnits } from "./validate-units.ts";
 
 type BuyCode =
@@ -27,6 +28,7 @@ type BuyCode =
   | "unsupported_order"
   | "upstream_error"
   | "partner_rate_limited"
+  | "transfer_restricted"
   | "buying_disabled";
 
 export type PreparedPurchase = {
@@ -65,9 +67,10 @@ export async function buyListings(
     listings.map(async (listing) => {
       if (isRejection(listing)) return listing;
       const { askId, row } = listing;
-      const purchase = partnersFillingByApi.includes(row.marketplace)
-        ? await askPartner(listing)
-        : preparePurchase(listing, await pendingResults, choice);
+      const results = await pendingResults;
+      const purchase = isFilledByPartner(listing)
+        ? (validateRecipient(listing, results, choice) ?? (await askPartner(listing)))
+        : preparePurchase(listing, results, choice);
       if (isRejection(purchase)) return purchase;
       const rejection = checkMaxPrice(purchase, request.maxWei);
       if (rejection !== null) return rejection;
@@ -77,6 +80,9 @@ export async function buyListings(
     }),
   );
 }
+
+const isFilledByPartner = ({ row }: BuyableListing) =>
+  partnersFillingByApi.includes(row.marketplace);
 
 const partnerOf = ({ partners }: Market, { row }: BuyableListing) =>
   partners.find(({ name }) => name === row.marketplace);
@@ -95,20 +101,23 @@ const chainUnavailable = reject("upstream_error", "The chain is unavailable; try
 /** Null: nothing to query. */
 async function queryListings(
   market: Market,
-  { chainId, buyer, now }: Choice,
+  choice: Choice,
   listings: readonly (BuyableListing | Rejection)[],
 ): Promise<ChainResults | typeof chainUnavailable | null> {
-  const queries = listings.flatMap((one) => {
-    if (isRejection(one) || partnersFillingByApi.includes(one.row.marketplace)) return [];
-    return [...listingQueries(signedOf(one)), ...buyerFundsQueries(one, buyer)];
-  });
-  if (queries.length === 0) return null;
+  const { chainId, buyer, now } = choice;
+  const buyable = listings.filter((one): one is BuyableListing => !isRejection(one));
+  const native = buyable.filter((one) => !isFilledByPartner(one));
+  const ofListings = native.flatMap((one) => listingQueries(signedOf(one)));
+  const ofBuyer = [
+    ...native.flatMap((one) => buyerFundsQueries(one, buyer)),
+    ...buyable.flatMap((one) => buyerQueries(one, choice)),
+  ];
+  if (ofListings.length + ofBuyer.length === 0) return null;
   try {
-    const results = await market.queryChain(chainId, queries);
-    const { basis, readings } = results;
-    // A buyer's funds are not part of any order and are not recorded.
-    const ofListings = readings.filter(({ kind }) => !fundsQueryKinds.has(kind));
-    await recordReadings(market, { chainId, basis, readings: ofListings }, now);
+    const results = await market.queryChain(chainId, [...ofListings, ...ofBuyer]);
+    // What is asked of a buyer is not part of any order and is not recorded.
+    const readings = readingsOf(results, ofListings);
+    await recordReadings(market, { chainId, basis: results.basis, readings }, now);
     return results;
   } catch (error) {
     if (error instanceof RpcFailure) return chainUnavailable;
@@ -125,11 +134,6 @@ function signedOf({ order }: BuyableListing): CheckedOrder {
   };
 }
 
-const fundsQueryKinds: ReadonlySet<ChainQuery["kind"]> = new Set([
-  "balance_read",
-  "allowance_read",
-]);
-
 function buyerFundsQueries(
   { row: { currency } }: BuyableListing,
   buyer: Address | null,
@@ -144,8 +148,9 @@ function buyerFundsQueries(
 function preparePurchase(
   listing: BuyableListing,
   results: ChainResults | typeof chainUnavailable | null,
-  { buyer, units: requested, now, tag }: Choice,
+  choice: Choice,
 ): Outcome<Purchase> {
+  const { buyer, units: requested, now, tag } = choice;
   if (results === null || isRejection(results)) return chainUnavailable;
   const order = signedOf(listing);
   const fillable = evaluateListing(order, results, now);
@@ -153,9 +158,20 @@ function preparePurchase(
   const units = requested ?? fillable;
   const refused = validateUnits(units, fillable, order.components);
   if (refused !== null) return refused;
+  const rejection = validateBuyer(listing, results, choice);
+  if (rejection !== null) return rejection;
   const { currency } = listing.row;
   const funds = fundsOf(listing, results, buyer);
   return buildPurchase(order, { units, recipient: buyer ?? zeroAddress, tag, currency, funds });
+}
+
+/** Without the chain a partner's answer decides. */
+function validateRecipient(
+  listing: BuyableListing,
+  results: ChainResults | typeof chainUnavailable | null,
+  choice: Choice,
+) {
+  return results === null || isRejection(results) ? null : validateBuyer(listing, results, choice);
 }
 
 function fundsOf(listing: BuyableListing, results: ChainResults, buyer: Address | null) {

@@ -20,6 +20,7 @@ const code = z.enum([
   "unsupported_order",
   "upstream_error",
   "partner_rate_limited",
+  "transfer_restricted",
   "buying_disabled",
 ]);
 
