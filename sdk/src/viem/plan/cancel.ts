@@ -35,10 +35,15 @@ export async function planCancel(
   return planOf(clients, "cancel", steps);
 }
 
+/** A transaction may use 16,777,216 gas (EIP-7825), so that more orders are cancelled by several. */
+export const mostCancelled = 200;
+
 export function addCancellations(steps: Steps, orders: readonly OrderRef[]): void {
-  if (orders.length === 0) return;
-  const what = orders.length === 1 ? "the order" : `${orders.length} orders`;
-  steps.send({ name: "cancel", orders }, `Cancel ${what} on the chain`, orders);
+  for (let start = 0; start < orders.length; start += mostCancelled) {
+    const part = orders.slice(start, start + mostCancelled);
+    const what = part.length === 1 ? "the order" : `${part.length} orders`;
+    steps.send({ name: "cancel", orders: part }, `Cancel ${what} on the chain`, part);
+  }
 }
 
 function refsOf({ askIds = [], bidIds = [] }: Exclude<CancelItems, { all: true }>): OrderRef[] {

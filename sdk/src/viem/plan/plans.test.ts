@@ -4,6 +4,7 @@ import { market } from "../../market.ts";
 import type { Clients } from "../clients.ts";
 import { bidCurrency } from "../exchange.ts";
 import { planAccept } from "./accept.ts";
+import { mostCancelled, planCancel } from "./cancel.ts";
 import { planRelist } from "./relist.ts";
 
 const account = "0x00000000000000000000000000000000000000aa";
@@ -71,4 +72,20 @@ it("a dearer listing cancels every cheaper one of its token, however many there 
   const cancelled = send?.action.name === "cancel" ? send.action.orders.map(({ id }) => id) : [];
   expect(cancelled).toHaveLength(131);
   expect(new Set(cancelled).size).toBe(131);
+});
+
+it.each([
+  [1, [1]],
+  [mostCancelled, [mostCancelled]],
+  [mostCancelled * 2 + 1, [mostCancelled, mostCancelled, 1]],
+])("%i orders are cancelled in transactions within the gas of one", async (count, expected) => {
+  const bidIds = Array.from({ length: count }, (_, index) => `b-${index}`);
+  const { steps } = await planCancel(clientsOf({}), { bidIds }, {});
+  const cancelled = steps.flatMap((step) =>
+    step.kind === "send" && step.action.name === "cancel" ? [step.action.orders] : [],
+  );
+  expect(cancelled.map(({ length }) => length)).toEqual(expected);
+  expect(cancelled.flat().map(({ id }) => id)).toEqual(bidIds);
+  for (const step of steps)
+    if (step.kind === "send") expect(BigInt(step.costs.gasWei)).toBeLessThan(2n ** 24n);
 });
