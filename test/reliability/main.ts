@@ -7,6 +7,7 @@ import { dataFidelity } from "./checks/data-fidelity.ts";
 import { furtherHead } from "./checks/further-head.ts";
 import { furtherHistory } from "./checks/further-history.ts";
 import { headLatency } from "./checks/head-latency.ts";
+import { readingReorgs } from "./checks/reading-reorgs.ts";
 import { reorgs } from "./checks/reorgs.ts";
 import { rpcFaults } from "./checks/rpc-faults.ts";
 import { runScenario, type Scenario } from "./checks/scenario.ts";
@@ -31,7 +32,7 @@ const { values } = parseArgs({
 const published: readonly Scenario[] = [
   ...[...crashRecovery, ...reorgs, ...rpcFaults, ...dataFidelity, headLatency],
 ];
-const further: readonly Scenario[] = [...furtherHistory, ...furtherHead];
+const further: readonly Scenario[] = [...furtherHistory, ...furtherHead, readingReorgs];
 const pattern = new RegExp(values.only);
 const idsOf = ({ group, checks }: Scenario) => checks.map((check) => `${group} / ${check}`);
 const scenarios = [

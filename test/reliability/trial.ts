@@ -107,7 +107,7 @@ function openTrial(parts: Parts): { trial: Trial; end(): Promise<void> } {
   };
   const difference = async () =>
     compareRecords(
-      await subject.read(server.url, chain.chainId),
+      await again(() => subject.read(server.url, chain.chainId)),
       recordOf(chain.blocks(), node.faults.largeIndexes),
     );
   const trial: Trial = {
@@ -131,6 +131,17 @@ function openTrial(parts: Parts): { trial: Trial; end(): Promise<void> } {
     if (running !== undefined && !running.hasExited()) await endSoon(running);
   };
   return { trial, end };
+}
+
+/** A busy machine may refuse a connection. */
+async function again<Value>(read: () => Promise<Value>, times = 3): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (times === 1) throw error;
+    await delay(1_000);
+    return again(read, times - 1);
+  }
 }
 
 const endsWithinMs = 20_000;

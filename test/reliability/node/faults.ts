@@ -25,7 +25,7 @@ export type Faults = {
   caps: { blocks: number; results: number; errors: readonly RpcError[] } | null;
   /** Logs and receipts below are gone; headers are served. */
   pruned: { below: number; answer: "empty" | RpcError } | null;
-  /** Ranges that touch these blocks are answered with no logs, that many times. */
+  /** Ranges that touch these blocks and have logs are answered with none, that many times. */
   hidden: { from: number; to: number; timesLeft: number } | null;
   /** Share of logs that are left out of answers to ranges. */
   omitted: number;

@@ -56,10 +56,6 @@ function logsOfRange(view: NodeView, filter: LogFilter): ServedLog[] {
     const message = "block range extends beyond current head block";
     throw new RefusedCall({ code: -32_000, message });
   }
-  if (hidden !== null && hidden.timesLeft > 0 && from <= hidden.to && wanted >= hidden.from) {
-    hidden.timesLeft -= 1;
-    return [];
-  }
   const blocks: Block[] = [];
   for (let number = from; number <= Math.min(wanted, headNumber); number += 1) {
     const block = view.blockAt(number);
@@ -67,6 +63,16 @@ function logsOfRange(view: NodeView, filter: LogFilter): ServedLog[] {
   }
   const logs = keptLogs(view, blocks, matcherOf(filter)).filter(() => !draw(faults.omitted));
   refuseResults(faults, logs.length);
+  if (
+    logs.length > 0 &&
+    hidden !== null &&
+    hidden.timesLeft > 0 &&
+    from <= hidden.to &&
+    wanted >= hidden.from
+  ) {
+    hidden.timesLeft -= 1;
+    return [];
+  }
   return spoil(logs, faults, draw, faults.doubled.ranges);
 }
 

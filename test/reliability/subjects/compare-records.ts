@@ -36,12 +36,16 @@ export const isClean = (difference: RecordDifference): boolean =>
 /** In a few words. */
 export function describeDifference(difference: RecordDifference): string {
   const parts = Object.entries(difference).flatMap(([kind, lines]) =>
-    lines.length === 0 ? [] : [`${lines.length} ${kind} (${shortened(lines[0])})`],
+    lines.length === 0
+      ? []
+      : [
+          `${lines.length} ${kind} (${shortened(lines[0])}${lines.length > 1 ? ` to ${shortened(lines.at(-1))}` : ""})`,
+        ],
   );
   return parts.length === 0 ? "as the chain" : parts.join(", ");
 }
 
-const shortened = (line = ""): string => line.slice(0, 60);
+const shortened = (line = ""): string => line.slice(0, 36);
 
 function without(lines: readonly string[], others: readonly string[]): string[] {
   const known = new Set(others);
