@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { isMissingRelation } from "../database-failure.ts";
 import type { Target } from "./checkpoint.ts";
 
 /** How a dropped index is created again and, where it is a key, attached to its table as a constraint. */
@@ -35,7 +36,13 @@ export async function readBulkProgress(
   const { rows } = await sql<Omit<BulkProgress, "excluded"> & { excluded: string[] }>`
     select up_to as "upTo", excluded_positions::text[] as excluded, done, part, indexes
     from ${tableOf(schema)}
-    where version = ${version} and parameters = ${parameters}`.execute(session);
+    where version = ${version} and parameters = ${parameters}`
+    .execute(session)
+    .catch((error: unknown) => {
+      // The derivation has just ended.
+      if (isMissingRelation(error)) return { rows: [] };
+      throw error;
+    });
   const [row] = rows;
   if (row === undefined || !matchesSteps(row, stepNames(projection))) return null;
   return { ...row, excluded: row.excluded.map(BigInt) };

@@ -14,22 +14,19 @@ const followed = Object.keys(versions).flatMap((name) => [
   `${schemaOf(name)}_next`,
 ]);
 
-/** How far a projection has read, and when the first fact it has not read was recorded. */
+/** How far a projection has read. */
 export type ProjectionProgress = {
   projection: string;
   version: number;
   position: bigint;
   head: bigint;
-  waitingSince: Date | null;
 };
 
 /** Of this release's versions, and of rebuilds of them: other checkpoints stand still, or are another release's. */
 export async function readProjectionProgress(db: Database): Promise<ProjectionProgress[]> {
   const { rows } = await sql<ProjectionProgress>`
-    select c.projection, c.version, c.position, h.position as head, f.recorded_at as "waitingSince"
-    from engine.checkpoint c
-    cross join log.head h
-    left join log.fact f on f.position = c.position + 1
+    select c.projection, c.version, c.position, h.position as head
+    from engine.checkpoint c cross join log.head h
     where c.projection = any (${followed}::text[])
     order by c.projection`.execute(db);
   return rows.map((row) => ({ ...row, projection: projectionIn(row.projection) }));

@@ -1735,6 +1735,7 @@ export interface components {
                 chains?: number[];
                 /** @description Facts that are not applied yet. */
                 lag: number;
+                /** @description Since the oldest of these was seen in the log. */
                 lagSeconds: number;
                 name: string;
                 position: number;

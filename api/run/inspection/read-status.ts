@@ -79,7 +79,8 @@ async function readProjections(db: Database, all: readonly Projection[], head: b
       version: stored?.version ?? null,
       isCurrent: stored !== undefined && isCurrent(stored, projection),
       position: stored === undefined ? null : Number(stored.position),
-      lag: stored === undefined ? null : Number(head - stored.position),
+      // The log's head was read before.
+      lag: stored === undefined ? null : Math.max(0, Number(head - stored.position)),
       updatedAt: updatedAt.get(schemaOf(name)) ?? null,
       rebuilding:
         unfinished === undefined

@@ -28,16 +28,19 @@ export function openProjectionStatus(names: readonly string[], lateSeconds: numb
     const failing: FailingPart[] = names
       .filter((name) => !progress.some(({ projection }) => projection === name))
       .map((name) => ({ part: `projection ${name}`, message: "has not begun" }));
-    // A rebuild in a shadow schema has a checkpoint too, and nothing waits for it.
-    for (const one of progress.filter(({ projection }) => names.includes(projection))) {
+    const followed = progress.map((one) => {
       const follower = followers.get(one.projection) ?? trackFollower(closeEnoughPositions);
       followers.set(one.projection, follower);
-      const lag = follower(Number(one.head), Number(one.position), now);
+      return { one, lag: follower(Number(one.head), Number(one.position), now) };
+    });
+    for (const { one, lag } of followed) {
+      // A rebuild in a shadow schema has a checkpoint too, and nothing waits for it.
+      if (!names.includes(one.projection)) continue;
       if (!lag.caughtUp || lag.seconds > lateSeconds) failing.push(late(one, lag));
     }
     const excluded = await readExcludedFacts(db);
     const warnings = excluded.filter(({ projection }) => names.includes(projection)).map(warningOf);
-    return { status: progress.map((one) => present(one, now)), failing, warnings };
+    return { status: followed.map(({ one, lag }) => present(one, lag)), failing, warnings };
   };
 }
 
@@ -56,14 +59,13 @@ function late({ projection }: ProjectionProgress, { behind, seconds, caughtUp }:
   };
 }
 
-function present(one: ProjectionProgress, now: number): ProjectionStatus {
-  const lag = Math.max(0, Number(one.head - one.position));
-  const waitedMs = one.waitingSince === null ? 0 : now - one.waitingSince.getTime();
+/** Late since a missing fact was seen in the log: its own time may be that of an hour long past, of a price for one. */
+function present(one: ProjectionProgress, { behind, seconds }: Lag): ProjectionStatus {
   return {
     name: one.projection,
     version: one.version,
     position: Number(one.position),
-    lag,
-    lagSeconds: lag === 0 ? 0 : Math.max(0, waitedMs) / 1000,
+    lag: behind,
+    lagSeconds: seconds,
   };
 }

@@ -42,7 +42,7 @@ const projection = z.object({
   version: z.int(),
   position: z.int(),
   lag: z.int().meta({ description: "Facts that are not applied yet." }),
-  lagSeconds: seconds,
+  lagSeconds: seconds.meta({ description: "Since the oldest of these was seen in the log." }),
 });
 
 const failingPart = z.object({

@@ -512,6 +512,30 @@ describe("a head that many ask for", () => {
   });
 });
 
+it("a projection is as late as the fact that it misses was appended, whatever time the fact tells", async () => {
+  const Body = z.object({ data: z.object({ projections: z.array(z.unknown()) }) });
+  const projections = async () => Body.parse((await api.get("/v1/status")).body).data.projections;
+  await projections();
+  await appendObservations(database.db, [
+    {
+      kind: "fact_quarantined",
+      chainId: 0,
+      identity: keccak256(stringToHex("of last year")),
+      recordedAt: new Date(clock - 287 * 86_400_000),
+      amount: 1n,
+      payload: { projection: "none", error: "" },
+    },
+  ]);
+  expect(await projections()).toMatchObject([{ name: "sales", lag: 1, lagSeconds: 0 }]);
+  pass(3);
+  expect(await projections()).toMatchObject([{ name: "sales", lag: 1, lagSeconds: 3 }]);
+  await sql`
+    update engine.checkpoint set position = (select position + 2 from log.head)`.execute(
+    database.db,
+  );
+  expect(await projections()).toMatchObject([{ name: "sales", lag: 0, lagSeconds: 0 }]);
+});
+
 it("readiness warns of facts that a projection excludes, and metrics count them", async () => {
   await appendObservations(database.db, [
     {
