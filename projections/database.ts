@@ -95,7 +95,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   pool.on("error", options.onIdleError);
   // The pool listens to idle connections only; unheard, the end of one in use would end the process.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) => client.on("error", (error) => noteEnd(client, error)));
   const limits = { statementTimeoutMs, idleInTransactionTimeoutMs };
   const answerMs = statementTimeoutMs > 0 ? answerTimeoutMs(statementTimeoutMs) : 0;
   const dialect = new SteadyDialect({
@@ -107,6 +107,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   if (pipelines) pipelining.add(db);
   if (!isPooled && mostNames(options) > 0) planning.add(db);
   return db;
+}
+
+/** What ended a connection: the driver says of the statements after it only that they cannot be sent. */
+const ends = new WeakMap<pg.PoolClient, Error>();
+
+/** The first error is the server's own word, where it gave one; that the connection is gone follows. */
+function noteEnd(client: pg.PoolClient, error: Error): void {
+  if (!ends.has(client)) ends.set(client, error);
 }
 
 const pipelining = new WeakSet<Database>();
@@ -176,7 +184,9 @@ function wrappedClient(
       return lastOf(await send({ text, values: [...values] }));
     } catch (error) {
       if (error instanceof ServerSilent) unanswered = new DatabaseUnavailable(error);
-      throw statementFailure(error);
+      const failure = statementFailure(error);
+      const end = ends.get(client);
+      throw failure instanceof DatabaseUnavailable && end ? new DatabaseUnavailable(end) : failure;
     }
   };
   const release = () => client.release(unanswered);

@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Logger } from "pino";
 import { keptAlive } from "../../../projections/database.ts";
+import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
 
 export type Listener = {
   /** Subscribes to another channel. */
@@ -44,7 +45,8 @@ export function openListener(options: {
   };
   const begin = () => {
     connect().catch((error: unknown) => {
-      options.logger.warn({ err: error }, "listening for notifications failed, retrying");
+      const err = new DatabaseUnavailable(error);
+      options.logger.warn({ err }, "listening for notifications failed, retrying");
       if (client !== undefined) reconnect(client);
     });
   };

@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import type { Config } from "../config/config.ts";
 import { type LiveLine, openLiveLine } from "./live-line.ts";
+import { openOutageLines } from "./outage-lines.ts";
 import { openPrettyFormat } from "./pretty-line.ts";
 
 /** Takes one log line, as JSON. */
@@ -19,5 +20,6 @@ export function openLogSink(
 /** A logger whose lines name the part of the service that writes them. */
 export function createLogger(part: string, level: Config["log"]["level"], sink: LogSink): Logger {
   const redact = ["url", "rpcUrl", "databaseUrl", "*.url", "*.rpcUrl"];
-  return pino({ level, base: { part }, redact }, { write: (line) => sink(line.trimEnd()) });
+  const hooks = { logMethod: openOutageLines() };
+  return pino({ level, base: { part }, redact, hooks }, { write: (line) => sink(line.trimEnd()) });
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
@@ -22,12 +21,10 @@ import { runPartnerSync } from "../../background/jobs/sync-partners.ts";
 import { runPriceUpdates } from "../../background/jobs/update-prices.ts";
 import { waitUntilDerived } from "../../background/jobs/wait-until-derived.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
-import {
-  createSignal,
-  createThrottledSignal,
-  type Signal,
-} from "../../background/log-signal/signal.ts";
+import { runJob } from "../../background/log-signal/run-job.ts";
+import { createThrottledSignal, type Signal } from "../../background/log-signal/signal.ts";
 import { openPartners } from "../../background/marketplaces/open-partners.ts";
+import type { Partner } from "../../background/marketplaces/partner.ts";
 import { background } from "../../background/marketplaces/transport.ts";
 import { openDocumentFetcher } from "../../background/metadata/document-fetcher.ts";
 import { followUnindexed } from "../../background/unindexed/follow-unindexed.ts";
@@ -63,11 +60,6 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
   const signals: Signal[] = [];
   const now = () => new Date();
-  const notifiedWithAll = (one: Signal) => {
-    signals.push(one);
-    return one;
-  };
-  const throttled = (everyMs = backgroundMs) => notifiedWithAll(createThrottledSignal(everyMs));
   const backgroundDb = openRoleDatabase(context, {
     applicationName: "jobs background",
     max: backgroundConnections,
@@ -90,25 +82,36 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   const partners = openPartners(config.partners, background);
   const projections = allProjections({ feeRecipient: config.fees.recipient });
   /** Runs a job once the projections that it reads have been derived by this version. */
-  const after = async (names: readonly string[], run: () => Promise<void>) => {
-    const read = projections.filter(({ name }) => names.includes(name));
-    await waitUntilDerived(read, {
-      db,
-      changeSignal: notifiedWithAll(createSignal()),
-      signal,
-    });
-    if (!signal.aborted) await run();
+  const job = (
+    name: string,
+    reads: readonly string[],
+    run: (changeSignal: Signal) => Promise<void>,
+    everyMs = backgroundMs,
+  ) => {
+    const changeSignal = createThrottledSignal(everyMs);
+    signals.push(changeSignal);
+    const read = projections.filter((one) => reads.includes(one.name));
+    const derivedFirst = async () => {
+      await waitUntilDerived(read, { db, changeSignal, signal });
+      if (!signal.aborted) await run(changeSignal);
+    };
+    return runJob(name, derivedFirst, { logger, signal });
   };
   const orderBooks = ["listings", "bids"];
   const forOrders = { db, logger, signal };
   const forOthers = { db: backgroundDb, logger, signal };
-  const runAll = () => [
-    after(orderBooks, () => runClockTicks({ ...forOrders, changeSignal: throttled(orderSweepMs) })),
-    after(["collection_stats", "floors", "listings"], () =>
+  const generalJobs = () => [
+    job(
+      "clock ticks",
+      orderBooks,
+      (changeSignal) => runClockTicks({ ...forOrders, changeSignal }),
+      orderSweepMs,
+    ),
+    job("floor snapshots", ["collection_stats", "floors", "listings"], () =>
       runFloorSnapshots({ ...forOthers, chainIds }),
     ),
-    runAnalystLimits(forOthers),
-    after(copiedProjections, () =>
+    job("analyst limits", [], () => runAnalystLimits(forOthers)),
+    job("analytics copies", copiedProjections, () =>
       runAnalyticsSync({
         ...forOrders,
         ...config.analytics,
@@ -117,51 +120,55 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         lockUrl: (context.cells?.[0].config ?? config).database.url,
       }),
     ),
-    runPriceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
-    after(["collections", "traits"], () =>
-      runRarityRanking({ ...forOthers, changeSignal: throttled() }),
+    job("coin prices", [], () =>
+      runPriceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
     ),
-    ...partners.flatMap((partner) => [
-      after(["collections", "listings"], () =>
-        runPartnerSync({
-          ...forOthers,
-          partner,
-          chainIds,
-          now,
-          intervalMs: partnerIntervalMs,
-          feeLimits: config.partners.feeLimits,
-        }),
+    job("rarity", ["collections", "traits"], (changeSignal) =>
+      runRarityRanking({ ...forOthers, changeSignal }),
+    ),
+  ];
+  const partnerJobs = (partner: Partner) => [
+    job(`listings of ${partner.name}`, ["collections", "listings"], () =>
+      runPartnerSync({
+        ...forOthers,
+        partner,
+        chainIds,
+        now,
+        intervalMs: partnerIntervalMs,
+        feeLimits: config.partners.feeLimits,
+      }),
+    ),
+    job(`posts to ${partner.name}`, ["cross_listings", "listings"], (changeSignal) =>
+      runCrossListingPosts({ ...forOthers, partner, chainIds, changeSignal, now }),
+    ),
+  ];
+  const chainJobs = ({ client, changing, head, sources }: ReturnType<typeof openChain>) => [
+    ...sources.map((source) =>
+      job("unindexed events", orderBooks, () =>
+        followUnindexed({ ...forOrders, client, source, head }),
       ),
-      after(["cross_listings", "listings"], () =>
-        runCrossListingPosts({ ...forOthers, partner, chainIds, changeSignal: throttled(), now }),
-      ),
-    ]),
-    ...chains.flatMap(({ client, changing, head, sources }) => [
-      ...sources.map((source) =>
-        after(orderBooks, () => followUnindexed({ ...forOrders, client, source, head })),
-      ),
-      after(["collections"], () =>
-        runContractDescriptions({ ...forOthers, client, changeSignal: throttled() }),
-      ),
-      after(["collections", "ownership"], () =>
-        runRoyaltyFetches({ ...forOthers, client, changeSignal: throttled(), now }),
-      ),
-      after(orderBooks, () =>
-        runOrderSweep({
-          ...{ ...forOrders, client, changing, intervalMs },
-          changeSignal: throttled(orderSweepMs),
-        }),
-      ),
-      after(orderBooks, () =>
-        runContractRechecks({
-          ...{ ...forOrders, client, changing, head },
-          changeSignal: throttled(recheckMs),
-        }),
-      ),
-      after(["metadata", "ownership", "sales"], () =>
-        runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal: throttled(), now }),
-      ),
-    ]),
+    ),
+    job("contract descriptions", ["collections"], (changeSignal) =>
+      runContractDescriptions({ ...forOthers, client, changeSignal }),
+    ),
+    job("royalties", ["collections", "ownership"], (changeSignal) =>
+      runRoyaltyFetches({ ...forOthers, client, changeSignal, now }),
+    ),
+    job(
+      "order sweep",
+      orderBooks,
+      (changeSignal) => runOrderSweep({ ...forOrders, client, changing, intervalMs, changeSignal }),
+      orderSweepMs,
+    ),
+    job(
+      "contract rechecks",
+      orderBooks,
+      (changeSignal) => runContractRechecks({ ...forOrders, client, changing, head, changeSignal }),
+      recheckMs,
+    ),
+    job("metadata", ["metadata", "ownership", "sales"], (changeSignal) =>
+      runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal, now }),
+    ),
   ];
   try {
     const served = new Set<number>(chainIds);
@@ -169,10 +176,10 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     const registered = await registerCuratedCollections(db, curated, new Date());
     if (registered > 0) logger.info({ collections: registered }, "curated collections registered");
     onReady();
-    await Promise.race([
-      // A chain may take long to answer; its answer is not awaited after the stop.
-      aborted(signal),
-      Promise.all(runAll()),
+    await Promise.all([
+      ...generalJobs(),
+      ...partners.flatMap(partnerJobs),
+      ...chains.flatMap(chainJobs),
     ]);
   } finally {
     const opened = [fetcher, ...partners];
@@ -194,8 +201,4 @@ function openChain(chain: ChainConfig, { config, db, logger, signal }: ChainOpti
   });
   const changing = createChangingContracts(config.contractChangesPerHour);
   return { client, changing, head, sources };
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, "abort");
 }

@@ -4,6 +4,8 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from "../../../projections/database.ts";
+import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
+import { backOff, sleep } from "../../background/log-signal/back-off.ts";
 import { acquireLeadership, type Leadership, type LeaseTable, leaseMs } from "./leader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
@@ -18,12 +20,15 @@ export type LeaderContext = {
   onReady: () => void;
 };
 
+/** After work that lasted so long its next end counts as the first. */
+const steadyMs = 60_000;
+
 type LeaderRole = {
   name: string;
   /** Default: the role's own in `ops.lease`. */
   lease?: { readonly role: string; readonly table: LeaseTable };
   connections: number;
-  /** Resolves after `signal` is aborted. */
+  /** Settles once `signal` is aborted and everything that it began has ended. */
   work: (runAsLeader: LeaderContext) => Promise<void>;
 };
 
@@ -42,33 +47,23 @@ export function openRoleDatabase(
   });
 }
 
-/** Runs a role of which one process works while others are standbys. It fails when its lease is lost. */
-export function runLeaderRole(
-  context: RoleContext,
-  { name, lease = { role: name, table: "ops.lease" }, connections, work }: LeaderRole,
-): RunningRole {
-  const { config, logger } = context;
-  const { url } = config.database;
-  const db = openRoleDatabase(context, { applicationName: name, max: connections });
+/** Work that ends is waited for so long: when the role stops, and when its lease is lost. */
+const stopMs = 2_000;
+const loseMs = 15_000;
+
+/**
+ * Runs a role of which one process works while others are standbys. One that lost its lease is a standby again once its
+ * work has ended; so is one whose work the database failed. The role fails by other faults of its work.
+ */
+export function runLeaderRole(context: RoleContext, role: LeaderRole): RunningRole {
+  const db = openRoleDatabase(context, { applicationName: role.name, max: role.connections });
   const ending = new AbortController();
   const stopping = AbortSignal.any([context.signal, ending.signal]);
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
   });
-  const led = async () => {
-    const leadership = await acquireLeadership({ url, ...lease, logger, signal: stopping });
-    if (leadership === null) return;
-    const signal = AbortSignal.any([stopping, leadership.signal]);
-    // Each loop of the role adds a listener while it waits.
-    setMaxListeners(0, signal);
-    try {
-      await Promise.race([leadership.lost, work({ context, db, leadership, signal, onReady })]);
-    } finally {
-      await leadership.release();
-    }
-  };
-  const finished = led();
+  const finished = standAndLead({ context, db, stopping, onReady }, role);
   const failed = finished.then(() => new Promise<never>(() => {}));
   const readyOrFailed = Promise.race([ready, failed]);
   // Not everyone waits for both.
@@ -82,4 +77,65 @@ export function runLeaderRole(
       await db.destroy();
     },
   };
+}
+
+type Standing = Pick<LeaderContext, "context" | "db" | "onReady"> & { stopping: AbortSignal };
+
+async function standAndLead(standing: Standing, role: LeaderRole): Promise<void> {
+  const { name, lease = { role: name, table: "ops.lease" } } = role;
+  const { context, stopping } = standing;
+  const { logger } = context;
+  const { url } = context.config.database;
+  let failures = 0;
+  for (let isAgain = false; !stopping.aborted; isAgain = true) {
+    const wanted = { url, ...lease, logger, signal: stopping };
+    const leadership = await acquireLeadership(isAgain ? { ...wanted, isAgain } : wanted);
+    if (leadership === null) return;
+    const startedAt = performance.now();
+    const end = await lead(standing, role, leadership);
+    if (stopping.aborted) return;
+    logger.warn({ role: lease.role, ...end }, "work ended, standing by");
+    failures = performance.now() - startedAt > steadyMs ? 1 : failures + 1;
+    await backOff(failures, stopping);
+  }
+}
+
+/** Works until the lease is lost, the role stops or the database fails the work, and waits until the work has ended. */
+async function lead(
+  { context, db, onReady, stopping }: Standing,
+  { name, work }: LeaderRole,
+  leadership: Leadership,
+): Promise<{ reason: string }> {
+  const signal = AbortSignal.any([stopping, leadership.signal]);
+  // Each loop of the role adds a listener while it waits.
+  setMaxListeners(0, signal);
+  const working = work({ context, db, leadership, signal, onReady });
+  const failure = await Promise.race([leadership.lost, working]).then(
+    () => new WorkDone("there is nothing to do"),
+    (error: unknown) => error,
+  );
+  const isSurvived =
+    leadership.signal.aborted ||
+    failure instanceof DatabaseUnavailable ||
+    failure instanceof WorkDone;
+  const hasEnded = await endsWithin(working, stopping.aborted ? stopMs : loseMs);
+  await leadership.release();
+  // Two works of a role must not be at its tables from one process.
+  if (!hasEnded && !stopping.aborted) throw new Error(`work of ${name} did not end with its lease`);
+  if (failure instanceof Error && isSurvived) return { reason: failure.message };
+  throw failure;
+}
+
+class WorkDone extends Error {}
+
+/** Whether work settles in time. */
+async function endsWithin(working: Promise<void>, ms: number): Promise<boolean> {
+  const late = new AbortController();
+  const settled = working.then(
+    () => true,
+    () => true,
+  );
+  const ended = await Promise.race([settled, sleep(ms, late.signal).then(() => false)]);
+  late.abort();
+  return ended;
 }

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Session } from "../../../projections/database.ts";
+import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
 
 /**
@@ -38,6 +39,8 @@ type LeadershipOptions = {
   table: LeaseTable;
   logger: Logger;
   signal: AbortSignal;
+  /** Whether the process has told that it stands by. */
+  isAgain?: boolean;
 };
 
 /**
@@ -49,7 +52,7 @@ export async function acquireLeadership(options: LeadershipOptions): Promise<Lea
   const { role, logger, signal } = options;
   const owner = `${hostname()} ${process.pid} ${randomUUID()}`;
   const released = createSignal();
-  let hasLoggedStandby = false;
+  let hasLoggedStandby = options.isAgain === true;
   let hasFailed = false;
   let client: pg.Client | undefined;
   while (!signal.aborted) {
@@ -62,7 +65,8 @@ export async function acquireLeadership(options: LeadershipOptions): Promise<Lea
       if (!hasLoggedStandby) logger.info({ role }, "standing by for leader");
       hasLoggedStandby = true;
     } catch (error) {
-      if (!hasFailed) logger.warn({ err: error, role }, "lease check failed");
+      const err = new DatabaseUnavailable(error);
+      if (!hasFailed) logger.warn({ err, role }, "lease check failed");
       hasFailed = true;
       await client?.end().catch(() => undefined);
       client = undefined;

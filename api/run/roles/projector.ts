@@ -20,6 +20,7 @@ import { runProjector } from "../../background/jobs/project.ts";
 import { runRecorder } from "../../background/jobs/record.ts";
 import { keepLogAnalyzed, keepViewsBound } from "../../background/jobs/upkeep.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
+import { runTogether } from "../../background/log-signal/run-together.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { openDerivationLog } from "./derivation-log.ts";
@@ -78,10 +79,10 @@ async function record(leading: LeaderContext, logSignal: Signal): Promise<void> 
     },
   });
   try {
-    await Promise.all([
-      ...runRecorders({ ...leading, chainSignals, logSignal, listener }),
-      keepViewsBound({ db: leading.db, logger, signal: leading.signal }),
-      keepLogAnalyzed({ db: leading.db, logger, signal: leading.signal }),
+    await runTogether(leading.signal, (signal) => [
+      ...runRecorders({ ...leading, signal, chainSignals, logSignal, listener }),
+      keepViewsBound({ db: leading.db, logger, signal }),
+      keepLogAnalyzed({ db: leading.db, logger, signal }),
     ]);
   } finally {
     await listener.stop();
