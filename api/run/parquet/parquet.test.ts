@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Column } from "../../../projections/reads/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
 
@@ -23,7 +27,10 @@ const rowOf = (index: number) => [
   null,
 ];
 
-async function written(rows: readonly (readonly (string | null)[])[], atOnce: number) {
+type Rows = readonly (readonly (string | null)[])[];
+const written = (rows: Rows, atOnce: number) => writtenAs(columns, rows, atOnce);
+
+async function writtenAs(columns: readonly Column[], rows: Rows, atOnce = 2) {
   const pieces: Uint8Array[] = [];
   const writer = writeParquet(columns, async (bytes) => void pieces.push(bytes));
   for (let start = 0; start < rows.length; start += atOnce) {
@@ -64,4 +71,68 @@ it("a Parquet file without rows has its columns", async () => {
   const { schema, num_rows } = parquetMetadata(file);
   expect(num_rows).toBe(0n);
   expect(schema.slice(1).map(({ name }) => name)).toEqual(columns.map(({ name }) => name));
+});
+
+describe("numbers of an export", () => {
+  const numbers: Column[] = [
+    { name: "token_id", type: "whole" },
+    { name: "total_native", type: "native" },
+    { name: "fees", type: "fees" },
+  ];
+  const fee = (wei: string) => ({ recipient: "0x01", wei, bps: 250, kind: "royalty" });
+  const most = "9".repeat(38);
+  const rows = [
+    ["1", "1.500000000000000001", JSON.stringify([fee("25"), fee(most)])],
+    [most, "0.000000000000000001", "[]"],
+    [`${2n ** 256n - 1n}`, `${10n ** 20n}.5`, JSON.stringify([fee(`${2n ** 256n - 1n}`)])],
+    ["0", "12", null],
+    [null, null, null],
+  ];
+
+  async function ask(query: string): Promise<unknown[][]> {
+    const folder = await mkdtemp(join(tmpdir(), "parquet-"));
+    const path = join(folder, "rows.parquet");
+    await writeFile(path, Buffer.from((await writtenAs(numbers, rows)).file));
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    const reader = await connection.runAndReadAll(query.replace("rows", `'${path}'`));
+    const answer = reader.getRowsJson();
+    connection.closeSync();
+    instance.closeSync();
+    await rm(folder, { recursive: true });
+    return answer;
+  }
+
+  it("are numbers to another engine, lists are lists, and what has too many digits is text", async () => {
+    expect(await ask("select column_name, column_type from (describe from rows)")).toEqual([
+      ["token_id", "DECIMAL(38,0)"],
+      ["token_id_text", "VARCHAR"],
+      ["total_native", "DECIMAL(38,18)"],
+      ["total_native_text", "VARCHAR"],
+      ["fees", "STRUCT(recipient VARCHAR, wei DECIMAL(38,0), bps INTEGER, kind VARCHAR)[]"],
+    ]);
+    expect(await ask("select sum(total_native)::varchar, count(token_id_text) from rows")).toEqual([
+      ["13.500000000000000002", "1"],
+    ]);
+    expect(
+      await ask(
+        "select sum(fee.wei)::varchar, count(*) from (select unnest(fees) as fee from rows)",
+      ),
+    ).toEqual([[`${BigInt(most) + 25n}`, "3"]]);
+  });
+
+  it("are exactly what they were", async () => {
+    const answer = await ask(
+      `select coalesce(token_id::varchar, token_id_text),
+              coalesce(rtrim(rtrim(total_native::varchar, '0'), '.'), total_native_text), len(fees)::int
+       from rows`,
+    );
+    expect(answer).toEqual([
+      ["1", "1.500000000000000001", 2],
+      [most, "0.000000000000000001", 0],
+      [`${2n ** 256n - 1n}`, `${10n ** 20n}.5`, 1],
+      ["0", "12", null],
+      [null, null, null],
+    ]);
+  });
 });

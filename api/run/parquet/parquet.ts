@@ -1,3 +1,4 @@
+import type { SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ColumnType, TextRow } from "../../../projections/reads/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
@@ -5,9 +6,13 @@ import type { RowsWriter } from "./rows-writer.ts";
 /** Rows of a row group: so many are in memory at a time. */
 const groupRows = 20_000;
 
-type Kind = {
-  /** As the format names it: physical type, and what it means. */
-  readonly element: object;
+/** An element of the file's schema, as the format has it. */
+type Element = { readonly name: string; readonly [property: string]: unknown };
+
+/** A column of the file. */
+type Field = {
+  /** The column itself, then what is nested in it. */
+  readonly elements: readonly [Element, ...Element[]];
   readonly read: (text: string) => unknown;
 };
 
@@ -15,31 +20,85 @@ type Kind = {
 type ParquetType = ColumnType | "bytes" | "micros";
 type ParquetColumn = { readonly name: string; readonly type: ParquetType };
 
-/** Whole numbers of any size and exact decimals are text: the format's own decimals end at 38 digits. */
-const kinds: Record<ParquetType, Kind> = {
-  boolean: { element: { type: "BOOLEAN" }, read: (text) => text === "true" },
-  integer: { element: { type: "INT32" }, read: Number },
-  bigint: { element: { type: "INT64" }, read: BigInt },
-  double: { element: { type: "DOUBLE" }, read: Number },
-  time: {
-    element: {
-      type: "INT64",
-      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
-    },
-    read: (text) => new Date(text),
+const optional = { repetition_type: "OPTIONAL" } as const;
+const string = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
+const timestamp = (unit: "MILLIS" | "MICROS") => ({
+  type: "INT64",
+  logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit },
+});
+
+const field =
+  (element: object, read: (text: string) => unknown) =>
+  (name: string): Field[] => [{ elements: [{ name, ...optional, ...element }], read }];
+
+/** The most digits that the format's decimals have, in so many bytes. */
+const mostDigits = 38;
+const decimalBytes = 16;
+
+const decimal = (scale: number) => ({
+  type: "FIXED_LEN_BYTE_ARRAY",
+  type_length: decimalBytes,
+  converted_type: "DECIMAL",
+  logical_type: { type: "DECIMAL", precision: mostDigits, scale },
+  precision: mostDigits,
+  scale,
+});
+
+/** A decimal's digits without its point; null where the number has more of them than the format allows. */
+function unscaled(text: string, scale: number): bigint | null {
+  const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d+)(?:\.(\d+?)0*)?$/.exec(text) ?? [];
+  if (whole === "" || fraction.length > scale) return null;
+  const digits = whole + fraction.padEnd(scale, "0");
+  return digits.replace(/^0+/, "").length > mostDigits ? null : BigInt(sign + digits);
+}
+
+/** A decimal, and beside it as text the numbers that have too many digits for it. */
+const exact =
+  (scale: number) =>
+  (name: string): Field[] => [
+    ...field(decimal(scale), (text) => unscaled(text, scale))(name),
+    ...field(string, (text) => (unscaled(text, scale) === null ? text : null))(`${name}_text`),
+  ];
+
+type Fee = { recipient: string; wei: string; bps: number; kind: string };
+
+/** A list of structs. */
+const fees = (name: string): Field[] => [
+  {
+    elements: [
+      {
+        name,
+        ...optional,
+        num_children: 1,
+        converted_type: "LIST",
+        logical_type: { type: "LIST" },
+      },
+      { name: "list", repetition_type: "REPEATED", num_children: 1 },
+      { name: "element", ...optional, num_children: 4 },
+      { name: "recipient", ...optional, ...string },
+      { name: "wei", ...optional, ...decimal(0) },
+      { name: "bps", ...optional, type: "INT32" },
+      { name: "kind", ...optional, ...string },
+    ],
+    read: (text) =>
+      (JSON.parse(text) as Fee[]).map(({ recipient, wei, bps, kind }) => ({
+        ...{ recipient, wei: unscaled(wei, 0), bps, kind },
+      })),
   },
-  micros: {
-    element: {
-      type: "INT64",
-      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
-    },
-    read: BigInt,
-  },
-  bytes: { element: { type: "BYTE_ARRAY" }, read: (text) => Buffer.from(text, "hex") },
-  text: {
-    element: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
-    read: (text) => text,
-  },
+];
+
+const fieldsOf: Record<ParquetType, (name: string) => Field[]> = {
+  boolean: field({ type: "BOOLEAN" }, (text) => text === "true"),
+  integer: field({ type: "INT32" }, Number),
+  bigint: field({ type: "INT64" }, BigInt),
+  double: field({ type: "DOUBLE" }, Number),
+  time: field(timestamp("MILLIS"), (text) => new Date(text)),
+  micros: field(timestamp("MICROS"), BigInt),
+  bytes: field({ type: "BYTE_ARRAY" }, (text) => Buffer.from(text, "hex")),
+  text: field(string, (text) => text),
+  whole: exact(0),
+  native: exact(18),
+  fees,
 };
 
 /** Rows as Apache Parquet, compressed with Snappy, a row group at a time; every column may be null. */
@@ -64,13 +123,15 @@ export function writeParquet(
   const writeGroup = async () => {
     const rows = waiting;
     waiting = [];
-    const columnData = columns.map(({ name, type }, index) => ({
-      name,
-      data: rows.map((cells) => {
-        const cell = cells[index] ?? null;
-        return cell === null ? null : kinds[type].read(cell);
-      }),
-    }));
+    const columnData = columns.flatMap(({ name, type }, index) =>
+      fieldsOf[type](name).map(({ elements: [{ name: column }], read }) => ({
+        name: column,
+        data: rows.map((cells) => {
+          const cell = cells[index] ?? null;
+          return cell === null ? null : read(cell);
+        }),
+      })),
+    );
     await parquet.write({ columnData, rowGroupSize: groupRows });
   };
   return {
@@ -86,11 +147,8 @@ export function writeParquet(
   };
 }
 
-function schemaOf(columns: readonly ParquetColumn[]) {
-  const elements = columns.map(({ name, type }) => ({
-    name,
-    repetition_type: "OPTIONAL" as const,
-    ...kinds[type].element,
-  }));
-  return [{ name: "root", num_children: columns.length }, ...elements];
+function schemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
+  const fields = columns.flatMap(({ name, type }) => fieldsOf[type](name));
+  const elements = fields.flatMap((one) => one.elements);
+  return [{ name: "root", num_children: fields.length }, ...elements] as SchemaElement[];
 }

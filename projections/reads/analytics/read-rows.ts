@@ -27,7 +27,17 @@ export type RowsFilter = {
 /** A row's values as text in the order of its columns; times are ISO 8601 in UTC. */
 export type TextRow = readonly (string | null)[];
 
-export type ColumnType = "boolean" | "integer" | "bigint" | "double" | "time" | "text";
+/** `whole`: a whole number of any size; `native`: ETH or APE, to a wei; `fees`: JSON, a list of a sale's fees. */
+export type ColumnType =
+  | "boolean"
+  | "integer"
+  | "bigint"
+  | "double"
+  | "time"
+  | "text"
+  | "whole"
+  | "native"
+  | "fees";
 export type Column = { readonly name: string; readonly type: ColumnType };
 
 const typeNames: Readonly<Record<string, ColumnType>> = {
@@ -39,13 +49,18 @@ const typeNames: Readonly<Record<string, ColumnType>> = {
   "timestamp with time zone": "time",
 };
 
-/** In the order of the view. Other types are text, and so are numerics of any size. */
+function columnType(name: string, type: string): ColumnType {
+  if (type === "numeric") return name.endsWith("_native") ? "native" : "whole";
+  return type === "jsonb" && name === "fees" ? "fees" : (typeNames[type] ?? "text");
+}
+
+/** In the order of the view. */
 export async function readColumns(session: Session, dataset: Dataset): Promise<Column[]> {
   const { rows } = await sql<{ name: string; type: string }>`
     select attname as name, format_type(atttypid, null) as type from pg_attribute
     where attrelid = to_regclass(${`${analyticsSchema}.${dataset}`}) and attnum > 0 and not attisdropped
     order by attnum`.execute(session);
-  return rows.map(({ name, type }) => ({ name, type: typeNames[type] ?? "text" }));
+  return rows.map(({ name, type }) => ({ name, type: columnType(name, type) }));
 }
 
 /** Rows in memory at a time. */

@@ -63,7 +63,7 @@ async function readByDuckdb({ files }: Manifest): Promise<unknown> {
   const connection = await instance.connect();
   const paths = files.map(({ path }) => `'${join(folder, path)}'`);
   const reader = await connection.runAndReadAll(
-    `select count(*)::int, sum(total_wei::bignum)::varchar from read_parquet([${paths.join(", ")}])`,
+    `select count(*)::int, sum(total_wei)::varchar from read_parquet([${paths.join(", ")}])`,
   );
   connection.closeSync();
   instance.closeSync();
