@@ -59,6 +59,18 @@ const columns = [
 ] as const;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
+const usage = () => `npm run bench [-- name …] [-- options]
+
+Runs benchmarks one after the other, all or those named, and prints a table of figures and a JSON line for each.
+What each measures: test/bench/README.md. Figures of the reference machine: docs/benchmarks.md.
+
+  --facts <n>     facts of a log that a benchmark generates (${FACTS})
+  --scale <n>     size of the generated market (1)
+  --data <path>   directory of a generated market, kept for the next run
+  --help          this text
+
+Benchmarks: ${Object.keys(benchmarks).join(", ")}`;
+
 /** A missed goal is printed and does not fail the run. */
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals: names } = parseArgs({
@@ -67,9 +79,14 @@ async function main(args: readonly string[]): Promise<number> {
       facts: { type: "string", default: `${FACTS}` },
       scale: { type: "string", default: "1" },
       data: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
     },
     allowPositionals: true,
   });
+  if (values.help) {
+    print(usage());
+    return 0;
+  }
   const { facts, scale } = { facts: Number(values.facts), scale: Number(values.scale) };
   const directory = values.data ?? null;
   const unknown = names.filter((name) => benchmarks[name] === undefined);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -212,5 +213,21 @@ describe("metrics", () => {
       expect.soft(name).not.toMatch(/_(ms|milliseconds|minutes|hours|kb|mb|percent)(_|$)/);
       expect.soft(text).toMatch(new RegExp(`^# HELP ${name} \\S`, "m"));
     }
+  });
+});
+
+/** Debian's package `prometheus` has it; `.ci/run` fetches that where it can. */
+const promtool = (args: readonly string[], input = "") =>
+  spawnSync("promtool", args, { encoding: "utf8", input });
+
+describe.runIf(promtool(["--version"]).status === 0)("Prometheus' own tool", () => {
+  it("loads the alert rules", () => {
+    const { stdout } = promtool(["check", "rules", join(folder, "alert-rules.yml")]);
+    expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it("reads /metrics", () => {
+    const { stderr } = promtool(["check", "metrics"], text);
+    expect(stderr).not.toMatch(/error/i);
   });
 });
