@@ -72,6 +72,12 @@ export const Environment = z.object({
     expectation: "true or false",
     example: "true",
   }),
+  DATABASE_PORT: setting(wholeNumber(1_024, 65_535).optional(), {
+    meaning: "port of the embedded database on 127.0.0.1",
+    expectation: "a port number, 1024 to 65535, that nothing listens on",
+    example: "15432",
+    fallback: "a free one at the first start, which `DATA_DIR` keeps for all others",
+  }),
   DATA_DIR: setting(z.string().min(1).default(".data"), {
     meaning: "directory of the embedded database and the local chains; deleting it resets them",
     expectation: "a directory",

@@ -28,6 +28,8 @@ export type DatabaseConfig = {
   maxReplicaLagSeconds: number;
   /** Whether standbys may follow the embedded server. */
   replicates: boolean;
+  /** Of the embedded one; null: the one that `DATA_DIR` keeps. */
+  port: number | null;
   /** Of an administrator. */
   adminUrl: string | null;
   /** Of processes that have users of their own. */
@@ -53,6 +55,7 @@ export function shapeDatabase(env: Environment, localChains: boolean): DatabaseC
         ? env.DATABASE_READ_URLS
         : [{ url: env.DATABASE_READ_URL, weight: 1, isPooled: false }],
     replicates: env.DATABASE_REPLICATION,
+    port: env.DATABASE_PORT ?? null,
     maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
     adminUrl: env.DATABASE_URL_ADMIN ?? null,
     processUrls: {

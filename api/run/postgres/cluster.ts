@@ -21,6 +21,7 @@ export function clusterPaths(dataDir: string) {
     password: join(dataDir, "postgres.password"),
     log: join(dataDir, "postgres.log"),
     owner: join(dataDir, "postgres.owner"),
+    port: join(dataDir, "postgres.port"),
   };
 }
 

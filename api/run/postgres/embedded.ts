@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { findFreePort } from "../free-port.ts";
+import { findFreePort, isFree } from "../free-port.ts";
 import { locateBinaries } from "./binaries.ts";
 import {
   clusterPaths,
@@ -31,7 +31,7 @@ export type EmbeddedPostgres = {
 type EmbeddedPostgresOptions = {
   dataDir: string;
   logger: Logger;
-  /** The port to keep across a restart; a free one when absent. */
+  /** When absent the one that `dataDir` keeps: a free one at the first start. */
   port?: number;
   /** Called once no other process may use `dataDir`, before the server starts. */
   onLocked?: () => void;
@@ -65,7 +65,7 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     if (await stopProcessesIn(paths.cluster)) {
       options.logger.warn("leftover PostgreSQL server stopped");
     }
-    const port = options.port ?? (await findFreePort());
+    const port = await choosePort(paths.port, options);
     const log = await openServerLog(paths);
     const child = spawn(
       join(binaries.directory, "bin", "postgres"),
@@ -96,6 +96,26 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     release();
     throw error;
   }
+}
+
+/** Something else listens on the port that was asked for. */
+export class PortInUseError extends Error {}
+
+/** The same at every start, so that what analysts have stored goes on to work; another one where that is taken. */
+async function choosePort(
+  file: string,
+  { port, logger }: Pick<EmbeddedPostgresOptions, "port" | "logger">,
+): Promise<number> {
+  if (port !== undefined) {
+    if (await isFree("127.0.0.1", port)) return port;
+    throw new PortInUseError(`port ${port} is taken`);
+  }
+  const kept = Number(await readFile(file, "utf8").catch(() => "")) || 0;
+  const chosen = await findFreePort("127.0.0.1", kept);
+  if (kept !== 0 && chosen !== kept)
+    logger.warn({ kept, port: chosen }, "port of PostgreSQL taken");
+  if (chosen !== kept) await writeFile(file, `${chosen}\n`);
+  return chosen;
 }
 
 async function urlOf(passwordFile: string, port: number): Promise<string> {

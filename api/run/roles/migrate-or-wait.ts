@@ -4,6 +4,7 @@ import { type Database, openDatabase } from "../../../projections/database.ts";
 import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
+import { placeOf } from "../postgres/refused-login.ts";
 
 const pollMs = 1_000;
 const logEvery = 10;
@@ -25,13 +26,15 @@ async function migrateOrWait(db: Database, logger: Logger, signal: AbortSignal):
 export async function migrateAt(url: string, logger: Logger, signal: AbortSignal): Promise<void> {
   const db = openDatabase({ url, applicationName: "migrations", max: 2, onIdleError: () => {} });
   try {
-    for (let tries = 0; !signal.aborted; tries += 1) {
+    for (let told = ""; !signal.aborted; ) {
       try {
         return await migrateOrWait(db, logger, signal);
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable)) throw error;
-        if (tries % logEvery === 0)
-          logger.warn({ reason: error.message }, "database does not answer");
+        const { message: reason } = error;
+        const server = placeOf(url);
+        if (reason !== told) logger.warn({ server, reason }, "database does not answer, retrying");
+        told = reason;
         await sleep(pollMs, signal);
       }
     }

@@ -4,7 +4,12 @@ import { Environment } from "../config/environment.ts";
 import { isAlive, type ProcessIdentity, thisProcess } from "../postgres/directory-lock.ts";
 
 type Variables = Record<string, string | undefined>;
-type Installation = { owner: ProcessIdentity; environment: Record<string, string> };
+type Installation = {
+  owner: ProcessIdentity;
+  environment: Record<string, string>;
+  /** Whether it cannot be used yet. */
+  isStarting?: boolean;
+};
 
 const pathIn = (dataDir: string): string => join(dataDir, "running.json");
 
@@ -16,10 +21,22 @@ export function writeInstallation(
   dataDir: string,
   environment: Record<string, string>,
 ): () => void {
-  const installation: Installation = { owner: thisProcess(), environment };
-  writeFileSync(pathIn(dataDir), JSON.stringify(installation), { mode: 0o600 });
+  write(dataDir, { owner: thisProcess(), environment });
   return () => rmSync(pathIn(dataDir), { force: true });
 }
+
+/** Tells other commands that the service has begun to start; `writeInstallation` replaces it. */
+export function writeStarting(dataDir: string): void {
+  write(dataDir, { owner: thisProcess(), environment: {}, isStarting: true });
+}
+
+function write(dataDir: string, installation: Installation): void {
+  writeFileSync(pathIn(dataDir), JSON.stringify(installation), { mode: 0o600 });
+}
+
+/** Whether a service has begun to start in `DATA_DIR` and has no addresses yet. */
+export const isServiceStarting = (dataDir: string): boolean =>
+  readInstallation(dataDir)?.isStarting === true;
 
 /** The environment, completed with the addresses of the installation that runs in its `DATA_DIR`. */
 export function mergeInstallation(environment: Variables): Variables {
@@ -31,7 +48,7 @@ export function mergeInstallation(environment: Variables): Variables {
   );
   const namesOwnDatabase = Boolean(environment.DATABASE_URL);
   const merged: Variables = { ...environment };
-  for (const [name, value] of Object.entries(running)) {
+  for (const [name, value] of Object.entries(running?.environment ?? {})) {
     const isDatabase = name.startsWith("DATABASE_URL");
     if (isDatabase ? namesOwnDatabase : namesOwnChains) continue;
     merged[name] = environment[name] || value;
@@ -39,13 +56,12 @@ export function mergeInstallation(environment: Variables): Variables {
   return merged;
 }
 
-function readInstallation(dataDir: string): Record<string, string> {
+/** Of the service that runs there. */
+function readInstallation(dataDir: string): Installation | undefined {
   try {
-    const { owner, environment } = JSON.parse(
-      readFileSync(pathIn(dataDir), "utf8"),
-    ) as Installation;
-    return isAlive(owner) ? environment : {};
+    const installation = JSON.parse(readFileSync(pathIn(dataDir), "utf8")) as Installation;
+    return isAlive(installation.owner) ? installation : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

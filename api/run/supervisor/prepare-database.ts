@@ -12,6 +12,7 @@ import {
 } from "../database-roles/configured-roles.ts";
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
+import { assertLogin, placeOf, throwIfRefused } from "../postgres/refused-login.ts";
 import { asUserOf, isSameDatabase } from "../roles/configured-cells.ts";
 import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";
@@ -38,8 +39,10 @@ export async function prepareDatabase(
   addresses: DatabaseAddresses,
   context: Pick<SupervisorContext, "config" | "logger" | "signal">,
 ): Promise<void> {
-  await prepareOne(db, addresses, context, context.config.database.poolerUrl);
-  for (const { url, poolerUrl } of otherDatabases(context.config, addresses.DATABASE_URL)) {
+  const { poolerUrl: mainPooler } = context.config.database;
+  await prepareOne(db, addresses, context, { setting: "DATABASE_URL", poolerUrl: mainPooler });
+  for (const one of otherDatabases(context.config, addresses.DATABASE_URL)) {
+    const { url } = one;
     const { database } = context.config;
     const asUsers = Object.entries({ ...database.processUrls, admin: database.adminUrl }).map(
       ([name, own]) => [name, own && asUserOf(own, url)],
@@ -52,18 +55,21 @@ export async function prepareDatabase(
       max: 2,
       onIdleError: (error) => context.logger.debug({ err: error }, "database connection lost"),
     });
-    await prepareOne(other, own, context, poolerUrl).finally(() => other.destroy());
+    await prepareOne(other, own, context, one).finally(() => other.destroy());
   }
 }
 
-type OtherDatabase = { readonly url: string; readonly poolerUrl: string | null };
+type NamedDatabase = { readonly setting: string; readonly poolerUrl: string | null };
+type OtherDatabase = NamedDatabase & { readonly url: string };
 
 /** Databases of single chains, and of accounts. */
 function otherDatabases({ database }: Config, main: string): OtherDatabase[] {
   const { ofChains, accountsUrl } = database;
   const all = [
-    ...ofChains,
-    ...(accountsUrl === null ? [] : [{ url: accountsUrl, poolerUrl: null }]),
+    ...ofChains.map((one) => ({ ...one, setting: `DATABASE_URL_${one.chainId}` })),
+    ...(accountsUrl === null
+      ? []
+      : [{ url: accountsUrl, poolerUrl: null, setting: "DATABASE_URL_ACCOUNTS" }]),
   ];
   return all.filter(
     ({ url }, index) =>
@@ -76,18 +82,11 @@ async function prepareOne(
   db: Database,
   addresses: DatabaseAddresses,
   { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
-  poolerUrl: string | null,
+  { setting, poolerUrl }: NamedDatabase,
 ): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    signal.throwIfAborted();
-    const error = await sql`select 1`.execute(db).then(
-      () => undefined,
-      (reason: Error) => reason,
-    );
-    if (error === undefined) break;
-    if (tries % 10 === 0) logger.warn({ reason: error.message }, "database does not answer");
-    await delay(1_000, undefined, { signal });
-  }
+  await untilAnswers(db, { setting, url: addresses.DATABASE_URL, logger, signal });
+  const users = Object.entries(addresses).filter(([name]) => name !== "DATABASE_URL");
+  for (const [name, url] of users) await assertLogin(name, url);
   await checkAddresses(addresses, poolerUrl, logger);
   const startedAt = performance.now();
   const pending = await pendingMigrations(db);
@@ -95,6 +94,32 @@ async function prepareOne(
   const durationMs = Math.round(performance.now() - startedAt);
   logger.info({ migrations: pending.length, durationMs }, "database migrated");
   await grantRights(db, addresses, logger);
+}
+
+type AwaitedServer = Pick<SupervisorContext, "logger" | "signal"> & {
+  setting: string;
+  url: string;
+};
+
+/** Waits for as long as nothing answers, which is told once for each reason. Throws where the server refuses the address. */
+async function untilAnswers(
+  db: Database,
+  { setting, url, logger, signal }: AwaitedServer,
+): Promise<void> {
+  for (let told = ""; ; ) {
+    signal.throwIfAborted();
+    const error = await sql`select 1`.execute(db).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    if (error === undefined) return;
+    throwIfRefused(error, setting, url);
+    const { message: reason } = error;
+    if (reason !== told)
+      logger.warn({ setting, server: placeOf(url), reason }, "database does not answer, retrying");
+    told = reason;
+    await delay(1_000, undefined, { signal });
+  }
 }
 
 /** Ends the statement of a migration when the service is to stop: its transaction is rolled back. */

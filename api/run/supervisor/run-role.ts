@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
+import { assertLogin } from "../postgres/refused-login.ts";
 import { type CellConfig, configuredCells } from "../roles/configured-cells.ts";
 import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "../roles/role.ts";
 import { runInCells } from "../roles/run-in-cells.ts";
@@ -27,6 +28,9 @@ export async function runRole(
   if (name === "projector") setFlagsFromString("--heap-growing-percent=100");
   const cells = roleCells(config, name);
   const context = { config: cells[0].config, cells, logger, signal };
+  // A supervisor has logged in itself; what is wrong later is waited for.
+  if (process.send === undefined)
+    await assertLogin(addressSetting(config, name), cells[0].config.database.url);
   const meter = openCallMeter({ url: context.config.database.url, role: name, logger });
   const running = await start(name, context, only);
   const stopped = new Promise<void>((resolve) => {
@@ -52,6 +56,12 @@ export async function runRole(
   await stop();
   return 0;
 }
+
+/** The setting that a role has the address of its database from. */
+const addressSetting = ({ database }: Config, name: RoleName): string =>
+  database.url !== null && database.processUrls[name] !== null
+    ? `DATABASE_URL_${name.toUpperCase()}`
+    : "DATABASE_URL";
 
 /** API and console serve all cells in one, others work in each. */
 async function start(

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { DirectoryInUseError } from "../postgres/directory-lock.ts";
-import { startPostgres } from "../postgres/embedded.ts";
+import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
+import { writeStarting } from "./installation.ts";
 import { keepRunning } from "./keep-running.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 
@@ -15,12 +16,16 @@ export async function startDatabase(
   const { config, logger, orphanGuard, onConfigurationError, addStopStage, signal } = context;
   let address: { url: string; port: number } | undefined;
   const start = async () => {
+    const port = address?.port ?? config.database.port;
     const server = await startPostgres({
       dataDir: config.dataDir,
       replicates: config.database.replicates,
       ...{ logger, signal },
-      ...(address === undefined ? {} : { port: address.port }),
-      onLocked,
+      ...(port === null ? {} : { port }),
+      onLocked() {
+        if (address === undefined) writeStarting(config.dataDir);
+        onLocked();
+      },
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     address = server;
@@ -35,6 +40,12 @@ export async function startDatabase(
   try {
     stage.push(await keepRunning({ name: "postgres", start, logger, onConfigurationError }));
   } catch (error) {
+    if (error instanceof PortInUseError) {
+      const { message } = error;
+      throw new ConfigurationError([
+        `DATABASE_PORT: expected a port of 127.0.0.1 that nothing listens on; ${message}. Example: DATABASE_PORT=15432`,
+      ]);
+    }
     if (!(error instanceof DirectoryInUseError)) throw error;
     throw new ConfigurationError([
       `DATA_DIR: expected a directory that no other process uses; ${error.message}. Example: DATA_DIR=.data-2`,

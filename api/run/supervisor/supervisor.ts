@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
+import { findFreePort, isFree } from "../free-port.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import { withOperatorPorts } from "./operator-ports.ts";
@@ -79,20 +80,25 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 
 /** Checked before anything starts: the API would otherwise fail on a taken address at every restart. */
 async function assertPortsAreFree({ http, console }: Config): Promise<void> {
-  await assertPortIsFree("PORT", "HOST", http.host, http.port);
+  const used = [http.port, console.port, http.metricsPort];
+  await assertPortIsFree("PORT", "HOST", { host: http.host, port: http.port, used });
   if (console.port !== null) {
-    await assertPortIsFree("OPERATOR_PORT", "OPERATOR_HOST", console.host, console.port);
+    const { host, port } = console;
+    await assertPortIsFree("OPERATOR_PORT", "OPERATOR_HOST", { host, port, used });
   }
   if (http.metricsPort !== null && http.metricsPort !== console.port) {
-    await assertPortIsFree("METRICS_PORT", "HOST", "127.0.0.1", http.metricsPort);
+    const place = { host: "127.0.0.1", port: http.metricsPort, used };
+    await assertPortIsFree("METRICS_PORT", "HOST", place);
   }
 }
+
+/** `used`: ports that the configuration gives to something. */
+type Place = { host: string; port: number; used: readonly (number | null)[] };
 
 async function assertPortIsFree(
   setting: string,
   hostSetting: string,
-  host: string,
-  port: number,
+  { host, port, used }: Place,
 ): Promise<void> {
   const server = createServer();
   const code = await new Promise<string | undefined>((resolve) => {
@@ -105,10 +111,22 @@ async function assertPortIsFree(
     ]);
   }
   if (code !== undefined) {
-    const other = port === 65_535 ? port - 1 : port + 1;
+    const other = await findPortBeside(host, port, used);
     throw new ConfigurationError([
       `${setting}: cannot listen on ${host} port ${port} (${code}). Example: ${setting}=${other}`,
     ]);
   }
   await new Promise((resolve) => server.close(resolve));
+}
+
+/** Far enough for the ports of an instance or two beside this one. */
+const farthest = 20;
+
+/** One to set instead: neither taken nor set for something else. */
+async function findPortBeside(host: string, port: number, used: Place["used"]): Promise<number> {
+  const step = port > 65_535 - farthest ? -1 : 1;
+  for (let other = port + step; other !== port + step * farthest; other += step) {
+    if (!used.includes(other) && (await isFree(host, other))) return other;
+  }
+  return await findFreePort(host);
 }

@@ -127,10 +127,17 @@ function causeOf(error: unknown): string {
     : "cannot be used";
 }
 
+/** A service that was never ready is starting; what it still waits for is worth a line only after so long. */
+const startMs = 60_000;
+
 /** Logs when the set of failing parts or warnings changes. */
 function openReporter(logger: Logger): (status: ServiceStatus) => void {
+  const startedAt = performance.now();
+  let wasReady = false;
   let reported = "";
   return ({ ready, failing, warnings }) => {
+    wasReady ||= ready;
+    if (!wasReady && performance.now() - startedAt < startMs) return;
     const parts = [
       ...failing.map(({ part }) => part),
       ...warnings.map((one) => ("part" in one ? one.part : one.endpoint) + one.kind),

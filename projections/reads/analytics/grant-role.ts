@@ -9,11 +9,13 @@ export type AnalystRole = {
   name: string;
   /** Null: the role keeps its password. */
   password: string | null;
+  /** Of a role that does not exist yet. */
+  firstPassword?: string;
   /** What a transaction of the role may last. */
   timeoutSeconds: number;
 };
 
-type Granted = {
+export type Granted = {
   wasMade: boolean;
   /** Other schemas that the role may read, by grants of others. */
   alsoSees: string[];
@@ -31,8 +33,9 @@ export async function grantRole(db: Database, role: AnalystRole): Promise<Grante
     const words = `${role.name} may already read or change all tables: choose another role`;
     return { ...reject("too_mighty", words), statements: [] };
   }
+  const password = role.password ?? (found === null ? (role.firstPassword ?? null) : null);
   const statements = [
-    ...statementsFor(role, found !== null),
+    ...statementsFor({ ...role, password }, found !== null),
     ...(found?.canBeEnded === true ? [] : [`grant "${role.name}" to "${await readJobsRole(db)}"`]),
     ...(await readRevocations(db)),
     `insert into ops.analyst (role, timeout_seconds) values ('${role.name}', ${role.timeoutSeconds})

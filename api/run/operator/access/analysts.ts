@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
@@ -5,7 +6,7 @@ import {
   areViewsBound,
   bindViewsIfStale,
 } from "../../../../projections/reads/analytics/bind-views.ts";
-import { grantRole, revokeRole } from "../../../../projections/reads/analytics/grant-role.ts";
+import { type Granted, grantRole, revokeRole } from "../../../../projections/reads/analytics/grant-role.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 
@@ -19,9 +20,11 @@ export function addAnalysts(program: Command): void {
     .description("database roles that read the analytics views");
   analysts
     .command("grant")
-    .description("give a role read access to the views; the role is created if it does not exist")
+    .description(
+      "give a role read access to the views; it is created if it does not exist, with a password that is shown once",
+    )
     .argument("<role>", "lower-case letters, digits and _", parseRole)
-    .option("--password-file <path>", "file with the role's password", parsePassword)
+    .option("--password-file <path>", "file with the password that the role gets", parsePassword)
     .option("--timeout <seconds>", "what a transaction of the role may last", parseTimeout, 60)
     .option("--json", "print JSON")
     .exitOverride()
@@ -83,7 +86,9 @@ async function grant(name: string, { passwordFile, timeout, json }: GrantOptions
     "analysts grant",
     async ({ db, url }) => {
       const password = passwordFile ?? null;
-      const granted = await grantRole(db, { name, password, timeoutSeconds: timeout });
+      const firstPassword = randomBytes(18).toString("base64url");
+      const role = { name, password, firstPassword, timeoutSeconds: timeout };
+      const granted = await grantRole(db, role);
       if (isRejection(granted)) {
         const { message, statements } = granted;
         const advice = statements.length === 0 ? [] : ["; an administrator must run:"];
@@ -96,22 +101,36 @@ async function grant(name: string, { passwordFile, timeout, json }: GrantOptions
         process.exitCode = 1;
         return;
       }
-      print(json, { role: name, ...granted }, [
-        `${name} ${granted.wasMade ? "is created and " : ""}can read the analytics views`,
-        ...(granted.alsoSees.length === 0
-          ? []
-          : [`it also has access to ${granted.alsoSees.join(", ")}, granted elsewhere`]),
-        ...granted.stillMay.map((power) => `it may still ${power}`),
-        `psql '${addressFor(name, url)}'`,
-      ]);
+      const shown = password ?? (granted.wasMade ? firstPassword : null);
+      printGranted(json, granted, { name, password: shown, url });
     },
     { as: "admin" },
   );
 }
 
-function addressFor(role: string, url: string): string {
+type Login = { name: string; password: string | null; url: string };
+
+function printGranted(json: boolean | undefined, granted: Granted, login: Login): void {
+  const { name, password } = login;
+  const { wasMade, alsoSees, stillMay } = granted;
+  const url = addressFor(login);
+  print(json, { role: name, ...granted, url }, [
+    `${name} ${wasMade ? "is created and " : ""}can read the analytics views`,
+    ...(alsoSees.length === 0
+      ? []
+      : [`it also has access to ${alsoSees.join(", ")}, granted elsewhere`]),
+    ...stillMay.map((power) => `it may still ${power}`),
+    ...(password === null ? ["its password is as before; --password-file sets another"] : []),
+    `psql '${url}'`,
+  ]);
+}
+
+/** Complete where the password is known: the line works as it is. */
+function addressFor({ name, password, url }: Login): string {
   const { host, pathname } = new URL(url);
-  return `postgresql://${role}@${host}${pathname}`;
+  const login = password === null ? name : `${name}:${encodeURIComponent(password)}`;
+  // A quote would end the text that a shell is given.
+  return `postgresql://${login.replaceAll("'", "%27")}@${host}${pathname}`;
 }
 
 async function revoke(name: string, { json }: Json): Promise<void> {

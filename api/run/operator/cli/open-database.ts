@@ -11,8 +11,9 @@ import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/data
 import { createLogger } from "../../output/logger.ts";
 import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
+import { throwIfRefused } from "../../postgres/refused-login.ts";
 import { accountsCell, asUserOf, configuredCells } from "../../roles/configured-cells.ts";
-import { mergeInstallation } from "../../supervisor/installation.ts";
+import { isServiceStarting, mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
 export type Opened = {
@@ -69,7 +70,14 @@ export async function withDatabase<Result>(
   const isAdmin = as === "admin" && server === undefined;
   const login = isAdmin ? asUserOf(adminUrl, place) : place;
   // What does not answer fails below, with its reason.
-  const answering = await askServer(login).catch(() => undefined);
+  const answering = await askServer(login).catch((error: unknown) => {
+    throwIfRefused(
+      error,
+      isAdmin && adminUrl !== null ? "DATABASE_URL_ADMIN" : "DATABASE_URL",
+      login,
+    );
+    return undefined;
+  });
   if (answering?.isPooled) throw new Error(behindPooler);
   const url = as === "admin" ? login : await asRole(login, as);
   const db = openDatabase({
@@ -142,13 +150,18 @@ const behindPooler =
 async function startEmbedded({ dataDir, database, log }: Config) {
   const orphanGuard = startOrphanGuard();
   const sink = (line: string) => void process.stderr.write(`${line}\n`);
+  if (isServiceStarting(dataDir)) throw new Error(serviceIsStarting);
   return await startPostgres({
     dataDir,
     replicates: database.replicates,
+    ...(database.port === null ? {} : { port: database.port }),
     logger: createLogger("op", log.level, sink),
     onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
   });
 }
+
+const serviceIsStarting =
+  "the service in DATA_DIR is starting: run this again once it has printed `ready`";
 
 /** The address with which statements run as the database role of a process, where it has one. */
 async function asRole(url: string, process: keyof DatabaseRoles): Promise<string> {

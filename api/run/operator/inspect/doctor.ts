@@ -19,7 +19,7 @@ export function addDoctor(program: Command): void {
             json,
             cell,
             { findings },
-            findings.length === 0 ? ["no problem found"] : findings.map(lineOf),
+            findings.length === 0 ? ["no problem found"] : groupsOf(findings).map(linesOf),
           );
           if (findings.some(({ isFault }) => isFault)) process.exitCode = 1;
         },
@@ -28,5 +28,31 @@ export function addDoctor(program: Command): void {
     });
 }
 
-const lineOf = ({ about, isFault, finding, advice }: Finding): string =>
-  `${isFault ? "FAULT " : "note  "} ${about}: ${finding}\n       ${advice}`;
+/** Findings of one kind: about the same, with the same advice. */
+function groupsOf(findings: readonly Finding[]): [Finding, ...Finding[]][] {
+  const groups = new Map<string, [Finding, ...Finding[]]>();
+  for (const one of findings) {
+    const key = JSON.stringify([one.about, one.isFault, one.advice]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+/** Of a group that many are shown; `--json` has all. */
+const mostShown = 5;
+
+function linesOf([first, ...more]: [Finding, ...Finding[]]): string {
+  const { about, isFault, finding, advice } = first;
+  const title = isFault ? "FAULT " : "note  ";
+  if (more.length === 0) return `${title} ${about}: ${finding}\n       ${advice}`;
+  const shown = [first, ...more].slice(0, mostShown).map((one) => `       - ${one.finding}`);
+  const left = more.length + 1 - shown.length;
+  return [
+    `${title} ${about}: ${more.length + 1} of a kind`,
+    ...shown,
+    ...(left > 0 ? [`       and ${left} more: --json has all`] : []),
+    `       ${advice}`,
+  ].join("\n");
+}
