@@ -73,7 +73,7 @@ describe.each(["jobs", "projector"] as const)(
       await running.ready;
       for (let outage = 1; outage <= 2; outage += 1) {
         const from = lines.length;
-      const epoch = await epochOf(role);
+        const epoch = await epochOf(role);
         await without(() =>
           until("the lease to be lost", async () =>
             lines.slice(from).some(({ msg }) => msg === "work ended, standing by"),

@@ -6,7 +6,11 @@ import {
   areViewsBound,
   bindViewsIfStale,
 } from "../../../../projections/reads/analytics/bind-views.ts";
-import { type Granted, grantRole, revokeRole } from "../../../../projections/reads/analytics/grant-role.ts";
+import {
+  type Granted,
+  grantRole,
+  revokeRole,
+} from "../../../../projections/reads/analytics/grant-role.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 
