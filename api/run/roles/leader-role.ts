@@ -47,9 +47,12 @@ export function openRoleDatabase(
   });
 }
 
-/** Work that ends is waited for so long: when the role stops, and when its lease is lost. */
+/**
+ * Work that ends is waited for so long: when the role stops, and when its lease is lost, which a busy machine makes happen
+ * and on which a last statement takes its time.
+ */
 const stopMs = 2_000;
-const loseMs = 15_000;
+const loseMs = 60_000;
 
 /**
  * Runs a role of which one process works while others are standbys. One that lost its lease is a standby again once its
