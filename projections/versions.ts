@@ -30,22 +30,22 @@ const definitions = {
     ],
   },
   ownership: {
-    version: 3,
+    version: 4,
     first: 3,
     tables: ["token", "last_range", "token_range", "balance", "holder", "collection"],
   },
   activity: { version: 6, first: 4, tables: ["cancel"] },
   metadata: {
-    version: 3,
+    version: 4,
     first: 3,
     tables: [
       ...["token", "contract", "pending_token", "pending_range", "pending_ranged_contract"],
       "pending_contract",
     ],
-    reads: { ownership: 3 },
+    reads: { ownership: 4 },
   },
   collections: {
-    version: 6,
+    version: 7,
     first: 6,
     tables: [
       ...["collection", "word", "contract", "first_transfer", "description", "creator_fee"],
@@ -53,11 +53,11 @@ const definitions = {
     ],
   },
   coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
-  listings: { version: 9, first: 7, tables: ["listing", "count"], reads: { ownership: 3 } },
+  listings: { version: 10, first: 7, tables: ["listing", "count"], reads: { ownership: 4 } },
   bids: { version: 7, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 12,
+    version: 13,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
@@ -65,21 +65,21 @@ const definitions = {
     ],
     reads: {
       ...{
-        ownership: 3,
-        collections: 6,
+        ownership: 4,
+        collections: 7,
         coin_prices: 1,
         sales: 15,
-        listings: 9,
+        listings: 10,
         bids: 7,
         floors: 2,
       },
     },
   },
   traits: {
-    version: 8,
+    version: 9,
     first: 6,
     tables: ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"],
-    reads: { metadata: 3, ownership: 3, listings: 9 },
+    reads: { metadata: 4, ownership: 4, listings: 10 },
   },
   cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
 } satisfies Record<string, Versioned>;

@@ -30,7 +30,7 @@ export async function applyDescriptions(
     ), added as (
       insert into ${description}
       select c.position, c.contract_id, c.block_id, c.payload ->> 'name', c.payload ->> 'symbol',
-             case c.payload ->> 'standard' when 'erc721' then 721 when 'erc1155' then 1155 end, c.recorded_at
+             case c.payload ->> 'standard' when 'erc721' then 721 when 'erc1155' then 1155 when 'erc20' then 20 end, c.recorded_at
       from ${window.changes} c
       where ${isObservation("contract_described")} and c.weight > 0
       returning contract_id

@@ -21,7 +21,7 @@ export async function deriveContracts(
     left join ${sql.table(`${schema}.first_transfer`)} d on d.contract_id = k.contract_id
     left join ${sql.table(`${schema}.registry_contract`)} c on c.chain_id = k.chain_id and c.address = k.address
     left join lateral (${newestDescription(schema)}) s on true
-    where d.contract_id is not null
+    where (d.contract_id is not null and (d.erc1155_block_id is not null or s.standard is distinct from 20))
       or c.collection_id = k.contract_id
       or (c.collection_id is not null and s.contract_id is not null)
     returning collection_id
@@ -33,7 +33,7 @@ export async function deriveContracts(
 const standard = sql`case
   when d.erc721_block_id is not null and d.erc1155_block_id is null then 721
   when d.erc1155_block_id is not null and d.erc721_block_id is null then 1155
-  else coalesce(s.standard, case when d.contract_id is not null then 721 end)
+  else coalesce(nullif(s.standard, 20), case when d.contract_id is not null then 721 end)
 end`;
 
 /** Replaces the rows of `collections`. A collection exists while its primary contract is one of its contracts. */

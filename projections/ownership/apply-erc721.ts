@@ -4,6 +4,7 @@ import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
 import { isBurnAddress } from "../sql/burn-address.ts";
 import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
+import { isOwned } from "./one-standard.ts";
 
 /**
  * An ERC-721 token's owner is the receiver of its last transfer in chain order. Where that is a single one, its row
@@ -31,7 +32,7 @@ export async function applyErc721(
         from last_change m
         left join ${token} t on t.contract_id = m.contract_id and t.token_id = m.token_id and t.standard = 721
         left join lateral (${lastRange(schema)}) r on r.last_id >= m.token_id
-        where case
+        where ${isOwned(schema, sql`m`)} and case
             when m.weight < 0 then (m.block_id, m.log_index) = (t.block_id, t.log_index)
             else (t.standard is null or (m.block_id, m.log_index) > (t.block_id, t.log_index))
                  and (r.block_id is null or (m.block_id, m.log_index) > (r.block_id, r.log_index))

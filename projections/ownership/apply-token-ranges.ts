@@ -31,7 +31,7 @@ export async function applyRangesToTokens(
       where t.contract_id = area.contract_id and t.token_id >= area.first_id and t.token_id < area.end_id
         and t.standard = 721`;
     await noteTokens(session, sql`-1`, deleted);
-    await noteTokens(session, sql`1`, restored(schema, window, exposed));
+    await noteTokens(session, sql`1`, restoredTokens(schema, window, areaRows(exposed)));
   }
   if (last.length > 0) {
     const hidden = sql`
@@ -42,24 +42,39 @@ export async function applyRangesToTokens(
   }
 }
 
-/** The last single transfers of the areas' tokens. */
-function restored(schema: string, window: FactWindow, areas: Areas): RawBuilder<unknown> {
+/** SQL: inserts the last single transfers of ids of the rows `area` that ERC-1155 transfers have not moved. */
+export function restoredTokens(
+  schema: string,
+  window: FactWindow,
+  areas: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const token = sql.table(`${schema}.token`);
   return sql`
-    insert into ${sql.table(`${schema}.token`)} as t (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
+    insert into ${token} as t (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
     select f.contract_id, f.token_id, 721, f.to_address, case when ${isBurnAddress(sql`f.to_address`)} then 0 else 1 end,
            ${isBurnAddress(sql`f.to_address`)}, f.block_id, f.log_index
-    from ${areaRows(areas)}
+    from ${areas}
     cross join lateral (
       select distinct on (f.token_id) f.* from ${window.facts} f
       where f.kind = ${kindLiteral("erc721_transfer")} and f.contract_id = area.contract_id
         and f.token_id >= area.first_id and f.token_id < area.end_id and f.position <= ${window.upTo}
         and f.block_id not in (select block_id from ${window.retractedBlocks})
       order by f.token_id, f.block_id desc, f.log_index desc
-    ) f`;
+    ) f
+    left join lateral (
+      select r.last_id, r.block_id, r.log_index from ${sql.table(`${schema}.last_range`)} r
+      where r.contract_id = f.contract_id and r.first_id <= f.token_id
+      order by r.first_id desc limit 1
+    ) r on r.last_id >= f.token_id
+    where (r.block_id is null or (f.block_id, f.log_index) > (r.block_id, r.log_index)) and not exists (
+      select from ${token} many
+      where many.contract_id = f.contract_id and many.token_id = f.token_id and many.standard = 1155
+    )
+    on conflict do nothing`;
 }
 
 /** Executes a statement that writes token rows `t` and counts them. */
-async function noteTokens(
+export async function noteTokens(
   session: Session,
   sign: RawBuilder<unknown>,
   write: RawBuilder<unknown>,
@@ -100,14 +115,15 @@ export async function applyTokenRanges(
   await noteRuns(session, added, 1n);
 }
 
-/** Tokens with a row of their own, as areas. */
+/** Tokens with a row of their own, of either standard, as areas. */
 async function readTokensIn(session: Session, schema: string, areas: Areas): Promise<Areas> {
   const { rows } = await sql<{ contractId: number; first: bigint; end: bigint }>`
     select t.contract_id as "contractId", t.token_id as first, t.token_id + 1 as end
     from ${areaRows(areas)}
     join ${sql.table(`${schema}.token`)} t
-      on t.contract_id = area.contract_id and t.token_id >= area.first_id and t.token_id < area.end_id
-    where t.standard = 721`.execute(session);
+      on t.contract_id = area.contract_id and t.token_id >= area.first_id and t.token_id < area.end_id`.execute(
+    session,
+  );
   return areasOf(rows);
 }
 

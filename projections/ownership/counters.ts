@@ -6,6 +6,13 @@ import { openScratchTables } from "../engine/scratch.ts";
 export const holderDelta = sql`pg_temp.holder_delta`;
 export const collectionDelta = sql`pg_temp.collection_delta`;
 
+/** Session table of ids whose first ERC-1155 transfer came in a window (`is_units`), or whose last one left. */
+export const shiftedToken = sql`pg_temp.shifted_token`;
+
+/** Session tables of the ERC-1155 ids that a window changes, and by how much their supply and unlogged units change. */
+export const movedUnits = sql`pg_temp.moved_units`;
+export const unitDelta = sql`pg_temp.unit_delta`;
+
 /** Session table of tokens of a range whose row in `token` came or went in a window. */
 export const movedInRange = sql`pg_temp.moved_in_range`;
 
@@ -14,12 +21,18 @@ export async function openCounterDeltas(session: Session): Promise<void> {
   await openScratchTables(session, {
     holder_delta: "contract_id integer, owner bytea, ids numeric",
     moved_in_range: "contract_id integer, token_id numeric(78,0)",
+    shifted_token: "contract_id integer, token_id numeric(78,0), is_units boolean",
+    moved_units: `
+      contract_id integer, token_id numeric(78,0), from_block bigint, transfers bigint, burned numeric,
+      last_block_id bigint, last_log_index integer`,
+    unit_delta: "contract_id integer, token_id numeric(78,0), supply numeric, unlogged numeric",
     collection_delta: `
       contract_id integer, erc721_tokens numeric default 0, tokens numeric default 0, supply numeric default 0,
       units numeric default 0, holders bigint default 0`,
   });
   await sql`
-    with holders as (delete from ${holderDelta}), moved as (delete from ${movedInRange})
+    with holders as (delete from ${holderDelta}), moved as (delete from ${movedInRange}),
+         shifted as (delete from ${shiftedToken}), units as (delete from ${movedUnits}), supplies as (delete from ${unitDelta})
     delete from ${collectionDelta}`.execute(session);
 }
 

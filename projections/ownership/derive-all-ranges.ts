@@ -47,6 +47,12 @@ export async function deriveRangedTokens(
       (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
     select contract_id, token_id, 721, owner, supply, is_burned, block_id, log_index
     from ${ranged} where not is_hidden order by contract_id, token_id`.execute(session);
+  await sql`
+    insert into ${ranged} (contract_id, token_id, range_first_id, is_hidden)
+    select t.contract_id, t.token_id, r.first_id, false
+    from ${sql.table(`${schema}.token`)} t
+    join ${last} r on r.contract_id = t.contract_id and r.first_id <= t.token_id and r.last_id >= t.token_id
+    where t.standard = 1155`.execute(session);
   await deriveTokenRanges(session, schema, last);
 }
 

@@ -2,36 +2,42 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { isBurnAddress, zeroAddress } from "../sql/burn-address.ts";
+import { isBurnAddress } from "../sql/burn-address.ts";
 import { deriveAllRanges, deriveRangedTokens } from "./derive-all-ranges.ts";
+import { unitWalks } from "./unit-walk.ts";
 
 /** The rows that `apply` updates by differences, derived from all transfers: counters from the rows of earlier steps. */
 export const ownershipSteps: readonly Step[] = [
+  { name: "ERC-1155 units", derive: deriveUnits },
   { name: "ERC-721 owners", derive: deriveOwners },
-  { name: "ERC-1155 balances", derive: deriveBalances },
-  { name: "ERC-1155 supplies", derive: deriveSupplies },
   { name: "holders", derive: countHolders },
   { name: "contracts", derive: countContracts },
 ];
 
 const table = (schema: string, name: string): RawBuilder<unknown> => sql.table(`${schema}.${name}`);
 
-/** Sorted by the primary key, which makes its index cheap to build. */
+/** After the units: an id has one standard. Sorted by the primary key, which makes its index cheap to build. */
 async function deriveOwners(session: Session, schema: string, window: FactWindow): Promise<void> {
   await deriveAllRanges(session, schema, window);
   await sql`
     insert into ${table(schema, "token")}
       (contract_id, token_id, standard, owner, supply, is_burned, block_id, log_index)
-    ${lastTransfers(window, sql`contract_id not in (select contract_id from ${table(schema, "last_range")})`)}
+    ${lastTransfers(schema, window, sql`contract_id not in (select contract_id from ${table(schema, "last_range")})`)}
     order by contract_id, token_id`.execute(session);
-  await deriveRangedTokens(session, schema, (condition) => lastTransfers(window, condition));
+  await deriveRangedTokens(session, schema, (condition) =>
+    lastTransfers(schema, window, condition),
+  );
 }
 
 /**
- * SQL: rows of `token` by each token's last single transfer. Facts are read in the order of the log and sorted: without
+ * SQL: rows of `token` by each token's last single transfer, without those that ERC-1155 transfers have moved. Facts are read in the order of the log and sorted: without
  * `offset 0` the planner takes the index in the order of tokens, and reads a page of a log that no memory holds for each.
  */
-function lastTransfers(window: FactWindow, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+function lastTransfers(
+  schema: string,
+  window: FactWindow,
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
     select contract_id, token_id, 721, to_address, case when is_burned then 0 else 1 end, is_burned, block_id, log_index
     from (
@@ -42,34 +48,42 @@ function lastTransfers(window: FactWindow, condition: RawBuilder<unknown>): RawB
         where kind = ${kindLiteral("erc721_transfer")} and ${condition} offset 0
       ) transfer
       order by contract_id, token_id, block_id desc, log_index desc
-    ) last`;
+    ) last
+    where not exists (
+      select from ${table(schema, "token")} many
+      where many.contract_id = last.contract_id and many.token_id = last.token_id
+    )`;
 }
 
-async function deriveBalances(session: Session, schema: string, window: FactWindow): Promise<void> {
+/** Balances and supplies: one walk through all transfers gives both. */
+async function deriveUnits(session: Session, schema: string, window: FactWindow): Promise<void> {
+  const transfers = sql`
+    select * from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}`;
+  await sql`
+    create temporary table unit_balance on commit drop as
+    select contract_id, token_id, owner, units - lowest as units, -lowest as unlogged
+    from (${unitWalks(transfers)}) walk`.execute(session);
   await sql`
     insert into ${table(schema, "balance")} (contract_id, token_id, owner, units)
-    select contract_id, token_id, owner, sum(units)
-    from (
-      select contract_id, token_id, owner, units
-      from ${window.changes} cross join lateral (values (to_address, amount), (from_address, -amount)) moved (owner, units)
-      where kind = ${kindLiteral("erc1155_transfer")}
-    ) leg
-    where owner <> ${zeroAddress}
-    group by contract_id, token_id, owner
-    having sum(units) <> 0`.execute(session);
-}
-
-async function deriveSupplies(session: Session, schema: string, window: FactWindow): Promise<void> {
+    select contract_id, token_id, owner, units from pg_temp.unit_balance where units > 0`.execute(
+    session,
+  );
   await sql`
-    insert into ${table(schema, "token")} (contract_id, token_id, standard, supply, is_burned, transfers)
-    select contract_id, token_id, 1155, units, units <= 0, transfers
+    insert into ${table(schema, "token")}
+      (contract_id, token_id, standard, supply, is_burned, transfers, burned, unlogged, block_id, log_index)
+    select contract_id, token_id, 1155, coalesce(h.supply, 0), coalesce(h.supply, 0) = 0 and m.burned > 0, m.transfers,
+           m.burned, coalesce(h.unlogged, 0), m.last_place[1], m.last_place[2]
     from (
-      select contract_id, token_id, count(*) as transfers,
-             sum(case when ${isBurnAddress(sql`to_address`)} then 0 else amount end)
-             - sum(case when ${isBurnAddress(sql`from_address`)} then 0 else amount end) as units
-      from ${window.changes} where kind = ${kindLiteral("erc1155_transfer")}
+      select contract_id, token_id, count(*) as transfers, max(array[block_id, log_index]) as last_place,
+             sum(case when ${isBurnAddress(sql`to_address`)} then amount else 0 end) as burned
+      from (${transfers}) t
       group by contract_id, token_id
-    ) moved`.execute(session);
+    ) m
+    left join (
+      select contract_id, token_id, sum(unlogged) as unlogged,
+             sum(case when ${isBurnAddress(sql`owner`)} then 0 else units end) as supply
+      from pg_temp.unit_balance group by contract_id, token_id
+    ) h using (contract_id, token_id)`.execute(session);
 }
 
 /** Counted in the order of the primary key, which makes its index cheap to build. Few contracts have ranges. */

@@ -10,6 +10,7 @@ import { applyRanges } from "./apply-ranges.ts";
 import { applyRangesToTokens, applyTokenRanges } from "./apply-token-ranges.ts";
 import { openCounterDeltas, storeCollections, storeHolders } from "./counters.ts";
 import { ownershipSteps } from "./derive-all.ts";
+import { applyStandards } from "./one-standard.ts";
 import { ownershipTables } from "./table.ts";
 
 /** Who owns what: ERC-721 owners, ERC-1155 balances, supplies, holders. */
@@ -35,9 +36,10 @@ async function applyTransfers(session: Session, schema: string, window: FactWind
   const ranges = await applyRanges(session, schema, window);
   await sendAhead(session, async (ahead) => {
     await openCounterDeltas(ahead);
+    await applyErc1155(ahead, schema, window);
     await applyErc721(ahead, schema, window);
     await applyRangesToTokens(ahead, schema, window, ranges);
-    await applyErc1155(ahead, schema, window);
+    await applyStandards(ahead, schema, window);
   });
   await applyTokenRanges(session, schema, ranges);
   await sendAhead(session, async (ahead) => {

@@ -17,6 +17,8 @@ export function ownershipTables(schema: string): string[] {
        supply      numeric not null,
        is_burned   boolean not null,
        transfers   bigint,
+       burned      numeric,
+       unlogged    numeric,
        block_id    bigint,
        log_index   integer,
        primary key (contract_id, token_id, standard)
@@ -24,7 +26,9 @@ export function ownershipTables(schema: string): string[] {
     `comment on column ${schema}.token.owner is 'ERC-721: the current owner, burn addresses included. ERC-1155: null'`,
     `comment on column ${schema}.token.supply is 'Units not burned: 0 or 1 for ERC-721'`,
     `comment on column ${schema}.token.transfers is 'ERC-1155: effective transfers; without any there is no row'`,
-    `comment on column ${schema}.token.block_id is 'ERC-721: with log_index, the last transfer of the token'`,
+    `comment on column ${schema}.token.burned is 'ERC-1155: units that transfers gave to burn addresses'`,
+    `comment on column ${schema}.token.unlogged is 'ERC-1155: units that were moved and that no transfer had given: minted without an event'`,
+    `comment on column ${schema}.token.block_id is 'With log_index, the last transfer of the token'`,
     `create index on ${schema}.token (owner, contract_id, token_id) where owner is not null`,
     `create table ${schema}.last_range (
        contract_id integer not null,
@@ -55,7 +59,7 @@ export function ownershipTables(schema: string): string[] {
        units       numeric not null,
        primary key (contract_id, token_id, owner)
      )`,
-    `comment on column ${schema}.balance.units is 'Below zero where the contract was indexed from a later block than its first transfer'`,
+    `comment on column ${schema}.balance.units is 'What transfers gave less what they took, and what was minted without an event; above zero'`,
     `create index on ${schema}.balance (owner, contract_id, token_id)`,
     `create table ${schema}.holder (
        contract_id integer not null,

@@ -24,8 +24,16 @@ type OwnershipState = {
   /** By the last range of each id. */
   ranges: Map<string, Owned>;
   balances: Sums;
-  supplies: Sums;
-  transfers: Sums;
+  /** By ERC-1155 id. */
+  moved: Map<string, MovedUnits>;
+};
+
+type MovedUnits = {
+  transfers: bigint;
+  burned: bigint;
+  unlogged: bigint;
+  block_id?: string;
+  log_index?: string;
 };
 
 /** The tables of ownership, computed one event after the other in chain order. */
@@ -34,8 +42,7 @@ export function applyOwnership(canonical: Iterable<Mined>): Contents {
     owners: new Map(),
     ranges: new Map(),
     balances: new Sums(),
-    supplies: new Sums(),
-    transfers: new Sums(),
+    moved: new Map(),
   };
   const blocks = [...canonical].sort((one, other) => one.number - other.number);
   for (const event of blocks.flatMap(({ events }) => events)) {
@@ -49,19 +56,28 @@ export function applyOwnership(canonical: Iterable<Mined>): Contents {
     }
     if (event.kind === "erc1155_transfer") applyUnits(state, contract, event);
   }
+  // What events of both standards tell of is an ERC-1155 id.
+  for (const id of state.moved.keys()) state.owners.delete(id);
   return tables(state);
 }
 
-function applyUnits(
-  { balances, supplies, transfers }: OwnershipState,
-  contract: string,
-  event: ChainEvent,
-) {
+/** Whoever moves more than was given had the rest all along. */
+function applyUnits(state: OwnershipState, contract: string, event: ChainEvent) {
   const { from = zeroAddress, to = zeroAddress, tokenId = 0n, amount = 0n } = event;
-  if (to !== zeroAddress) balances.add([contract, tokenId, to], amount);
-  if (from !== zeroAddress) balances.add([contract, tokenId, from], -amount);
-  supplies.add([contract, tokenId], (isBurn(to) ? 0n : amount) - (isBurn(from) ? 0n : amount));
-  transfers.add([contract, tokenId], 1n);
+  const { balances, moved } = state;
+  const token = `${contract} ${tokenId}`;
+  const last = moved.get(token) ?? { transfers: 0n, burned: 0n, unlogged: 0n };
+  const lack = from === zeroAddress ? 0n : amount - (balances.get(`${token} ${from}`) ?? 0n);
+  if (lack > 0n) balances.add([token, from], lack);
+  if (from !== zeroAddress) balances.add([token, from], -amount);
+  if (to !== zeroAddress) balances.add([token, to], amount);
+  moved.set(token, {
+    transfers: last.transfers + 1n,
+    burned: last.burned + (isBurn(to) ? amount : 0n),
+    unlogged: last.unlogged + (lack > 0n ? lack : 0n),
+    block_id: event.block.hash.slice(2),
+    log_index: `${event.logIndex}`,
+  });
 }
 
 function idsOf({ kind, tokenId = 0n, amount = 0n }: ChainEvent): bigint[] {
@@ -128,26 +144,25 @@ function erc721Tokens({ owners }: OwnershipState) {
   return [...owners].map(([key, { owner, block_id, log_index, isRange }]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
     const is_burned = isBurn(owner);
-    const place = { transfers: null, block_id, log_index };
+    const place = { transfers: null, burned: null, unlogged: null, block_id, log_index };
     const row = { contract_id, token_id, standard: "721", owner: bytes(owner), ...place };
     return { ...row, supply: is_burned ? "0" : "1", is_burned: `${is_burned}`, isRange };
   });
 }
 
-function erc1155Tokens({ supplies, transfers }: OwnershipState) {
-  return [...supplies].map(([key, supply]) => {
+function erc1155Tokens({ balances, moved }: OwnershipState) {
+  const supplies = new Sums();
+  for (const [key, units] of balances) {
+    const [contract = "", id = "", owner] = key.split(" ");
+    if (!isBurn(owner as Address)) supplies.add([contract, id], units);
+  }
+  return [...moved].map(([key, { transfers, burned, unlogged, ...place }]) => {
     const [contract_id = "", token_id = ""] = key.split(" ");
-    const place = { block_id: null, log_index: null };
-    const row = {
-      contract_id,
-      token_id,
-      standard: "1155",
-      owner: null,
-      supply: `${supply}`,
-      ...place,
-    };
-    const is_burned = `${supply <= 0n}`;
-    return { ...row, is_burned, transfers: `${transfers.get(key)}`, isRange: false };
+    const supply = supplies.get(key) ?? 0n;
+    const row = { contract_id, token_id, standard: "1155", owner: null, supply: `${supply}` };
+    const counts = { transfers: `${transfers}`, burned: `${burned}`, unlogged: `${unlogged}` };
+    const is_burned = `${supply === 0n && burned > 0n}`;
+    return { ...row, is_burned, ...counts, ...place, isRange: false };
   });
 }
 

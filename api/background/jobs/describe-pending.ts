@@ -1,8 +1,13 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
+import { cryptopunks } from "../../../abis/cryptopunks.ts";
 import { erc721Abi } from "../../../abis/tokens.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { readContractsWithoutDescription } from "../../../projections/reads/collections/read-contracts-without-description.ts";
+import {
+  type LoggedToken,
+  readNewestTokens,
+} from "../../../projections/reads/collections/read-newest-tokens.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import {
   type ContractResult,
@@ -11,7 +16,8 @@ import {
   haveCode,
   type ReadBasis,
 } from "../chain/contract-calls.ts";
-import { parseContractFlag, parseContractText } from "../chain/contract-text.ts";
+import { parseContractText } from "../chain/contract-text.ts";
+import { standardCalls, standardOf } from "./token-standard.ts";
 import type { UnansweredContracts } from "./unanswered-contracts.ts";
 
 /** What the job remembers of a chain between two passes. */
@@ -68,7 +74,7 @@ async function describeBatch(
   const facts: Observation[] = [];
   for (let start = 0; start < addresses.length; start += contractsPerCall) {
     const called = addresses.slice(start, start + contractsPerCall);
-    facts.push(...(await readDescriptions(client, called)));
+    facts.push(...(await readDescriptions(db, client, called)));
   }
   const answered = new Set(facts.map(({ contract }) => contract));
   for (const address of addresses) {
@@ -78,24 +84,33 @@ async function describeBatch(
   return facts.length;
 }
 
-const describeCalls: readonly Hex[] = [
+const textCalls: readonly Hex[] = [
   encodeFunctionData({ abi: erc721Abi, functionName: "name" }),
   encodeFunctionData({ abi: erc721Abi, functionName: "symbol" }),
-  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0x80ac58cd"] }),
-  encodeFunctionData({ abi: erc721Abi, functionName: "supportsInterface", args: ["0xd9b67a26"] }),
 ];
 
+/** Tokens whose owner a contract is asked for. */
+const tokensPerContract = 3;
+
 async function readDescriptions(
+  db: Database,
   client: ChainClient,
   addresses: readonly Address[],
 ): Promise<Observation[]> {
   const basis = await fetchReadBasis(client);
-  const calls = addresses.flatMap((to) => describeCalls.map((data) => ({ to, data })));
+  const newest = await readNewestTokens(db, client.chainId, addresses, tokensPerContract);
+  const asked = addresses.map((address) => {
+    const tokens = newest.filter(({ contract }) => contract === address);
+    return { address, tokens, calls: [...textCalls, ...standardCalls(tokens)] };
+  });
+  const calls = asked.flatMap(({ address: to, calls: own }) => own.map((data) => ({ to, data })));
   const returned = await callContracts(client, basis, calls);
-  const results = addresses.map((address, index) => ({
-    address,
-    answers: returned.slice(index * describeCalls.length, (index + 1) * describeCalls.length),
-  }));
+  let read = 0;
+  const results = asked.map(({ calls: own, ...contract }) => {
+    const answers = returned.slice(read, read + own.length);
+    read += own.length;
+    return { ...contract, answers };
+  });
   const silent = results.filter(({ answers }) =>
     answers.every((answer) => !answer || answer === "0x"),
   );
@@ -106,7 +121,7 @@ async function readDescriptions(
   );
   return results
     .filter(({ address, answers }) => !answers.includes(undefined) && !absent.has(address))
-    .map(({ address, answers }) => descriptionFact(client.chainId, basis, address, answers));
+    .map((one) => descriptionFact(client.chainId, basis, one));
 }
 
 /** Contracts not deployed yet, destroyed, or without an answer of the node. */
@@ -120,11 +135,16 @@ async function findWithoutCode(
   return new Set(addresses.filter((_, index) => codes[index] !== true));
 }
 
+type Described = {
+  address: Address;
+  tokens: readonly LoggedToken[];
+  answers: readonly ContractResult[];
+};
+
 function descriptionFact(
   chainId: number,
   { number, hash, timestamp }: ReadBasis,
-  contract: Address,
-  [name, symbol, is721, is1155]: readonly ContractResult[],
+  { address: contract, tokens, answers: [name, symbol, ...others] }: Described,
 ): Observation {
   return {
     kind: "contract_described",
@@ -138,13 +158,8 @@ function descriptionFact(
     payload: {
       name: parseContractText(name ?? "0x"),
       symbol: parseContractText(symbol ?? "0x"),
-      standard: standardOf(parseContractFlag(is721 ?? "0x"), parseContractFlag(is1155 ?? "0x")),
+      // A market before the standards, whose transfers come from events of its own.
+      standard: contract === cryptopunks ? null : standardOf(others, tokens),
     },
   };
-}
-
-/** Null when a contract claims both standards or none. */
-function standardOf(is721: boolean, is1155: boolean): "erc721" | "erc1155" | null {
-  if (is721 === is1155) return null;
-  return is721 ? "erc721" : "erc1155";
 }

@@ -31,7 +31,7 @@ export const tokensView: View = {
   ],
 };
 
-/** Both standards. A balance is negative where a contract's first transfers are not in the log. */
+/** Both standards. */
 export const holdings = `(
   select t.contract_id, t.token_id, t.standard, t.owner, 1::numeric as units
   from ownership.token t where t.owner is not null

@@ -34,6 +34,14 @@ export async function readWalletTokens(
   return rows;
 }
 
+/** SQL: whether a contract is described as a coin: its Transfer events name amounts. */
+const isCoin = (held: "h" | "r") => sql`exists (
+  select from collections.description d
+  where d.contract_id = ${sql.ref(`${held}.contract_id`)} and d.standard = 20 and not exists (
+    select from collections.contract m where m.contract_id = d.contract_id
+  )
+)`;
+
 type Standard = {
   number: RawBuilder<unknown>;
   table: RawBuilder<unknown>;
@@ -65,7 +73,7 @@ function tokensOfStandard(
     where h.owner = ${bytea(wallet)} and ${units} > 0 ${ofContracts} ${afterCursor(after, number)}
       and exists (
         select from log.contract k where k.contract_id = h.contract_id and k.chain_id = ${chainId} offset 0
-      )
+      ) and not ${isCoin("h")}
     order by h.contract_id, h.token_id limit ${limit}`;
 }
 
@@ -91,7 +99,7 @@ function tokensInRanges(
     select * from ownership.token_range r
     where r.owner = ${owner} ${ofContracts} ${fromCursor} and exists (
       select from log.contract k where k.contract_id = r.contract_id and k.chain_id = ${chainId} offset 0
-    )
+    ) and not ${isCoin("r")}
     order by r.contract_id, r.first_id`;
   const from = sql`case when r.contract_id = ${after?.contractId ?? 0}::int then ${id} else 0 end`;
   return sql`

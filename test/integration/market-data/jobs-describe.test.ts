@@ -64,7 +64,12 @@ beforeEach(async () => {
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const yes = numberToHex(1, { size: 32 });
 const no = numberToHex(0, { size: 32 });
+const three = numberToHex(3, { size: 32 });
+const first = padHex(addressOf(1), { size: 32 });
 const asks = {
+  decimals: padHex("0x313ce567", { dir: "right", size: 32 }),
+  allowance: padHex("0xdd62ed3e", { dir: "right", size: 32 }),
+  ownerOf: padHex("0x6352211e", { dir: "right", size: 32 }),
   name: padHex("0x06fdde03", { dir: "right", size: 32 }),
   symbol: padHex("0x95d89b41", { dir: "right", size: 32 }),
   erc721: padHex("0x01ffc9a780ac58cd", { dir: "right", size: 32 }),
@@ -99,6 +104,12 @@ const contracts = {
   honest721: answering({ name: text("Ape"), symbol: text("APE"), erc721: yes, erc1155: no }),
   honest1155: answering({ name: text("Bear 🐻"), symbol: text("B"), erc721: no, erc1155: yes }),
   oldBytes32: answering({ name: stringToHex("Old", { size: 32 }), erc721: yes, erc1155: no }),
+  /** ERC-20 contracts that index the amount; the second claims all interfaces. */
+  coin: answering({ name: text("Coin"), decimals: three }),
+  lyingCoin: answering({ name: text("Coin"), allowance: no, erc721: yes }),
+  /** ERC-404: a coin whose tokens have owners. One before ERC-165 has owners alone. */
+  hybrid: answering({ name: text("Hybrid"), decimals: three, ownerOf: first }),
+  oldNft: answering({ name: text("Cats"), ownerOf: first }),
   reverting: "0x60006000fd",
   looping: "0x5b600056",
   invalid: "0xfe",
@@ -171,23 +182,46 @@ async function contractsRead(connection: Database): Promise<number> {
   return Number(rows[0]?.read);
 }
 
+/** Contracts that are collections. */
+async function readCollected(): Promise<Address[]> {
+  const { rows } = await sql<{ address: Address }>`
+    select k.address from collections.contract m join log.contract k using (contract_id)`.execute(
+    database.db,
+  );
+  return rows.map((row) => row.address);
+}
+
 async function expectHonestWords(): Promise<void> {
   await project(database.db, [target]);
   expect(await readDescriptions()).toEqual({
     [address("honest721")]: { name: "Ape", symbol: "APE", standard: 721 },
     [address("honest1155")]: { name: "Bear 🐻", symbol: "B", standard: 1155 },
     [address("oldBytes32")]: { name: "Old", symbol: null, standard: 721 },
-    [address("reverting")]: { name: null, symbol: null, standard: null },
-    [address("looping")]: { name: null, symbol: null, standard: null },
-    [address("invalid")]: { name: null, symbol: null, standard: null },
-    [address("bursting")]: { name: null, symbol: null, standard: null },
-    [address("flooding")]: { name: null, symbol: null, standard: null },
+    [address("coin")]: { name: "Coin", symbol: null, standard: 20 },
+    [address("lyingCoin")]: { name: "Coin", symbol: null, standard: 20 },
+    [address("hybrid")]: { name: "Hybrid", symbol: null, standard: 721 },
+    [address("oldNft")]: { name: "Cats", symbol: null, standard: 721 },
+    [address("reverting")]: { name: null, symbol: null, standard: 20 },
+    [address("looping")]: { name: null, symbol: null, standard: 20 },
+    [address("invalid")]: { name: null, symbol: null, standard: 20 },
+    [address("bursting")]: { name: null, symbol: null, standard: 20 },
+    [address("flooding")]: { name: null, symbol: null, standard: 20 },
     [address("control")]: { name: "a b c", symbol: null, standard: null },
-    [address("badUtf8")]: { name: "A\ufffdB", symbol: "x".repeat(256), standard: null },
+    [address("badUtf8")]: { name: "A\ufffdB", symbol: "x".repeat(256), standard: 20 },
   });
 }
 
 describe("describing contracts", () => {
+  it("finds coins whose events look like those of tokens: they are no collections", async () => {
+    await install();
+    const coins = [address("coin"), address("lyingCoin"), address("reverting")];
+    const collected = [address("hybrid"), address("oldNft"), address("honest721")];
+    await move([...coins, ...collected]);
+    await describePending(database.db, chain(), progress(), never);
+    await project(database.db, [target]);
+    expect((await readCollected()).toSorted()).toEqual(collected.toSorted());
+  });
+
   it("tolerates hostile ones, called one by one", async () => {
     await install();
     await move([...addresses.values()]);

@@ -78,6 +78,12 @@ async function balances(): Promise<[bigint, Address, bigint][]> {
   return rows.map(({ token_id, owner, units }) => [token_id, owner, units]);
 }
 
+async function burned(): Promise<boolean[]> {
+  const { rows } = await sql<{ is_burned: boolean }>`
+    select is_burned from ownership.token where standard = 1155 order by token_id`.execute(db);
+  return rows.map(({ is_burned }) => is_burned);
+}
+
 async function counts() {
   const { rows } = await sql`
     select tokens, supply, units, holders, standard from ownership.collection`.execute(db);
@@ -230,6 +236,39 @@ describe("an ERC-1155 balance", () => {
     expect(await counts()).toEqual([]);
   });
 
+  it("counts units out of nothing as minted at their first move", async () => {
+    await happens(units(5n, { at: block(1, 1), from: alice, to: bob, id: 7n }));
+    await happens(units(3n, { at: block(1, 2), from: alice, to: carol, id: 7n }));
+    await happens(units(2n, { at: block(1, 3), from: carol, to: alice, id: 7n }));
+
+    expect(await balances()).toEqual([
+      [7n, alice, 2n],
+      [7n, bob, 5n],
+      [7n, carol, 1n],
+    ]);
+    expect(await counts()).toMatchObject([{ supply: 1n, units: 8n, holders: 3n }]);
+    expect(await burned()).toEqual([false]);
+  });
+
+  it("proves no less by a transfer to oneself, and no more once a mint is known", async () => {
+    await happens(units(4n, { at: block(1, 5), from: alice, to: alice, id: 7n }));
+    const before = await balances();
+    await happens(units(9n, { at: block(1, 2), to: alice, id: 7n }));
+
+    expect(before).toEqual([[7n, alice, 4n]]);
+    expect(await balances()).toEqual([[7n, alice, 9n]]);
+  });
+
+  it("is burned by transfers to a burn address alone", async () => {
+    await happens(units(0n, { at: block(1, 1), from: alice, to: bob, id: 7n }));
+    const empty = await burned();
+    await happens(units(5n, { at: block(1, 2), from: alice, to: dead, id: 7n }));
+    const gone = await burned();
+    await happens(units(1n, { at: block(1, 3), from: bob, to: carol, id: 7n }));
+
+    expect([empty, gone, await burned()]).toEqual([[false], [true], [false]]);
+  });
+
   it("is unbounded: a contract may emit the largest amount repeatedly", async () => {
     const mints = Array.from({ length: 100 }, (_, sub) =>
       units(maximum, { at: block(1, 1), sub, to: alice, id: maximum }),
@@ -237,10 +276,7 @@ describe("an ERC-1155 balance", () => {
     await happens(...mints);
     await happens(...mints.map((one) => ({ ...one, block: block(1, 2), from: bob })));
 
-    expect(await balances()).toEqual([
-      [maximum, alice, 200n * maximum],
-      [maximum, bob, -100n * maximum],
-    ]);
-    expect(await counts()).toMatchObject([{ units: 100n * maximum, holders: 1n }]);
+    expect(await balances()).toEqual([[maximum, alice, 200n * maximum]]);
+    expect(await counts()).toMatchObject([{ units: 200n * maximum, holders: 1n }]);
   });
 });
