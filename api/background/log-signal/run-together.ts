@@ -1,5 +1,5 @@
 /**
- * Runs parts of one work. When a part fails, the others are told to end; the first failure is thrown once all have ended,
+ * Runs parts of one work. When a part fails, the others end too; the first failure is thrown once all have ended,
  * so that what they share may be closed then.
  */
 export async function runTogether(

@@ -7,15 +7,15 @@ const firstQuietMs = 10_000;
 const mostQuietMs = 300_000;
 
 /**
- * Hook of a logger. A database that cannot be used fails everything that is under way: the first failure is told in one
+ * Hook of a logger. A database that cannot be used fails everything that is under way: the first failure is one
  * line with its reason instead of a stack, and while the outage lasts further lines come ever more seldom, each with the
  * number of failures that were left out.
  */
 export function openOutageLines(clock = () => performance.now()) {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
   let quietMs = firstQuietMs;
-  let untold = 0;
+  let omitted = 0;
   return function logMethod(this: unknown, args: Parameters<LogFn>, method: LogFn): void {
     const [fields, ...rest] = args as unknown[];
     const reason = outageIn(fields);
@@ -26,13 +26,13 @@ export function openOutageLines(clock = () => performance.now()) {
     const now = clock();
     const isNew = now - failedAt > overMs;
     failedAt = now;
-    if (!isNew && now - toldAt < quietMs) {
-      untold += 1;
+    if (!isNew && now - writtenAt < quietMs) {
+      omitted += 1;
       return;
     }
     quietMs = isNew ? firstQuietMs : Math.min(2 * quietMs, mostQuietMs);
-    const others = isNew || untold === 0 ? {} : { failures: untold };
-    [toldAt, untold] = [now, 0];
+    const others = isNew || omitted === 0 ? {} : { failures: omitted };
+    [writtenAt, omitted] = [now, 0];
     const { err: _, ...about } = fields as { err: unknown };
     method.apply(this as never, [{ ...about, reason, ...others }, ...rest] as never);
   };

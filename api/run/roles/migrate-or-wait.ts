@@ -26,15 +26,16 @@ async function migrateOrWait(db: Database, logger: Logger, signal: AbortSignal):
 export async function migrateAt(url: string, logger: Logger, signal: AbortSignal): Promise<void> {
   const db = openDatabase({ url, applicationName: "migrations", max: 2, onIdleError: () => {} });
   try {
-    for (let told = ""; !signal.aborted; ) {
+    for (let logged = ""; !signal.aborted; ) {
       try {
         return await migrateOrWait(db, logger, signal);
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable)) throw error;
         const { message: reason } = error;
         const server = placeOf(url);
-        if (reason !== told) logger.warn({ server, reason }, "database does not answer, retrying");
-        told = reason;
+        if (reason !== logged)
+          logger.warn({ server, reason }, "database does not answer, retrying");
+        logged = reason;
         await sleep(pollMs, signal);
       }
     }

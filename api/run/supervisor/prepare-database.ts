@@ -101,12 +101,12 @@ type AwaitedServer = Pick<SupervisorContext, "logger" | "signal"> & {
   url: string;
 };
 
-/** Waits for as long as nothing answers, which is told once for each reason. Throws where the server refuses the address. */
+/** Waits for as long as nothing answers, which is logged once for each reason. Throws where the server refuses the address. */
 async function untilAnswers(
   db: Database,
   { setting, url, logger, signal }: AwaitedServer,
 ): Promise<void> {
-  for (let told = ""; ; ) {
+  for (let logged = ""; ; ) {
     signal.throwIfAborted();
     const error = await sql`select 1`.execute(db).then(
       () => undefined,
@@ -115,9 +115,9 @@ async function untilAnswers(
     if (error === undefined) return;
     throwIfRefused(error, setting, url);
     const { message: reason } = error;
-    if (reason !== told)
+    if (reason !== logged)
       logger.warn({ setting, server: placeOf(url), reason }, "database does not answer, retrying");
-    told = reason;
+    logged = reason;
     await delay(1_000, undefined, { signal });
   }
 }

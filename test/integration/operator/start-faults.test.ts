@@ -115,7 +115,7 @@ describe.each(wrong)("a wrong %s", (_what, reason, url) => {
   });
 });
 
-it("a port that nothing listens on is told once, by setting and server, and waited for", async () => {
+it("a port that nothing listens on is logged once, by setting and server, and waited for", async () => {
   const port = await findFreePort();
   const child = await start({ DATABASE_URL: `postgres://one:two@127.0.0.1:${port}/orders` });
   const lines: string[] = [];
