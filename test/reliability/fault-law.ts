@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Random, seededRandom } from "../../devnet/market/random.ts";
 import { usualBlocks } from "./chain/provable-chain.ts";
 import { tellsIncompleteHistory } from "./checks/further-history.ts";
-import { type Scenario, startSeconds } from "./checks/scenario.ts";
+import { patience, type Scenario } from "./checks/scenario.ts";
 import { type Faults, noFaults } from "./node/faults.ts";
 import { holds, type Trial, withTrial } from "./trial.ts";
 
@@ -26,7 +26,7 @@ export function faultLaw(seed: number): Scenario {
       const options = { subject, directory, nodes, history, roles: ["api"] as const };
       return withTrial(options, async (trial) => {
         await trial.start();
-        await holds(startSeconds, () => trial.node.counts.requests > 0);
+        await holds(patience.startSeconds, () => trial.node.counts.requests > 0);
         const untold: string[] = [];
         for (let step = 0; step < steps; step += 1) {
           await disturb(trial, random);

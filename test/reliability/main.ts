@@ -10,7 +10,7 @@ import { headLatency } from "./checks/head-latency.ts";
 import { readingReorgs } from "./checks/reading-reorgs.ts";
 import { reorgs } from "./checks/reorgs.ts";
 import { rpcFaults } from "./checks/rpc-faults.ts";
-import { runScenario, type Scenario } from "./checks/scenario.ts";
+import { patience, runScenario, type Scenario } from "./checks/scenario.ts";
 import { faultLaw } from "./fault-law.ts";
 import { ours } from "./subjects/ours.ts";
 import { plainPonder } from "./subjects/plain-ponder.ts";
@@ -25,9 +25,14 @@ const { values } = parseArgs({
     runs: { type: "string", default: "3" },
     /** Of the random fault law; 0: it does not run. */
     seeds: { type: "string", default: "0" },
+    /** Times as long as on a machine of its own. */
+    patience: { type: "string", default: "1" },
     directory: { type: "string" },
   },
 });
+
+patience.seconds *= Number(values.patience);
+patience.startSeconds *= Number(values.patience);
 
 const published: readonly Scenario[] = [
   ...[...crashRecovery, ...reorgs, ...rpcFaults, ...dataFidelity, headLatency],

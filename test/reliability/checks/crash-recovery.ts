@@ -3,7 +3,7 @@ import { usualBlocks } from "../chain/provable-chain.ts";
 import { describeDifference, type RecordDifference } from "../subjects/compare-records.ts";
 import { holds, type Outcome, type Trial, withTrial } from "../trial.ts";
 import { writtenPrefix } from "./prefix.ts";
-import { patienceSeconds, type Scenario, startSeconds } from "./scenario.ts";
+import { patience, type Scenario } from "./scenario.ts";
 
 const outageMs = 10_000;
 const frozenMs = 30_000;
@@ -24,7 +24,7 @@ const databaseRestart: Scenario = {
       await server.start();
       report("recovers-backfill", await growsAgain(trial));
       chain.add(usualBlocks(50));
-      await trial.untilClean(patienceSeconds);
+      await trial.untilClean(patience.seconds);
       const stopFollowing = trial.follow(blockMs);
       await delay(5 * blockMs);
       await server.stop();
@@ -58,7 +58,7 @@ const processKill: Scenario = {
         trial.chain.add(usualBlocks(20));
       }
       await trial.start();
-      const reached = await trial.untilClean(patienceSeconds);
+      const reached = await trial.untilClean(patience.startSeconds);
       const difference = await trial.difference();
       report("resumes", { ...reached, isRight: difference.missing.length === 0 });
       report("no-gap", lossOf(difference));
@@ -83,7 +83,7 @@ export const crashRecovery: readonly Scenario[] = [databaseRestart, processKill,
 
 async function untilRows(trial: Trial, rows: number): Promise<void> {
   const isThere = await holds(
-    startSeconds,
+    patience.startSeconds,
     async () => ((await trial.progress())?.rows ?? 0) >= rows,
   );
   if (!isThere) throw new Error(`${rows} rows did not come`);
@@ -94,7 +94,7 @@ async function growsByItself(trial: Trial): Promise<Outcome> {
   const startedAt = Date.now();
   const before = (await trial.progress())?.rows ?? 0;
   const isRight = await holds(
-    patienceSeconds,
+    patience.seconds,
     async () => ((await trial.progress())?.rows ?? 0) > before,
   );
   const seconds = Math.round((Date.now() - startedAt) / 1_000);
@@ -116,7 +116,7 @@ export async function reportLosses(
   trial: Trial,
   report: (check: string, outcome: Outcome) => void,
 ): Promise<void> {
-  const reached = await trial.untilClean(patienceSeconds);
+  const reached = await trial.untilClean(patience.seconds);
   const difference = await trial.difference();
   report("no-loss", { ...lossOf(difference), seen: reached.seen });
   report("no-duplicates", excessOf(difference));

@@ -1,7 +1,7 @@
 import { emptyBlocks, usualBlocks } from "../chain/provable-chain.ts";
 import { describeDifference } from "../subjects/compare-records.ts";
 import { holds, type Outcome, type Trial, withTrial } from "../trial.ts";
-import { backfillOf, patienceSeconds, type Scenario } from "./scenario.ts";
+import { backfillOf, patience, type Scenario } from "./scenario.ts";
 
 const awkward: Scenario = {
   group: "data-fidelity",
@@ -33,7 +33,7 @@ async function reportDescription(
   report: (check: string, outcome: Outcome) => void,
 ): Promise<void> {
   const read = () => trial.subject.readDescription(trial.server.url).catch(() => undefined);
-  await holds(patienceSeconds, async () => (await read()) !== undefined);
+  await holds(patience.seconds, async () => (await read()) !== undefined);
   const description = await read();
   const seen = JSON.stringify(description) ?? "no description";
   report("null-symbol", { isRight: description !== undefined && !description.symbol, seen });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { emptyBlocks, growChain, orbitShape, usualBlocks } from "../chain/provable-chain.ts";
 import { type Outcome, type Trial, withTrial } from "../trial.ts";
 import { measure } from "./head-latency.ts";
-import { backfillOf, patienceSeconds, type Scenario, withLiveTrial } from "./scenario.ts";
+import { backfillOf, patience, type Scenario, withLiveTrial } from "./scenario.ts";
 
 const laggingMs = 60_000;
 
@@ -47,7 +47,7 @@ const sockets: Scenario = {
         trial.node.faults.socket = socket;
         trial.node.cutSockets();
         trial.chain.add(usualBlocks(10));
-        context.report(`socket-${socket}`, await trial.untilClean(patienceSeconds));
+        context.report(`socket-${socket}`, await trial.untilClean(patience.seconds));
       }
     }),
 };
@@ -146,7 +146,7 @@ const finality: Scenario = {
         node.faults.finalizedDepth = depth;
         chain.add(usualBlocks(5));
         chain.replace(3, usualBlocks(5));
-        context.report(check, await trial.untilClean(patienceSeconds));
+        context.report(check, await trial.untilClean(patience.seconds));
       }
     }),
 };
@@ -188,13 +188,13 @@ const orbit: Scenario = {
         chain.replace(1 + round, round === 2 ? emptyBlocks(4) : usualBlocks(4));
         await delay(1_000);
       }
-      context.report("orbit-chain", await trial.untilClean(patienceSeconds));
+      context.report("orbit-chain", await trial.untilClean(patience.seconds));
       node.faults.lag = { blocks: 40, share: 0.5, of: "all", beyondHead: "empty" };
       const stopFollowing = trial.follow(250);
       const meanwhile = await nothingFalseFor(trial, 30_000);
       stopFollowing();
       node.faults.lag = null;
-      const after = await trial.untilClean(patienceSeconds);
+      const after = await trial.untilClean(patience.seconds);
       const isRight = meanwhile.isRight && after.isRight;
       context.report("false-deep-reorg", { isRight, seen: `${meanwhile.seen}, ${after.seen}` });
     }),

@@ -4,7 +4,7 @@ import type { Faults } from "../node/faults.ts";
 import { prunedWithError } from "../node/serve-logs.ts";
 import { holds, type Outcome, type Trial, withTrial } from "../trial.ts";
 import { getLogsTexts } from "./getlogs-texts.ts";
-import { backfillOf, patienceSeconds, type Scenario, startSeconds } from "./scenario.ts";
+import { backfillOf, patience, type Scenario } from "./scenario.ts";
 
 const firstBlock = 1_000_000;
 
@@ -37,7 +37,7 @@ const prunedAlone: Scenario = {
       await trial.start();
       report("pruned-alone-told", await toldWhileIncomplete(trial));
       trial.node.faults.pruned = null;
-      report("pruned-alone-repaired", await trial.untilClean(patienceSeconds));
+      report("pruned-alone-repaired", await trial.untilClean(patience.seconds));
     });
   },
 };
@@ -46,7 +46,7 @@ const watchedMs = 90_000;
 
 /** Never ready, and never all of history proved, while rows are missing. */
 async function toldWhileIncomplete(trial: Trial): Promise<Outcome> {
-  await holds(startSeconds, async () => (await trial.running().readiness()) !== null);
+  await holds(patience.startSeconds, async () => (await trial.running().readiness()) !== null);
   const endsAt = Date.now() + watchedMs;
   while (Date.now() < endsAt) {
     const readiness = await trial.running().readiness();
@@ -113,7 +113,7 @@ const overCap: Scenario = {
     return withTrial({ subject, directory, nodes, history }, async (trial) => {
       report("over-cap-block-in-history", await backfillOf(trial));
       trial.chain.add([{ moreMints: 20_000 }, ...usualBlocks(5)]);
-      report("over-cap-block-live", await trial.untilClean(patienceSeconds));
+      report("over-cap-block-live", await trial.untilClean(patience.seconds));
     });
   },
 };

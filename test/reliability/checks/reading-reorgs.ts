@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { emptyBlocks, type ProvableChain, usualBlocks } from "../chain/provable-chain.ts";
 import { holds, type Trial } from "../trial.ts";
-import { type Scenario, startSeconds, withLiveTrial } from "./scenario.ts";
+import { patience, type Scenario, withLiveTrial } from "./scenario.ts";
 
 const reorgs = 25;
 const reorgEveryMs = 1_500;
@@ -19,7 +19,7 @@ export const readingReorgs: Scenario = {
   run: (context) =>
     withLiveTrial(context, { history: usualBlocks(200), roles: ["api"] }, async (trial) => {
       const isReady = async () => (await trial.running().readiness())?.status === 200;
-      if (!(await holds(startSeconds, isReady))) throw new Error("it is not ready");
+      if (!(await holds(patience.startSeconds, isReady))) throw new Error("it is not ready");
       const { chain } = trial;
       let made = 0;
       const timer = setInterval(() => {
@@ -46,7 +46,7 @@ export const readingReorgs: Scenario = {
 
 async function readPage(trial: Trial): Promise<PlacedItem[] | null> {
   const { baseUrl } = trial.running();
-  const answer = await fetch(`${baseUrl}/v1/activity?chainId=1&limit=100`).catch(() => null);
+  const answer = await fetch(`${baseUrl}/v1/activity?chainId=1&per_page=100`).catch(() => null);
   if (answer?.status !== 200) return null;
   return Page.parse(await answer.json()).data;
 }

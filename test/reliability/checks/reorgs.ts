@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { emptyBlocks, usualBlocks } from "../chain/provable-chain.ts";
 import { holds, type Trial, withTrial } from "../trial.ts";
-import { patienceSeconds, type Scenario, startSeconds, withLiveTrial } from "./scenario.ts";
+import { patience, type Scenario, withLiveTrial } from "./scenario.ts";
 
 const atTheHead: Scenario = {
   group: "reorg",
@@ -9,7 +9,7 @@ const atTheHead: Scenario = {
   run: (context) =>
     withLiveTrial(context, { history: usualBlocks(200) }, async (trial) => {
       const { chain } = trial;
-      const settled = () => trial.untilClean(patienceSeconds);
+      const settled = () => trial.untilClean(patience.seconds);
       chain.add(usualBlocks(3));
       await settled();
       chain.replace(1, usualBlocks(1));
@@ -31,7 +31,7 @@ const atTheHead: Scenario = {
       await trial.running().stop();
       chain.replace(5, usualBlocks(5));
       await trial.start();
-      context.report("while-down", await trial.untilClean(startSeconds));
+      context.report("while-down", await trial.untilClean(patience.startSeconds));
     }),
 };
 
@@ -47,9 +47,9 @@ const duringBackfill: Scenario = {
   run: ({ subject, directory, report }) =>
     withTrial({ subject, directory, history: usualBlocks(900) }, async (trial) => {
       await trial.start();
-      await holds(startSeconds, async () => ((await trial.progress())?.rows ?? 0) > 0);
+      await holds(patience.startSeconds, async () => ((await trial.progress())?.rows ?? 0) > 0);
       trial.chain.replace(4, usualBlocks(60));
-      report("during-backfill", await trial.untilClean(startSeconds));
+      report("during-backfill", await trial.untilClean(patience.startSeconds));
     }),
 };
 
@@ -60,7 +60,7 @@ const deep: Scenario = {
     withLiveTrial(context, { history: usualBlocks(300) }, async (trial) => {
       const { chain } = trial;
       chain.add(usualBlocks(20));
-      await trial.untilClean(patienceSeconds);
+      await trial.untilClean(patience.seconds);
       const formerHead = chain.head().number;
       chain.replace(80, usualBlocks(90));
       context.report("deep", await rightOrStopped(trial, formerHead));
@@ -71,7 +71,7 @@ export const reorgs: readonly Scenario[] = [atTheHead, duringBackfill, deep];
 
 /** All as on the chain; or it says so by ending, or by writing no block above the former head. */
 async function rightOrStopped(trial: Trial, formerHead: number) {
-  const outcome = await trial.untilClean(patienceSeconds / 2);
+  const outcome = await trial.untilClean(patience.seconds / 2);
   if (outcome.isRight) return outcome;
   if (trial.running().hasExited()) return { isRight: true, seen: "it ended" };
   const progress = await trial.progress();

@@ -4,14 +4,7 @@ import type { HttpFault } from "../node/faults.ts";
 import type { FaultyNode } from "../node/node-state.ts";
 import { holds, type Outcome, type Trial, withTrial } from "../trial.ts";
 import { reportLosses } from "./crash-recovery.ts";
-import {
-  backfillOf,
-  both,
-  patienceSeconds,
-  type Scenario,
-  startSeconds,
-  withLiveTrial,
-} from "./scenario.ts";
+import { backfillOf, both, patience, type Scenario, withLiveTrial } from "./scenario.ts";
 
 const blockMs = 2_000;
 const faultMs = 30_000;
@@ -39,9 +32,9 @@ const outage: Scenario = {
       });
       stopFollowing();
       chain.add(usualBlocks(50));
-      context.report("resumes", await growsWithin(trial, patienceSeconds));
+      context.report("resumes", await growsWithin(trial, patience.seconds));
       chain.add(usualBlocks(20));
-      context.report("no-loss", await trial.untilClean(patienceSeconds));
+      context.report("no-loss", await trial.untilClean(patience.seconds));
     }),
 };
 
@@ -88,7 +81,7 @@ const chaos: Scenario = {
     withTrial({ subject, directory, history: usualBlocks(1_500) }, async (trial) => {
       const { node } = trial;
       await trial.start();
-      await holds(startSeconds, () => node.counts.requests > 0);
+      await holds(patience.startSeconds, () => node.counts.requests > 0);
       for (let step = 0; step * chaosStepMs < chaosMs; step += 1) {
         Object.assign(node.faults, { http: null, nullBlocks: 0 });
         chaosSteps[step % chaosSteps.length]?.(node);
@@ -100,7 +93,7 @@ const chaos: Scenario = {
       report("survives", { isRight: isAlive, seen: struck });
       const head = trial.chain.head().number;
       const isThere = await holds(
-        2 * patienceSeconds,
+        2 * patience.seconds,
         async () => ((await trial.progress())?.ownersAt ?? 0) >= head,
       );
       report("catches-up", { isRight: isThere, seen: isThere ? "at the head" : "not at the head" });
@@ -142,7 +135,7 @@ const inconsistency: Scenario = {
     return withLiveTrial(context, { nodes, history: usualBlocks(300) }, async (trial) => {
       const { chain, node } = trial;
       chain.add(usualBlocks(40));
-      context.report("duplicate-delivery", await trial.untilClean(patienceSeconds));
+      context.report("duplicate-delivery", await trial.untilClean(patience.seconds));
       node.faults.doubled = { ranges: false, byHash: false };
       const stopFollowing = trial.follow(blockMs);
       context.report("head-goes-backwards", await throughLaggingHead(trial));
@@ -151,10 +144,10 @@ const inconsistency: Scenario = {
       const isAlive = !trial.running().hasExited();
       node.faults.nullBlocks = 0;
       const alive = { isRight: isAlive, seen: isAlive ? "it runs" : "it ended" };
-      context.report("missing-block", both(alive, await trial.untilClean(patienceSeconds)));
+      context.report("missing-block", both(alive, await trial.untilClean(patience.seconds)));
       chain.replace(6, usualBlocks(7));
       stopFollowing();
-      context.report("stale-hash", await trial.untilClean(patienceSeconds));
+      context.report("stale-hash", await trial.untilClean(patience.seconds));
     });
   },
 };
@@ -171,7 +164,7 @@ async function throughLaggingHead(trial: Trial): Promise<Outcome> {
   }
   faults.lag = null;
   const kept = { isRight: fewest >= before, seen: `${before - fewest} rows fewer meanwhile` };
-  return both(kept, await growsWithin(trial, patienceSeconds));
+  return both(kept, await growsWithin(trial, patience.seconds));
 }
 
 const subscriptionStall: Scenario = {
@@ -185,14 +178,14 @@ const subscriptionStall: Scenario = {
       stopFollowing();
       const head = trial.chain.head().number;
       const isThere = await holds(
-        patienceSeconds,
+        patience.seconds,
         async () => ((await trial.progress())?.ownersAt ?? 0) >= head,
       );
       const seen = isThere ? "at the head" : "not at the head";
       context.report("notices-quiet-subscription", { isRight: isThere, seen });
       trial.node.faults.socket = "well";
       trial.chain.add(usualBlocks(3));
-      context.report("fills-quiet-gap", await trial.untilClean(patienceSeconds));
+      context.report("fills-quiet-gap", await trial.untilClean(patience.seconds));
     }),
 };
 
