@@ -14,7 +14,7 @@ type Versioned = {
 
 const definitions = {
   sales: {
-    version: 15,
+    version: 16,
     first: 12,
     tables: [
       ...[
@@ -57,7 +57,7 @@ const definitions = {
   bids: { version: 7, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 13,
+    version: 14,
     first: 6,
     tables: [
       ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
@@ -68,7 +68,7 @@ const definitions = {
         ownership: 4,
         collections: 7,
         coin_prices: 1,
-        sales: 15,
+        sales: 16,
         listings: 10,
         bids: 7,
         floors: 2,

@@ -5,7 +5,7 @@ import type { FactKind } from "../../log/fact-kind.ts";
 import { kindLiteral } from "../../log/fact-kind-sql.ts";
 import { calldataTags, feeRecipients } from "./attribution.ts";
 import type { BulkRules } from "./exchange.ts";
-import { BPS, ROYALTY_MAX_BPS } from "./fees.ts";
+import { BPS } from "./fees.ts";
 
 /** What the statements of exchanges that select simple sales have in common. */
 
@@ -47,8 +47,7 @@ export function feesOf(
              '{"recipient": "' || recipient || '", "wei": "' || wei || '", "bps": ' || bps
              || ', "kind": "' || kind || '"}', ','), '') || ']')::jsonb as fees
     from (
-      select *, case when earner is not null then 'service' when bps <= ${sql.lit(ROYALTY_MAX_BPS)} then 'royalty'
-                     else 'other' end as kind
+      select *, case when earner is not null then 'service' else 'other' end as kind
       from (
         select recipient, wei, ${nameIn(earners, sql`recipient`)} as earner,
                case when ${total} = 0 then 0

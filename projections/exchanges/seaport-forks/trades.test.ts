@@ -27,7 +27,7 @@ describe("an exchange that emits Seaport's events", () => {
       {
         ...{ protocol, protocolVersion: "1.6", exchange, marketplace: protocol, side: "ask" },
         ...{ seller, buyer, tokenId: "7", totalWei: 1000n, via: null },
-        fees: [{ recipient: creator, wei: 50n, kind: "royalty" }],
+        fees: [{ recipient: creator, wei: 50n, kind: "other" }],
       },
     ]);
   });

@@ -102,7 +102,7 @@ describe("translateSales", () => {
         bundle: null,
         fees: [
           { recipient: ours, wei: 3n, bps: 300, kind: "service" },
-          { recipient: creator, wei: 5n, bps: 500, kind: "royalty" },
+          { recipient: creator, wei: 5n, bps: 500, kind: "other" },
         ],
       },
     ]);

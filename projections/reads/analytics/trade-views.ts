@@ -1,5 +1,6 @@
 import { burnAddresses } from "../../domain/burn-address.ts";
 import { factKind } from "../../log/fact-kind.ts";
+import { feesOfSale } from "../../sql/sale-fees.ts";
 import { schemaOf } from "../../versions.ts";
 import { isNative, usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, type View } from "./view.ts";
@@ -51,7 +52,11 @@ export const salesView: View = {
     ["protocol_version", "o.protocol_version", "Version of the exchange's contract"],
     ["exchange", hex("o.exchange"), "The exchange's contract"],
     ["order_hash", hex("o.order_hash"), "Order that was filled"],
-    ["fees", "o.fees", "Fees as JSON: [{recipient, wei, bps, kind}]"],
+    [
+      "fees",
+      feesOfSale("o"),
+      "Fees as JSON: [{recipient, wei, bps, kind}]; royalty goes to a recipient known for the collection",
+    ],
     ["bundle_size", "o.bundle_size", "NFTs sold for one price; null: a single one"],
     [
       "wash_trade",

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { feesOfSale } from "../../sql/sale-fees.ts";
 import { saleUsdE8 } from "../../sql/usd.ts";
 import { collectionColumns, noCollection } from "../orders/order-columns.ts";
 
@@ -60,7 +61,7 @@ export const saleColumns = (parts: SaleParts = allSaleParts) => sql`
   s.price_wei as "priceWei", s.total_wei as "totalWei", s.currency,
   ${parts.has("usd") ? saleUsdE8 : sql`null::numeric`} as "priceUsdE8", s.seller, s.buyer, s.via, ${parts.has("washRule") ? sql`wash.rule` : sql`null::text`} as "washRule", s.side,
   s.marketplace, s.protocol, s.protocol_version as "protocolVersion", s.exchange, s.order_hash as "orderHash",
-  s.fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
+  ${sql.raw(feesOfSale("s"))} as fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",
   s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
   traded.address as contract, ${parts.has("collection") ? collectionColumns : noCollection}`;

@@ -131,7 +131,7 @@ describe("an exchange that is added as the guide says", () => {
         ...{ contract: apes, tokenId: "7", seller: alice, buyer: bob, side: "ask" },
         ...{ priceWei: "1000", marketplace: "bazaar", orderHash: null, logIndex: 4 },
         protocol: { name: "bazaar", version: "1", address: bazaarAddress },
-        fees: [{ recipient: bazaarFees, wei: "25", bps: 250, kind: "royalty" }],
+        fees: [{ recipient: bazaarFees, wei: "25", bps: 250, kind: "other" }],
       },
     ]);
   });
