@@ -12,7 +12,7 @@ import {
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import type { ExchangeEvent } from "../facts/exchange-event.ts";
 import { serializeBigints } from "../facts/serialize-bigints.ts";
-import type { TokenTransfer } from "../facts/token-transfer.ts";
+import { nativeTransferLogs, type TokenTransfer } from "../facts/token-transfer.ts";
 import { factKind } from "../log/fact-kind.ts";
 import { isOfCryptopunks, punkTransfer } from "./cryptopunks/punk-transfers.ts";
 import { exchanges } from "./exchanges.ts";
@@ -62,7 +62,9 @@ export function recordedTransactions(folder: string): RecordedTransaction[] {
 }
 
 /** The facts of a transaction's logs, as the recorder makes them. */
-export function transactionOf({ hash, from, to, logs }: RecordedTransaction): ExchangeTransaction {
+export function transactionOf(recorded: RecordedTransaction): ExchangeTransaction {
+  const { hash, from, to } = recorded;
+  const logs = recorded.logs.filter(({ address }) => address !== nativeTransferLogs);
   const transfers = logs.flatMap((log, index) => transfersOf(log, logs, index));
   const facts = logs.flatMap((log) => factOf(log, { from, to }, transfers));
   return exchangeTransaction(1, hash, facts);

@@ -5,7 +5,10 @@ import {
   isOfCryptopunks,
   punkTransfer,
 } from "../../../projections/exchanges/cryptopunks/punk-transfers.ts";
-import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
+import {
+  nativeTransferLogs,
+  type TokenTransfer,
+} from "../../../projections/facts/token-transfer.ts";
 
 const hex = z
   .string()
@@ -52,7 +55,8 @@ export const maxTransfers = 5_000;
  * The transfers of NFTs and coins among a receipt's logs, in their order; none where there are more than `maxTransfers`.
  * A log that does not decode is none.
  */
-export function parseTransfers(logs: readonly Log[]): TokenTransfer[] {
+export function parseTransfers(receiptLogs: readonly Log[]): TokenTransfer[] {
+  const logs = receiptLogs.filter(({ address }) => address !== nativeTransferLogs);
   const found = logs.flatMap((log, index) => {
     try {
       const movements = isOfCryptopunks(log)

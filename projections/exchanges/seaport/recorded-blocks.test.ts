@@ -237,6 +237,16 @@ if (trades.length > 0)
       }
     });
 
+    it("makes the same sales with logs of ether's transfers in between (EIP-7708)", () => {
+      const apart = <Fact extends { logIndex: number }>(facts: readonly Fact[]) =>
+        facts.map((fact) => ({ ...fact, logIndex: fact.logIndex * 4 }));
+      for (const { given, sales } of trades) {
+        const shifted = { ...given, orders: apart(given.orders), matches: apart(given.matches) };
+        const expected = sales.map((sale) => ({ ...sale, logIndex: sale.logIndex * 4 }));
+        expect(translateSales(factsOf(shifted), zeroAddress)).toEqual(expected);
+      }
+    });
+
     it("makes the same sales where OrdersMatched is not recorded", () => {
       for (const { given, sales } of trades) {
         expect(translateSales(factsOf({ ...given, matches: [] }), zeroAddress)).toEqual(sales);

@@ -3,8 +3,8 @@ import type { FulfilledOrder, OrdersMatched } from "./order-facts.ts";
 
 /**
  * Orders that were settled against each other, each settlement in log order; an order filled directly is one by itself.
- * `OrdersMatched` names them where it is recorded. Elsewhere a match is a run of adjacent logs of one call that either
- * has no recipient (Seaport 1.1) or contains the caller's own order.
+ * `OrdersMatched` names them where it is recorded. Elsewhere a match is a run of logs of one call that either has no
+ * recipient (Seaport 1.1), as only a match has none, or are adjacent and contain the caller's own order.
  */
 export function settlements(
   orders: readonly FulfilledOrder[],
@@ -49,7 +49,8 @@ function adjacentRuns(orders: readonly FulfilledOrder[]): FulfilledOrder[][] {
     const run = runs.at(-1);
     const last = run?.at(-1);
     const continues =
-      last?.logIndex === order.logIndex - 1 &&
+      last !== undefined &&
+      (order.recipient === zeroAddress || last.logIndex === order.logIndex - 1) &&
       last.exchange === order.exchange &&
       last.recipient === order.recipient;
     if (continues) run?.push(order);
