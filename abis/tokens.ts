@@ -12,6 +12,8 @@ export const erc721Abi = parseAbi([
   "function symbol() view returns (string)",
   "function supportsInterface(bytes4 interfaceId) view returns (bool)",
   "function isApprovedForAll(address owner, address operator) view returns (bool)",
+  "function approve(address to, uint256 tokenId)",
+  "function getApproved(uint256 tokenId) view returns (address)",
   "function setApprovalForAll(address operator, bool approved)",
   "function transferFrom(address from, address to, uint256 tokenId)",
 ]);

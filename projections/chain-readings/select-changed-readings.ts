@@ -44,6 +44,8 @@ export function selectChangedReadings(
       return changedStatuses(readings, recompute);
     case "owner_read":
       return changedOwners(readings, recompute);
+    case "token_approval_read":
+      return changedTokenApprovals(readings, recompute);
     case "units_read":
       return changedUnits(readings, recompute);
     case "balance_read":
@@ -167,6 +169,24 @@ function changedOwners(readings: ReadingsToCompare, recompute: RecomputeSet): Ra
       and o.to_address is distinct from
         case when r.block_id is null or t.block_id >> 12 > r.block_id >> 12 then nullif(t.owner, ${zeroAddress})
              else r.fact_to_address end`;
+}
+
+/** An approval of a token ends with its next transfer. One that was transferred after the block is not compared. */
+function changedTokenApprovals(
+  readings: ReadingsToCompare,
+  recompute: RecomputeSet,
+): RawBuilder<unknown> {
+  const read = latestReadings(recompute, {
+    kinds: ["token_approval_read"],
+    subject: { contract_id: "contract_id", token_id: "token_id" },
+  });
+  return sql`
+    select o.ord
+    from ${readings.of("token_approval_read")}
+    left join lateral (select * from ${tokensAt(sql`o.contract_id`, sql`o.token_id`)} known where known.standard = 721) t on true
+    left join lateral (${read}) r on true
+    where coalesce(t.block_id, 0) < ${readings.beforeBlock}
+      and o.amount <> case when r.amount = 1 and r.block_id >> 12 >= coalesce(t.block_id, 0) >> 12 then 1 else 0 end`;
 }
 
 /** Compared with the last reading and the transfers since; without one, with the current balance less later transfers. */

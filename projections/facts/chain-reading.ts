@@ -9,6 +9,7 @@ export type ReadingSubject =
   | { kind: "order_status_read"; orderHash: Hex }
   | { kind: "counter_read"; maker: Address }
   | { kind: "approval_read"; contract: Address; owner: Address }
+  | { kind: "token_approval_read"; contract: Address; tokenId: bigint }
   | { kind: "owner_read"; contract: Address; tokenId: bigint }
   | { kind: "units_read"; contract: Address; tokenId: bigint; owner: Address }
   | { kind: "balance_read"; currency: Address; owner: Address }
@@ -23,6 +24,8 @@ export type ChainReading =
   | { kind: "order_status_read"; orderHash: Hex; cancelled: boolean; filled: bigint; size: bigint }
   | { kind: "counter_read"; maker: Address; counter: bigint }
   | { kind: "approval_read"; contract: Address; owner: Address; approved: boolean }
+  /** ERC-721: of the token alone, whoever owns it. */
+  | { kind: "token_approval_read"; contract: Address; tokenId: bigint; approved: boolean }
   /** ERC-721; null: no such token. */
   | { kind: "owner_read"; contract: Address; tokenId: bigint; owner: Address | null }
   /** ERC-1155. */

@@ -70,7 +70,7 @@ export function readingFact(reading: ChainReading): ReadingFact {
 
 type TokenReading = Extract<
   ChainReading,
-  { kind: "approval_read" | "owner_read" | "units_read" | "transfer_read" }
+  { kind: "approval_read" | "token_approval_read" | "owner_read" | "units_read" | "transfer_read" }
 >;
 
 function tokenFactOf(reading: TokenReading): ReadingFact {
@@ -80,6 +80,13 @@ function tokenFactOf(reading: TokenReading): ReadingFact {
       return {
         contract,
         fromAddress: reading.owner,
+        toAddress: commonConduit.address,
+        amount: bit(reading.approved),
+      };
+    case "token_approval_read":
+      return {
+        contract,
+        tokenId: reading.tokenId,
         toAddress: commonConduit.address,
         amount: bit(reading.approved),
       };

@@ -21,6 +21,7 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
     with of_order as materialized (${fillsAndCancels(recompute, "ask")}),
     of_maker as materialized (${countersAndApprovals(recompute)}),
     of_token as materialized (${ownerReadings(recompute)}),
+    of_approval as materialized (${tokenApprovals(recompute)}),
     of_holder as materialized (${holderReadings(recompute)}),
     units_read as materialized (select * from of_holder where kind = ${kindLiteral("units_read")}),
     moved as materialized (${unitsMovedSince(recompute, sql`units_read`)}),
@@ -35,7 +36,7 @@ export function listingConditions(recompute: RecomputeSet): RawBuilder<unknown> 
            coalesce(e.is_cancelled, false) or coalesce(k.amount, 0) <> o.counter as is_cancelled,
            o.end_time <= (select now from clock) as is_expired,
            o.start_time <= greatest((select now from clock), extract(epoch from o.created_at)) as has_started,
-           not o.is_conduit_known or coalesce(a.amount = 1, false) as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
+           not o.is_conduit_known or coalesce(a.amount = 1, false) or h.is_token_approved as is_approved, coalesce(${ofChannel("amount")} = 1, true) as is_channel_open,
            coalesce(e.is_signed, true) as is_signed, coalesce(e.is_received, true) as is_received, h.is_transferable,
            e.filled_block,
            greatest(e.cancelled_block, case when k.amount <> o.counter then k.block_id end) as cancelled_block,
@@ -85,6 +86,19 @@ function ownerReadings(recompute: RecomputeSet): RawBuilder<unknown> {
   );
 }
 
+/** The latest reading of the approval of each token alone. */
+function tokenApprovals(recompute: RecomputeSet): RawBuilder<unknown> {
+  const orders = sql`(
+    select * from ${recompute.orders} where standard = 721 and is_conduit_known) of_approval`;
+  return latestReadings(
+    { ...recompute, orders },
+    {
+      kinds: ["token_approval_read"],
+      subject: { contract_id: "contract_id", token_id: "token_id" },
+    },
+  );
+}
+
 /** The latest readings of the units of each maker, and of whether the conduit can transfer the token from there. */
 function holderReadings(recompute: RecomputeSet): RawBuilder<unknown> {
   const orders = sql`(
@@ -105,8 +119,8 @@ function holderReadings(recompute: RecomputeSet): RawBuilder<unknown> {
 }
 
 /**
- * Units that the maker of each listing holds, whether the conduit can transfer them, and the latest block of these
- * facts. Of ERC-1155 units the latest reading and the transfers after its block count, without a reading all transfers;
+ * Units that the maker of each listing holds, whether the conduit can transfer them and is approved for the token alone,
+ * which its next transfer ends, and the latest block of these facts. Of ERC-1155 units the latest reading and the transfers after its block count, without a reading all transfers;
  * their sum has no block.
  */
 function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
@@ -119,7 +133,8 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
                 when r.block_id is null then coalesce(b.units, 0)
                 else r.amount + coalesce(v.units, 0) end as units,
            coalesce(m.amount = 1, true) as is_transferable,
-           greatest(${movedAt}, n.block_id, r.block_id, m.block_id) as block_id
+           coalesce(p.amount = 1 and p.block_id >> 12 >= coalesce(${movedAt}, 0) >> 12, false) as is_token_approved,
+           greatest(${movedAt}, n.block_id, r.block_id, m.block_id, p.block_id) as block_id
     from ${recompute.orders} o
     left join ownership.token t
       on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721 and o.standard = 721
@@ -128,6 +143,8 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
       on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker and o.standard = 1155
     left join of_token n
       on n.contract_id = o.contract_id and n.token_id = o.token_id and o.standard = 721
+    left join of_approval p
+      on p.contract_id = o.contract_id and p.token_id = o.token_id and o.standard = 721 and o.is_conduit_known
     left join units_read r
       on r.contract_id = o.contract_id and r.token_id = o.token_id and r.maker = o.maker and o.standard = 1155
     left join moved v

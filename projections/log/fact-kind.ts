@@ -50,6 +50,7 @@ export const factKind = {
   channel_read: 80,
   clock_ticked: 81,
   recipients_read: 82,
+  token_approval_read: 83,
 
   price_ticked: 90,
   floor_snapshotted: 91,

@@ -96,7 +96,9 @@ function factsOfOrder(order: OrderSubject): RawBuilder<unknown> {
         sql`kind in ${kindList("erc721_transfer", "erc1155_transfer")} and ${token} and ${maker} in (from_address, to_address)`,
       ),
       of(rangesOver(contractId, tokenId)),
-      of(sql`kind in ${kindList("owner_read", "units_read", "transfer_read")} and ${token}`),
+      of(
+        sql`kind in ${kindList("owner_read", "token_approval_read", "units_read", "transfer_read")} and ${token}`,
+      ),
     );
   } else {
     parts.push(

@@ -46,7 +46,7 @@ const byCounter = (window: FactWindow): AffectedBy => ({
 });
 
 /** All listings of an ERC-721 token: a transfer need not name the owner before. */
-const ownerKinds = ["erc721_transfer", "owner_read"] as const;
+const ownerKinds = ["erc721_transfer", "owner_read", "token_approval_read"] as const;
 const byToken = (window: FactWindow): AffectedBy => ({
   kinds: ownerKinds,
   keys: sql`select distinct contract_id, token_id ${changesOf(window, ownerKinds)}`,

@@ -10,6 +10,7 @@ import {
   approvalCodec,
   balanceCodec,
   ownerCodec,
+  tokenApprovalCodec,
   unitsCodec,
 } from "./token-queries.ts";
 import { transferCodec } from "./transfer-query.ts";
@@ -20,6 +21,7 @@ export const queryCodecs: { readonly [Kind in QueryKind]: QueryCodec<Kind> } = {
   counter_read: counterCodec,
   channel_read: channelCodec,
   approval_read: approvalCodec,
+  token_approval_read: tokenApprovalCodec,
   owner_read: ownerCodec,
   units_read: unitsCodec,
   balance_read: balanceCodec,

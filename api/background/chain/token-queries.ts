@@ -42,6 +42,18 @@ export const approvalCodec = singleCallCodec<"approval_read">(
   (query, outcome) => ({ ...query, approved: wordOf(outcome) === 1n }),
 );
 
+/** Approval of the common conduit for an ERC-721 token alone. */
+export const tokenApprovalCodec = singleCallCodec<"token_approval_read">(
+  ({ contract, tokenId }) => ({
+    to: contract,
+    data: encodeCall({ abi: erc721Abi, functionName: "getApproved", args: [tokenId] }),
+  }),
+  (query, outcome) => ({
+    ...query,
+    approved: addressOf(wordOf(outcome)) === commonConduit.address,
+  }),
+);
+
 export const balanceCodec = singleCallCodec<"balance_read">(
   ({ currency, owner }) => ({
     to: currency,

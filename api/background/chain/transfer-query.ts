@@ -7,7 +7,7 @@ import type { QueryByKind } from "./chain-query.ts";
 import type { ContractCall, ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
 import { hasReturned, type OutcomeLookup, type QueryCodec } from "./query-codec.ts";
-import { approvalCodec, ownerCodec, unitsCodec } from "./token-queries.ts";
+import { approvalCodec, ownerCodec, tokenApprovalCodec, unitsCodec } from "./token-queries.ts";
 
 type TransferQuestion = QueryByKind["transfer_read"];
 
@@ -22,6 +22,7 @@ export const transferCodec: QueryCodec<"transfer_read"> = {
     ...simulationsOf(query, basis),
     forwardedToExchange,
     ...approvalCodec.encode(approvalOf(query), basis),
+    ...(query.standard === "erc721" ? tokenApprovalCodec.encode(tokenOf(query), basis) : []),
     ...holdingCalls(query, basis),
   ],
   decode(query, lookUp, basis) {
@@ -37,7 +38,11 @@ export const transferCodec: QueryCodec<"transfer_read"> = {
 
 function canDecide(query: TransferQuestion, lookUp: OutcomeLookup, basis: ReadBasis): boolean {
   const approval = approvalCodec.decode(approvalOf(query), lookUp, basis);
-  return approval?.approved === true && isHeld(query, lookUp, basis);
+  const isApproved =
+    approval?.approved ||
+    (query.standard === "erc721" &&
+      tokenApprovalCodec.decode(tokenOf(query), lookUp, basis)?.approved);
+  return isApproved === true && isHeld(query, lookUp, basis);
 }
 
 function isHeld(query: TransferQuestion, lookUp: OutcomeLookup, basis: ReadBasis): boolean {
@@ -56,6 +61,8 @@ const holdingCalls = (query: TransferQuestion, basis: ReadBasis): ChainCall[] =>
 
 const approvalOf = ({ contract, owner }: TransferQuestion) =>
   ({ kind: "approval_read", contract, owner }) as const;
+const tokenOf = ({ contract, tokenId }: TransferQuestion) =>
+  ({ kind: "token_approval_read", contract, tokenId }) as const;
 const ownerOf = ({ contract, tokenId }: TransferQuestion) =>
   ({ kind: "owner_read", contract, tokenId }) as const;
 const unitsOf = ({ contract, tokenId, owner }: TransferQuestion) =>

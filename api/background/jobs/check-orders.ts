@@ -93,6 +93,7 @@ export function questionsOf({ signature, ...order }: OrderToCheck): ChainQuery[]
 
 const conduitKinds: ReadonlySet<ChainQuery["kind"]> = new Set([
   "approval_read",
+  "token_approval_read",
   "channel_read",
   "transfer_read",
 ]);

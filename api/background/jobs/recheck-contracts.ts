@@ -7,16 +7,18 @@ import {
   type ListingToRecheck,
   readCheapestListings,
   readContractSignedOrders,
+  readListingsApprovedAlone,
   readPossiblyRestrictedListings,
+  type TokenApprovedAlone,
 } from "../../../projections/reads/orders/read-orders-without-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc-batch.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";
-import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 import { createOrderScan, type OrderScan } from "./order-scan.ts";
-import { recheckOrders } from "./recheck-orders.ts";
+import { type RecheckedKind, recheckOrders } from "./recheck-orders.ts";
 
 /**
  * Passes over contracts: one with each new block, however fast blocks come at the least a quarter of a second after the
@@ -28,7 +30,7 @@ const pace = { passMs: 1_000, atOnce: 4, blockMs: 250 };
 const derivingMs = 3_000;
 
 /** Maximum orders of each scan per pass. */
-const batchSizes = { signed: 100, restricted: 50, cheapest: 50 };
+const batchSizes = { signed: 100, restricted: 50, cheapest: 50, approvedAlone: 100 };
 
 type RecheckOptions = {
   db: Database;
@@ -51,12 +53,13 @@ type RecheckState = {
   freeAt: number;
   /** Whether the last block had nothing to recheck. */
   isIdle: boolean;
-  scans: readonly (OrderScan & { kinds: readonly StateWithoutEvents[] })[];
+  scans: readonly (OrderScan & { kinds: readonly RecheckedKind[] })[];
 };
 
 /**
  * With each new block rereads state that contracts change without an event: whether contract wallets still accept
- * their signatures and take what they are paid, and whether NFT contracts let the conduit transfer listed tokens. A pass
+ * their signatures and take what they are paid, whether NFT contracts let the conduit transfer listed tokens, and whether
+ * tokens are still approved that are approved alone, of which no events are indexed. A pass
  * is bounded and the next one continues it: the more orders, the less often each is reread, least recently read first.
  */
 export async function runContractRechecks(options: RecheckOptions): Promise<void> {
@@ -151,11 +154,17 @@ function openScans({
     readContractSignedOrders(db, chainId, after, limit);
   const restricted = (after: ListingToRecheck | null, limit: number) =>
     readPossiblyRestrictedListings(db, chainId, after, limit);
+  const approvedAlone = (after: TokenApprovedAlone | null, limit: number) =>
+    readListingsApprovedAlone(db, chainId, after, limit);
   const cheapest = (after: ListingToRecheck | null, limit: number) =>
     readCheapestListings(db, chainId, after, limit);
   return [
     { kinds: ["signature_read", "recipients_read"], ...createOrderScan(signed, limits.signed) },
     { kinds: ["transfer_read"], ...createOrderScan(restricted, limits.restricted) },
     { kinds: ["transfer_read"], ...createOrderScan(cheapest, limits.cheapest) },
+    {
+      kinds: ["token_approval_read"],
+      ...createOrderScan(approvedAlone, limits.approvedAlone),
+    },
   ];
 }

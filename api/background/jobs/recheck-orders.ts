@@ -7,7 +7,10 @@ import { queryChain } from "../chain/query-chain.ts";
 import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
 import { questionsOf } from "./check-orders.ts";
 
-type Rechecks = readonly { kinds: readonly StateWithoutEvents[]; orders: readonly Hex[] }[];
+/** What is read again of orders. An account that approves a token anew is no contract that changes its mind. */
+export type RecheckedKind = StateWithoutEvents | "token_approval_read";
+
+type Rechecks = readonly { kinds: readonly RecheckedKind[]; orders: readonly Hex[] }[];
 
 /**
  * Makes chain readings of the kinds for each order whose contracts may be asked, and appends those that changed. Returns

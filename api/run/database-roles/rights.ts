@@ -160,6 +160,7 @@ const submitted: FactKind[] = [
   ...(["order_submitted", "cross_listing_submitted", "order_status_read", "counter_read"] as const),
   ...(["approval_read", "owner_read", "units_read", "balance_read", "allowance_read"] as const),
   ...(["transfer_read", "signature_read", "recipients_read", "channel_read"] as const),
+  "token_approval_read",
 ];
 const quarantined: FactKind[] = ["fact_quarantined", "fact_released"];
 const operated: FactKind[] = ["operator_action_started", "operator_action_ended"];

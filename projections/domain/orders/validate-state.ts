@@ -29,7 +29,7 @@ export type ExchangeStatus = { cancelled: boolean; filled: bigint; size: bigint 
 export type ListingState = TokenState & {
   /** ERC-1155: the maker's balance. Undefined: not read, as for ERC-721. */
   units: bigint | undefined;
-  /** Whether the common conduit may move the maker's tokens. Undefined: not read. */
+  /** Whether the common conduit may move the maker's tokens, or this one. Undefined: not read. */
   approved: boolean | undefined;
   /** Whether the conduit's channel to the exchange is open. */
   channelOpen: boolean;
@@ -151,15 +151,17 @@ function validateHolding(order: OrderIntent, { owner, units }: ListingState): Re
   });
 }
 
-function validateApproval({ maker, contract }: OrderIntent, { approved }: ListingState): Refusal {
+function validateApproval(order: OrderIntent, { approved }: ListingState): Refusal {
   if (approved === undefined) return rpcUnavailable("the conduit's approval");
   if (approved) return null;
+  const { maker, contract, standard, tokenId } = order;
   const { address } = commonConduit;
+  const ofToken = standard === "erc721" ? `, or approve(${address}, ${tokenId})` : "";
   return rejectField("not_approved", {
     field: "parameters.conduitKey",
     expected: `setApprovalForAll(${address}, true) on ${contract}`,
     actual: "not approved",
-    message: `${maker} has not approved the conduit ${address} on ${contract}: call setApprovalForAll(${address}, true)`,
+    message: `${maker} has not approved the conduit ${address} on ${contract}: call setApprovalForAll(${address}, true)${ofToken}`,
   });
 }
 

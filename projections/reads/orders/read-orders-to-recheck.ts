@@ -11,6 +11,7 @@ const readings = kindList(
   "order_status_read",
   "counter_read",
   "approval_read",
+  "token_approval_read",
   "owner_read",
   "units_read",
   "balance_read",

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../database.ts";
 import { kindLiteral } from "../../log/fact-kind-sql.ts";
+import { bytea } from "../../sql/bytea.ts";
 
 /** An order that a contract signed (ERC-1271), and its sort key. */
 export type ContractSignedOrder = { orderHash: Hex; position: bigint };
@@ -95,5 +96,39 @@ export async function readCheapestListings(
       order by l.unit_price_wei, l.position limit 1
     ) l
     limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** A listing of a token that is approved alone, and its sort key. */
+export type TokenApprovedAlone = { orderHash: Hex; contractId: number; tokenId: bigint };
+
+/**
+ * Open listings of ERC-721 tokens of which the conduit's approval was ever read for the token alone, except those inactive
+ * for another reason than it. Token by token, after a listing.
+ */
+export async function readListingsApprovedAlone(
+  db: Database,
+  chainId: number,
+  after: TokenApprovedAlone | null,
+  limit: number,
+): Promise<TokenApprovedAlone[]> {
+  const { rows } = await sql<TokenApprovedAlone>`
+    select l.order_hash as "orderHash", l.contract_id as "contractId", l.token_id as "tokenId"
+    from (
+      select distinct f.contract_id, f.token_id from log.fact f
+      where f.kind = ${kindLiteral("token_approval_read")}
+        and (f.contract_id, f.token_id) >= (${after?.contractId ?? 0}, ${after?.tokenId ?? 0n})
+      order by f.contract_id, f.token_id
+    ) told
+    cross join lateral (
+      select * from listings.listing l
+      where l.contract_id = told.contract_id and l.token_id = told.token_id and l.chain_id = ${chainId}
+        and l.status in ('active', 'inactive') and l.is_conduit_known
+        and (l.reason is null or l.reason in ('superseded', 'not_approved'))
+        and (l.contract_id, l.token_id, l.order_hash)
+          > (${after?.contractId ?? 0}, ${after?.tokenId ?? 0n}, ${bytea(after?.orderHash ?? "0x")})
+      order by l.order_hash limit ${limit}
+    ) l
+    order by l.contract_id, l.token_id, l.order_hash limit ${limit}`.execute(db);
   return rows;
 }

@@ -194,7 +194,7 @@ describe("orders that a contract signs", () => {
 
   it("are asked about so many in a second at most, after a quiet time four times as many, and all of them in turn", async () => {
     const rounds = countRounds();
-    watch({ signed: 3, restricted: 1, cheapest: 1 });
+    watch({ signed: 3, restricted: 1, cheapest: 1, approvedAlone: 1 });
     await isOwnedBy(bob, alice);
     await areAll("inactive contract_signature_invalid");
     await isOwnedBy(alice, bob);

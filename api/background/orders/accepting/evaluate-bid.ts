@@ -4,7 +4,12 @@ import type { ChainReading } from "../../../../projections/facts/chain-reading.t
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
-import { evaluateConduit, heldUnits, transferQueries } from "../checks/transferability.ts";
+import {
+  evaluateConduit,
+  heldUnits,
+  isConduitApproved,
+  transferQueries,
+} from "../checks/transferability.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 
 /** Who sells what into a bid. */
@@ -133,7 +138,7 @@ export function sellerApproval(
   sale: Sale,
   results: ChainResults,
 ): boolean | null {
-  return results.find(sellerQuerySet(bid, sale).approval)?.approved ?? null;
+  return isConduitApproved(sellerQuerySet(bid, sale), results) ?? null;
 }
 
 function currencyOf({ components, orderHash }: CheckedOrder): Address {

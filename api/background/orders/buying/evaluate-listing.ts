@@ -4,7 +4,12 @@ import { isFilledWhole, orderQuantity } from "../../../../projections/domain/sea
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
-import { evaluateConduit, heldUnits, transferQueries } from "../checks/transferability.ts";
+import {
+  evaluateConduit,
+  heldUnits,
+  isConduitApproved,
+  transferQueries,
+} from "../checks/transferability.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 
 function listingQuerySet(listing: CheckedOrder) {
@@ -39,12 +44,15 @@ export function evaluateListing(listing: CheckedOrder, results: ChainResults, no
 
 function evaluateTransfer(listing: CheckedOrder, results: ChainResults) {
   const queries = listingQuerySet(listing);
-  const approval = results.find(queries.approval);
-  if (approval === undefined || results.find(queries.channel) === undefined)
+  const isApproved = isConduitApproved(queries, results);
+  if (isApproved === undefined || results.find(queries.channel) === undefined)
     return chainUnavailable();
-  if (!approval.approved) {
+  if (!isApproved) {
     const conduit = commonConduit.address;
-    return reject("not_approved", `The maker has not approved ${conduit} on the collection`);
+    return reject(
+      "not_approved",
+      `The maker has not approved ${conduit} on the collection or for the token`,
+    );
   }
   return evaluateConduit(queries, results);
 }

@@ -5,7 +5,7 @@ import type { ChainResults } from "../../chain/query-chain.ts";
 
 type Token = { contract: Address; tokenId: bigint; standard: Standard };
 
-/** Balance, approval, conduit channel and a simulated transfer of the token by the conduit. */
+/** Balance, approvals, conduit channel and a simulated transfer of the token by the conduit. */
 export function transferQueries({ contract, tokenId, standard }: Token, owner: Address) {
   return {
     holding:
@@ -13,6 +13,9 @@ export function transferQueries({ contract, tokenId, standard }: Token, owner: A
         ? { kind: "owner_read", contract, tokenId }
         : { kind: "units_read", contract, tokenId, owner },
     approval: { kind: "approval_read", contract, owner },
+    ...(standard === "erc721" && {
+      tokenApproval: { kind: "token_approval_read", contract, tokenId } as const,
+    }),
     channel: { kind: "channel_read" },
     transfer: { kind: "transfer_read", contract, tokenId, owner, standard },
   } as const satisfies Record<string, ChainQuery>;
@@ -29,6 +32,17 @@ export function heldUnits(
   const reading = results.find(holding);
   if (reading === undefined) return undefined;
   return reading.owner === approval.owner ? 1n : 0n;
+}
+
+/** Whether the conduit may move the owner's tokens, or this one; undefined: unknown. */
+export function isConduitApproved(
+  { approval, tokenApproval }: Pick<TransferQueries, "approval" | "tokenApproval">,
+  results: ChainResults,
+): boolean | undefined {
+  const ofAll = results.find(approval)?.approved;
+  const ofToken = tokenApproval === undefined ? false : results.find(tokenApproval)?.approved;
+  if (ofAll || ofToken) return true;
+  return ofAll === undefined || ofToken === undefined ? undefined : false;
 }
 
 /** Why the conduit cannot transfer the token; unknown results do not reject. */

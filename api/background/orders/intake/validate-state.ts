@@ -10,6 +10,7 @@ import {
   validateRecipients,
 } from "../../../../projections/domain/orders/validate-state.ts";
 import { recipientsQuery } from "../checks/evaluate-order.ts";
+import { isConduitApproved, transferQueries } from "../checks/transferability.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { rejectBlocked } from "../quotas/blocked-makers.ts";
 import { validateQuotas } from "../quotas/validate-quotas.ts";
@@ -55,7 +56,7 @@ function validateListing(
       standard === "erc1155"
         ? results.find({ kind: "units_read", contract, tokenId, owner })?.units
         : undefined,
-    approved: results.find({ kind: "approval_read", contract, owner })?.approved,
+    approved: isConduitApproved(transferQueries(transfer, owner), results),
     channelOpen: channel.open,
     status,
     transferAllowed: results.find({ kind: "transfer_read", ...transfer })?.allowed,

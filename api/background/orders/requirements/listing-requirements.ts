@@ -13,6 +13,7 @@ import {
   readCheaperNativeListings,
 } from "../../../../projections/reads/listings/read-cheaper-native-listings.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
+import { isConduitApproved } from "../checks/transferability.ts";
 import {
   type CrossListingDraft,
   draftCrossListing,
@@ -121,8 +122,22 @@ function listingQueries(item: ListedItem): ChainQuery[] {
   const { contract, tokenId, known, maker: owner } = item;
   const units: ChainQuery[] =
     known === "erc721" ? [] : [{ kind: "units_read", contract, tokenId, owner }];
-  const approval = { kind: "approval_read", contract, owner } as const;
-  return [...tokenQueries(item), approval, ...units, ...transferQueries(item)];
+  return [
+    ...tokenQueries(item),
+    ...Object.values(approvalQueries(item)),
+    ...units,
+    ...transferQueries(item),
+  ];
+}
+
+/** Of a contract of an unknown standard both approvals are asked for. */
+function approvalQueries({ contract, tokenId, known, maker: owner }: ListedItem) {
+  return {
+    approval: { kind: "approval_read", contract, owner } as const,
+    ...(known !== "erc1155" && {
+      tokenApproval: { kind: "token_approval_read", contract, tokenId } as const,
+    }),
+  };
 }
 
 /** A transfer depends on the standard: it is not queried while that is unknown. */
@@ -146,7 +161,7 @@ function holdingOf(item: ListedItem, context: RequirementContext): Holding {
       : undefined;
   const ownedUnits =
     tokenState.owner === undefined ? undefined : BigInt(tokenState.owner === owner);
-  const isApproved = results.find({ kind: "approval_read", contract, owner })?.approved ?? null;
+  const isApproved = isConduitApproved(approvalQueries(item), results) ?? null;
   const [transfer] = transferQueries(item);
   return {
     heldUnits: ownedUnits ?? units ?? null,
