@@ -130,10 +130,10 @@ const resultLimit: Scenario = {
 const inconsistency: Scenario = {
   group: "rpc-inconsistency",
   checks: ["head-goes-backwards", "duplicate-delivery", "missing-block", "stale-hash"],
-  run: (context) => {
-    const nodes = [{ doubled: { ranges: true, byHash: false } }];
-    return withLiveTrial(context, { nodes, history: usualBlocks(300) }, async (trial) => {
+  run: (context) =>
+    withLiveTrial(context, { history: usualBlocks(300) }, async (trial) => {
       const { chain, node } = trial;
+      node.faults.doubled = { ranges: true, byHash: false };
       chain.add(usualBlocks(40));
       context.report("duplicate-delivery", await trial.untilClean(patience.seconds));
       node.faults.doubled = { ranges: false, byHash: false };
@@ -148,8 +148,7 @@ const inconsistency: Scenario = {
       chain.replace(6, usualBlocks(7));
       stopFollowing();
       context.report("stale-hash", await trial.untilClean(patience.seconds));
-    });
-  },
+    }),
 };
 
 async function throughLaggingHead(trial: Trial): Promise<Outcome> {
