@@ -24,13 +24,13 @@ export function standardCalls(tokens: readonly LoggedToken[]): Hex[] {
 }
 
 /** `decimals()` and `allowance(address,address)`: no NFT needs them, every ERC-20 has one at least. */
-export const coinCalls: readonly Hex[] = [
+const coinCalls: readonly Hex[] = [
   "0x313ce567",
   encodeFunctionData({ abi: erc20Abi, functionName: "allowance", args: [anybody, somebody] }),
 ];
 
 /** Whether a contract answers one of `coinCalls` with a number. */
-export function looksLikeCoin(answers: readonly ContractResult[]): boolean {
+function looksLikeCoin(answers: readonly ContractResult[]): boolean {
   return answers.some((answer) => /^0x[0-9a-f]{64}$/i.test(answer ?? ""));
 }
 
