@@ -15,8 +15,8 @@ type FetchedTable = {
   /** SQL: whether a fact without a payload belongs to this table. */
   isOwn: RawBuilder<unknown>;
   key: readonly string[];
-  /** Columns of the table and their payload members. */
-  columns: readonly (readonly [column: string, member: string])[];
+  /** Columns of the table and their payload members, of which the first counts that a payload has. */
+  columns: readonly (readonly [column: string, ...members: string[]])[];
   /** Columns that are JSON lists. */
   lists: readonly string[];
 };
@@ -33,6 +33,7 @@ const tokenTable: FetchedTable = {
     ["animation", "animation"],
     ["content_type", "contentType"],
     ["token_uri", "tokenUri"],
+    ["issue", "issue", "error"],
   ],
   lists: ["attributes"],
 };
@@ -116,7 +117,10 @@ const columnsOf = (target: FetchedTable) => sql`
 /** SQL: the rows made of the CTE `latest`, in the order of `columnsOf`. */
 function rowsOf(window: FactWindow, { key, columns, lists }: FetchedTable): RawBuilder<unknown> {
   const values = sql.join([
-    ...columns.map(([, member]) => sql`f.payload ->> ${sql.lit(member)}`),
+    ...columns.map(([, ...members]) => {
+      const values = members.map((member) => sql`f.payload ->> ${sql.lit(member)}`);
+      return sql`coalesce(${sql.join(values)})`;
+    }),
     ...lists.map((name) => sql`coalesce(f.payload -> ${sql.lit(name)}, '[]')`),
   ]);
   return sql`

@@ -18,6 +18,7 @@ export function tables(schema: string): readonly string[] {
        content_type  text,
        token_uri     text,
        attributes    jsonb not null,
+       issue         text,
        updated_at    timestamptz not null,${state},
        primary key (contract_id, token_id)
      )`,
@@ -36,6 +37,7 @@ export function tables(schema: string): readonly string[] {
        uri           text,
        updated_at    timestamptz not null,${state}
      )`,
+    `comment on column ${schema}.token.issue is 'Why there is no metadata, or what of the document was left out for a limit'`,
     ...["token", "contract"].flatMap((table) => [
       `comment on column ${schema}.${table}.position is 'Of the fact that the row shows: the last successful one, else the last'`,
       `comment on column ${schema}.${table}.attempt is 'Failed attempts since the last success'`,

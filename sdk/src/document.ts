@@ -1036,6 +1036,8 @@ export interface components {
                 imageUrl: string | null;
             };
             metadata: {
+                /** @description Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing. */
+                issue: string | null;
                 /**
                  * @description `failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.
                  * @enum {string}
@@ -1774,6 +1776,8 @@ export interface components {
                 imageUrl: string | null;
             };
             metadata: {
+                /** @description Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing. */
+                issue: string | null;
                 /**
                  * @description `failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.
                  * @enum {string}

@@ -2,6 +2,7 @@ import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../abis/deployments.ts";
 import { burnAddresses } from "../../../projections/domain/burn-address.ts";
+import { statedIssue } from "../../../projections/domain/metadata/stated-issue.ts";
 import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
 import type {
   DescribedToken,
@@ -84,6 +85,10 @@ export const Token = z
           "`failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.",
       }),
       updatedAt: time.nullable(),
+      issue: z.string().nullable().meta({
+        description:
+          "Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing.",
+      }),
     }),
     urls: tokenUrls,
   })
@@ -142,6 +147,7 @@ export function presentToken(
     metadata: {
       status: row.status ?? (isWithoutUri(row) ? "failed" : "pending"),
       updatedAt: row.describedAt?.toISOString() ?? null,
+      issue: issueOf(row),
     },
     urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
   };
@@ -166,6 +172,12 @@ function presentDocuments(row: DescribedToken, chainId: ChainId, view: MediaView
 /** Burned before it was fetched, so that its contract does not know it any more. */
 function isWithoutUri({ isBurned, standard, owner }: DescribedToken): boolean {
   return isBurned && (standard === 1155 || owner === zeroAddress);
+}
+
+function issueOf(row: DescribedToken): string | null {
+  if (row.status === "failed") return statedIssue(row.issue ?? "");
+  if (row.status === "ok") return row.issue;
+  return isWithoutUri(row) ? "the token was burned before its metadata was fetched" : null;
 }
 
 function presentRarity({ rank, score, ranked }: DescribedToken) {

@@ -2,7 +2,7 @@
 export type ContentPath = {
   kind: "ipfs" | "arweave";
   path: string;
-  /** Whether the address is that of a gateway without doubt. Otherwise it may be a file that is named like content. */
+  /** Whether the address is surely that of a gateway. Otherwise it may be a file that is named like content. */
   isSure: boolean;
 };
 

@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject } from "./json-document.ts";
 
 const types = new Set(["string", "number", "integer", "object", "array", "boolean", "null"]);
 
+const documentNames = ["name", "description", "image"];
+
 /**
  * Whether a document describes what documents have to look like instead of a token: ERC-721 and ERC-1155 print such
  * schemas, and some serve them. Its title and descriptions are those of the schema.
@@ -11,7 +13,8 @@ export function isJsonSchema(document: JsonObject): boolean {
   if (!isJsonObject(properties)) return false;
   const members = Object.values(properties);
   if (members.length === 0 || !members.every(isDeclaration)) return false;
-  return type === "object" || typeof $schema === "string" || members.every(hasType);
+  if (type === "object" || typeof $schema === "string") return true;
+  return members.every(hasType) && documentNames.some((name) => Object.hasOwn(properties, name));
 }
 
 const isDeclaration = (member: unknown): boolean =>

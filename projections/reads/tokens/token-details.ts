@@ -39,6 +39,8 @@ export type DescribedToken = TokenRow & {
   tokenUri: string | null;
   attributes: TokenAttribute[] | null;
   describedAt: Date | null;
+  /** Why there is no metadata, or what of the document was left out, as recorded. */
+  issue: string | null;
   rank: number | null;
   score: number | null;
   /** Number of tokens with a rank. */
@@ -118,7 +120,7 @@ function detailColumns(parts: TokenParts): RawBuilder<unknown> {
     t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", t.standard, t.owner, t.supply,
     t.is_burned as "isBurned", ${holdersOf} as holders, m.status, m.name, m.description,
     ${uri(sql`m.image`)} as image, ${uri(sql`m.animation`)} as animation, m.content_type as "contentType",
-    ${uri(sql`m.token_uri`)} as "tokenUri", ${attributes} as attributes, m.updated_at as "describedAt",
+    ${uri(sql`m.token_uri`)} as "tokenUri", ${attributes} as attributes, m.updated_at as "describedAt", m.issue,
     r.rank, r.score, r.ranked, ${tradeColumns}`;
 }
 

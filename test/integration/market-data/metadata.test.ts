@@ -29,6 +29,7 @@ import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
 import { bytea } from "../../../projections/sql/bytea.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import {
   addressOf,
   appendEvents,
@@ -65,7 +66,7 @@ beforeEach(async () => {
   now = Date.parse("2026-05-01T00:00:00Z");
   host.asked.length = 0;
   host.answers(says({ name: "unset" }));
-  for (const name of ["metadata", "ownership"]) await dropTarget(database.db, name);
+  for (const name of ["metadata", "ownership"]) await dropTarget(database.db, schemaOf(name));
   await sql`truncate log.fact`.execute(database.db);
   await sql`update log.head set position = 0`.execute(database.db);
   targets = [
@@ -250,6 +251,55 @@ describe("the metadata of the local chains' fixtures", () => {
       { name: "Cards", status: "ok" },
     ]);
     expect(host.asked).toEqual([]);
+  });
+});
+
+describe("a token's URI as contracts write it", () => {
+  const cid = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG";
+  const gatewayPath = `/ipfs/${cid}`;
+
+  it("has the id in each form that may be meant (case 22)", async () => {
+    const [hexed, decimal, escaped] = [addressOf(0x710), addressOf(0x711), addressOf(0x712)];
+    await serve(hexed, `ipfs://${cid}/hex/{id}`);
+    await serve(decimal, `ipfs://${cid}/decimal/{id}`);
+    await serve(escaped, `ipfs://${cid}/%7Bid%7D.json`);
+    const names: Record<string, string> = {
+      [`${gatewayPath}/hex${pathOf(7n)}`]: "hex",
+      [`${gatewayPath}/decimal/7`]: "decimal",
+      [`${gatewayPath}${pathOf(7n)}.json`]: "escaped",
+    };
+    host.answers((request, response) => {
+      const name = names[request.url ?? ""];
+      says(name === undefined ? {} : { name }, name === undefined ? 404 : 200)(request, response);
+    });
+    await hold(
+      { contract: hexed, tokenId: 7n, standard: 721 },
+      { contract: decimal, tokenId: 7n, standard: 721 },
+      edition(7n, escaped),
+    );
+    await runUntil(tokensKnown(3));
+    expect((await rows()).map(({ status, name }) => [status, name])).toEqual([
+      ["ok", "hex"],
+      ["ok", "decimal"],
+      ["ok", "escaped"],
+    ]);
+  });
+
+  it("may hold a document that a contract wrote by hand (cases 14 and 16)", async () => {
+    const [handmade, schema] = [addressOf(0x713), addressOf(0x714)];
+    await serve(
+      handmade,
+      'data:application/json;utf8,{"name":"raw newline","description":"one\ntwo","image":"https://example.com/a.png",}',
+    );
+    const properties = { name: { type: "string", description: "Schema Name" } };
+    const described = JSON.stringify({ title: "Asset Metadata", type: "object", properties });
+    await serve(schema, `data:application/json,${described}`);
+    await hold(edition(1n, handmade), edition(1n, schema));
+    await runUntil(tokensKnown(2));
+    expect((await rows()).map(({ status, name, error }) => [status, name ?? error])).toEqual([
+      ["ok", "raw newline"],
+      ["failed", "the document is a JSON schema, not metadata"],
+    ]);
   });
 });
 

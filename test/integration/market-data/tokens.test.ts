@@ -160,7 +160,11 @@ const Shown = z.looseObject({
   isBurned: z.boolean(),
   attributes: z.array(z.unknown()).nullable(),
   rarity: z.object({ rank: z.number(), score: z.number(), of: z.number() }).nullable(),
-  metadata: z.object({ status: z.string(), updatedAt: z.string().nullable() }),
+  metadata: z.object({
+    status: z.string(),
+    updatedAt: z.string().nullable(),
+    issue: z.string().nullable(),
+  }),
   listing: z.unknown(),
   bestOffer: z.unknown(),
   lastSale: z.unknown(),
@@ -177,6 +181,7 @@ function expectSense(row: z.output<typeof Shown>, ranked: number): void {
     wasFetched || metadata.status === "pending" || (isBurned && metadata.status === "failed"),
   ).toBe(true);
   expect(wasFetched && metadata.status === "pending").toBe(false);
+  expect(metadata.issue === null).toBe(metadata.status !== "failed");
   expect(rarity === null).toBe(isBurned || metadata.status !== "ok");
   expect(rarity?.of ?? ranked).toBe(ranked);
 }

@@ -41,7 +41,7 @@ export function provenance(row: TokenRow, activity: readonly Item[]): Html {
         "Name, media, attributes",
         metadata.status === "ok"
           ? html`<span title="${plainText(tokenUri ?? "", 500)}">the document at the token's URI</span>, fetched ${metadata.updatedAt === null ? "at an unknown time" : exactTime(metadata.updatedAt)}`
-          : `nothing yet: fetching is ${metadata.status}`,
+          : `nothing yet: fetching is ${metadata.status}${metadata.issue === null ? "" : `, ${metadata.issue}`}`,
       ],
       rarity !== null && [
         "Rarity",
