@@ -360,6 +360,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       bad_amount: 422,
       unsupported_marketplace: 422,
       unsupported_order: 422,
+      transfer_restricted: 422,
       upstream_error: 502,
       partner_rate_limited: 503,
       buying_disabled: 503,
