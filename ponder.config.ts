@@ -1,28 +1,24 @@
 import { createConfig } from "ponder";
-import { type EventSource, optionalSetting, setting, sources } from "./src/settings.ts";
+import { type EventSource, settings } from "./src/settings.ts";
 
-// One process indexes one chain. The launcher (api/run/indexer/ponder-settings.ts) passes everything by the environment.
-const chainId = Number(setting("INDEXER_CHAIN_ID"));
-const chain = `chain_${chainId}`;
-const ws = optionalSetting("INDEXER_WS_URL");
-const logsBlockRange = optionalSetting("INDEXER_LOGS_BLOCK_RANGE");
+// One process indexes one chain, through the indexer's chain reader.
+const chain = `chain_${settings.chainId}`;
 
 export default createConfig({
-  database: {
-    kind: "postgres",
-    connectionString: setting("DATABASE_URL"),
-    poolConfig: { max: 11 },
-  },
+  database: { kind: "postgres", connectionString: settings.databaseUrl },
   chains: {
     [chain]: {
-      id: chainId,
-      rpc: setting("INDEXER_RPC_URLS").split(","),
+      id: settings.chainId,
+      rpc: [...settings.rpcUrls],
+      ...(settings.wsUrl === null ? {} : { ws: settings.wsUrl }),
       pollingInterval: 200,
-      ...(ws === undefined ? {} : { ws }),
-      ...(logsBlockRange === undefined ? {} : { ethGetLogsBlockRange: Number(logsBlockRange) }),
+      // The reader divides what a node does not answer at once.
+      ethGetLogsBlockRange: 500,
     },
   },
-  contracts: Object.fromEntries(sources.map((source) => [source.name, contractOf(source)])),
+  contracts: Object.fromEntries(
+    settings.sources.map((source) => [source.name, contractOf(source)]),
+  ),
 });
 
 function contractOf({ events, addresses, args, firstBlock }: EventSource) {

@@ -112,7 +112,7 @@ describe("a local chain", () => {
     const module = new URL("./anvil.ts", import.meta.url).href;
     const script = `const { startAnvil } = await import(${JSON.stringify(module)});
       process.stdout.write((await startAnvil({ chainId: 1 })).rpcUrl);`;
-    const parent = spawn(process.execPath, ["--import", "tsx", "--eval", script], {
+    const parent = spawn(process.execPath, ["--eval", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [rpcUrl] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];

@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
 import { event as events } from "ponder:schema";
 import { type EmittedEvent, emittedRow } from "./emitted-row.ts";
-import { sources } from "./settings.ts";
+import { settings } from "./settings.ts";
 
 type Insert = (table: typeof events) => {
   values: (row: ReturnType<typeof emittedRow>) => Promise<unknown>;
@@ -14,7 +14,7 @@ type Handler = (input: {
 /** The names of sources and events are known at run time only, which Ponder's types do not foresee. */
 const registry = ponder as unknown as { on: (name: string, handler: Handler) => void };
 
-for (const source of sources) {
+for (const source of settings.sources) {
   for (const { name } of source.events) {
     registry.on(`${source.name}:${name}`, async ({ event, context }) => {
       await context.db.insert(events).values(emittedRow(event, context.chain.id, source, name));

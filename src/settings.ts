@@ -1,3 +1,4 @@
+import { fstatSync, readSync } from "node:fs";
 import type { AbiEvent, Address } from "viem";
 
 /** Events that are indexed of some contracts, as `api/run/indexer/indexed-sources.ts` lists them. */
@@ -11,17 +12,23 @@ export type EventSource = {
   eventsWithCall: readonly string[];
 };
 
-export function optionalSetting(name: string): string | undefined {
-  return process.env[name];
+/** What Ponder is to index, and where. */
+export type IndexerSettings = {
+  databaseUrl: string;
+  chainId: number;
+  rpcUrls: readonly string[];
+  /** null: new blocks are polled. */
+  wsUrl: string | null;
+  sources: readonly EventSource[];
+};
+
+/** Of the file that Ponder is started with: thousands of addresses are too long for a variable. */
+const settingsFile = 4;
+
+function readSettings(): IndexerSettings {
+  const bytes = Buffer.alloc(fstatSync(settingsFile).size);
+  readSync(settingsFile, bytes, 0, bytes.length, 0);
+  return JSON.parse(bytes.toString());
 }
 
-export function setting(name: string): string {
-  const value = optionalSetting(name);
-  if (value === undefined || value === "") throw new Error(`${name} is not set`);
-  return value;
-}
-
-/** One variable for each source: the length of a variable is limited. */
-export const sources: readonly EventSource[] = setting("INDEXER_SOURCES")
-  .split(",")
-  .map((name) => JSON.parse(setting(`INDEXER_SOURCE_${name}`)));
+export const settings = readSettings();

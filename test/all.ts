@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 
-const usage = "usage: node --import tsx test/all.ts tests|scale...\n";
+const usage = "usage: node test/all.ts tests|scale...\n";
 
 /** Of the static checks, from run to run. */
 const cache = "node_modules/.cache/checks";
@@ -24,8 +24,8 @@ const checks = {
     ...["ponder.config.ts", "ponder.schema.ts"],
   ],
   "dead code": ["knip"],
-  vocabulary: ["tsx", "test/checks/vocabulary.ts"],
-  "the API's document": ["tsx", "sdk/document/main.ts", "check"],
+  vocabulary: ["node", "test/checks/vocabulary.ts"],
+  "the API's document": ["node", "sdk/document/main.ts", "check"],
 } as const;
 
 const suites = ["unit", "integration"] as const;

@@ -5,7 +5,7 @@ import { compareDocuments } from "./compare-documents.ts";
 import { apiNames, describeApis, formatDocument, readReleased, releasedFile } from "./documents.ts";
 import { generateTypes } from "./generate-types.ts";
 
-const usage = `usage: node --import tsx sdk/document/main.ts check|generate|release
+const usage = `usage: node sdk/document/main.ts check|generate|release
 check     the types equal the document, and the document breaks no caller of the released one
 generate  writes the types of today's document
 release   makes today's documents the released ones

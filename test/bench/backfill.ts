@@ -3,7 +3,7 @@ import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
 import type { Database } from "../../projections/database.ts";
 import { readLogHead } from "../../projections/log/read-log-head.ts";
 import { hasProjectionsWithin } from "../../projections/log/status.ts";
-import { asInstalled, startPonderAlone } from "../support/chain/ponder.ts";
+import { startPonderAlone } from "../support/chain/ponder.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { type ChainNode, startNode } from "./generated-chain/node-process.ts";
@@ -75,8 +75,7 @@ type Given = {
 async function indexAlone({ node, orphanGuard, db, url: databaseUrl }: Given): Promise<Spent> {
   const chain = { chainId, rpcUrl: node.url };
   const spent = meter(node);
-  const tuning = asInstalled;
-  const ponder = await startPonderAlone({ chain, databaseUrl, schema, tuning, orphanGuard });
+  const ponder = await startPonderAlone({ chain, databaseUrl, schema, orphanGuard });
   const result = spent(await countRows(db, sql.table(`${schema}.event`)));
   await ponder.stop();
   return result;

@@ -23,7 +23,7 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
 
 async function measure(db: Database, name: Partner["name"], count: number): Promise<Figure[]> {
   const path = fileURLToPath(new URL("partner-process.ts", import.meta.url));
-  const server = fork(path, [name, contract, `${count}`], { execArgv: ["--import", "tsx"] });
+  const server = fork(path, [name, contract, `${count}`]);
   try {
     const [{ url }] = (await once(server, "message")) as [{ url: string }];
     const partner = openTestPartner(name, { url });

@@ -12,7 +12,7 @@ export type Attacker = {
 };
 
 export async function openAttacker(): Promise<Attacker> {
-  const child = fork(program, { execArgv: ["--import", "tsx"] });
+  const child = fork(program);
   const ended = once(child, "exit");
   const answer = async () =>
     await Promise.race([

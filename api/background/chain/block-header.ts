@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { RpcFailure, type RpcResponse } from "./rpc-batch.ts";
+import { RpcFailure, type RpcResponse } from "./rpc.ts";
 
 export type BlockHeader = { number: bigint; hash: Hex; timestamp: Date };
 

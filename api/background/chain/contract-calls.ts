@@ -11,15 +11,8 @@ import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { isContractFault } from "./contract-fault.ts";
 import { encodeCall } from "./encode-call.ts";
-import {
-  maxResponseBytes,
-  ResponseTooLarge,
-  type RpcCall,
-  RpcFailure,
-  type RpcResponse,
-  type RpcTarget,
-  requestBatch,
-} from "./rpc-batch.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+import { maxResponseBytes, type RpcTarget, requestBatch } from "./rpc-batch.ts";
 
 export type ContractCall = { to: Address; data: Hex };
 

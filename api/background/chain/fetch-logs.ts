@@ -3,13 +3,8 @@ import { z } from "zod";
 import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { BasisReorged } from "./contract-calls.ts";
-import {
-  ResponseTooLarge,
-  type RpcCall,
-  RpcFailure,
-  type RpcResponse,
-  requestBatch,
-} from "./rpc-batch.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+import { requestBatch } from "./rpc-batch.ts";
 
 export type ChainLog = {
   address: Address;

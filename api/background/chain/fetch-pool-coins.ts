@@ -5,7 +5,7 @@ import { addressOf, wordAt } from "./abi-words.ts";
 import type { ChainClient } from "./clients.ts";
 import { callContracts, fetchReadBasis, type ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
-import { RpcFailure } from "./rpc-batch.ts";
+import { RpcFailure } from "./rpc.ts";
 
 /** Pools in one request. */
 const BATCH = 100;

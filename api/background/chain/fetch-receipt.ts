@@ -5,7 +5,8 @@ import { seaportEvents } from "../../../abis/seaport.ts";
 import type { ReadingBasis } from "../../../projections/facts/chain-reading.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
-import { RpcFailure, type RpcResponse, requestBatch } from "./rpc-batch.ts";
+import { RpcFailure, type RpcResponse } from "./rpc.ts";
+import { requestBatch } from "./rpc-batch.ts";
 
 /** An event of the exchange that orders here are made for, about an order or a maker. */
 export type ExchangeEvent = { logIndex: number; offerer: Address } & (

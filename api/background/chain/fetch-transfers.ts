@@ -6,7 +6,8 @@ import type {
 } from "../../../projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "./clients.ts";
 import { parseTransfers, TransferReceipt } from "./receipt-transfers.ts";
-import { ResponseTooLarge, RpcFailure, requestBatch } from "./rpc-batch.ts";
+import { ResponseTooLarge, RpcFailure } from "./rpc.ts";
+import { requestBatch } from "./rpc-batch.ts";
 
 /** Receipts in one request, to begin with. */
 const BATCH = 50;

@@ -12,7 +12,7 @@ import {
   type TokenApprovedAlone,
 } from "../../../projections/reads/orders/read-orders-without-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 import { backOff, sleep } from "../log-signal/back-off.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";

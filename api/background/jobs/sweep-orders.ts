@@ -9,7 +9,7 @@ import {
 } from "../../../projections/reads/orders/read-orders-by-status.ts";
 import { readUnknownCounters } from "../../../projections/reads/orders/read-unknown-counters.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { checkCounters, checkOrders } from "./check-orders.ts";

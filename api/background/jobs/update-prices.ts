@@ -9,7 +9,7 @@ import {
 } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc-batch.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import { fetchChainlinkPrice } from "../prices/chainlink.ts";
 import type { PriceFeed } from "../prices/feeds.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { RpcFailure } from "../chain/rpc-batch.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 
 /** Logs why a job's pass failed, which is then tried again: a failure of the chain's nodes by its reason, others as errors. */
 export function logFailure(

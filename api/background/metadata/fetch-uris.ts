@@ -9,7 +9,7 @@ import {
   maxReturnedBytes,
   type ReadBasis,
 } from "../chain/contract-calls.ts";
-import { ResponseTooLarge, RpcFailure } from "../chain/rpc-batch.ts";
+import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */
 export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };

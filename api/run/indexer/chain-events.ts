@@ -12,7 +12,7 @@ import {
 } from "../../background/chain/fetch-logs.ts";
 import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
-import { RpcFailure } from "../../background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../background/chain/rpc.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { decodeArguments, type SourceFilter } from "./source-filters.ts";
 

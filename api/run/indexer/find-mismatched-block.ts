@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
-import { fetchCanonicalHashes, openChainClient } from "../../background/chain/clients.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
 
 /**
  * Compares the first and the last block in Ponder's cache with the chain. Ponder looks up cached data by chain id and
@@ -11,11 +10,13 @@ import type { ChainConfig } from "../config/chain-config.ts";
  */
 export async function findMismatchedBlock(
   db: Database,
-  { chainId, rpcUrls }: Pick<ChainConfig, "chainId" | "rpcUrls">,
+  { chainId, heads, blocks }: Pick<ChainReader, "chainId" | "heads" | "blocks">,
 ): Promise<string | undefined> {
+  const head = Number(heads.head()?.number ?? 0);
   const stored = await readFirstAndLastBlock(db, chainId);
-  const numbers = stored.map(({ number }) => number);
-  const hashes = await fetchCanonicalHashes(openChainClient({ chainId, rpcUrls }), numbers);
+  const numbers = stored.map(({ number }) => Number(number)).filter((number) => number <= head);
+  const canonical = await blocks.byNumbers(numbers);
+  const hashes = new Map(canonical.map(({ number, hash }) => [BigInt(number), hash]));
   const mismatch = stored.find(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
   if (mismatch === undefined) return undefined;
   const { number, hash } = mismatch;

@@ -5,7 +5,6 @@ type PonderLogLine = {
   level?: number;
   msg?: string;
   endpoint?: string;
-  port?: number;
   method?: string;
   finalized_block?: number;
   error?: { message?: string; details?: string };
@@ -19,8 +18,6 @@ type PonderLogOptions = {
   secrets: string[];
   /** Called when the backfill is done and Ponder follows new blocks. */
   onLive: () => void;
-  /** Called with the port of Ponder's own HTTP server. */
-  onPort?: (port: number) => void;
 };
 
 type Level = "debug" | "warn" | "error";
@@ -34,12 +31,11 @@ const errorLevel = 50;
 
 /** Takes Ponder's log lines: known failures get a message of ours; the same line is logged once in 30 s. */
 export function readPonderLog(options: PonderLogOptions): (text: string) => void {
-  const { chainId, indexer, logger, secrets, onLive, onPort } = options;
+  const { chainId, indexer, logger, secrets, onLive } = options;
   const isRepeated = openRepeatFilter();
   return (text: string): void => {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
-    if (line.msg === "Created HTTP server" && line.port !== undefined) onPort?.(line.port);
     const { level, fields, message } = knownFailure(line, chainId) ?? entryOf(line);
     if (level !== "debug" && isRepeated(`${message} ${JSON.stringify(fields)}`)) return;
     logger[level]({ chainId, indexer, ...fields }, message);

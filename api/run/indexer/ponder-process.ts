@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
-import { pathToFileURL } from "node:url";
+import type { IndexerSettings } from "../../../src/settings.ts";
 import { readEnvironment } from "../config/read-config.ts";
-import { projectRoot } from "../programs/installed-paths.ts";
-import { launch } from "../programs/program.ts";
+import { ponderDirectory, projectRoot } from "../programs/installed-paths.ts";
 
 export type PonderProcess = {
   pid: number | undefined;
@@ -14,9 +15,6 @@ export type PonderProcess = {
   /** Stops it in order, and kills it after a timeout. */
   stop(): Promise<void>;
   kill(): void;
-  /** It does not run until `resume`. */
-  pause(): void;
-  resume(): void;
 };
 
 /** The variables that Ponder inherits. Others, such as `PORT`, mean something else to it. */
@@ -25,33 +23,21 @@ const inheritedVariables = [
   "HOME",
   "TZ",
   "NODE_OPTIONS",
+  "NODE_COMPILE_CACHE",
   "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_FILE",
 ];
 const stopTimeoutMs = 4_000;
-/** Flags of Node, the program with its first arguments, and settings of Ponder. */
-export type PonderTuning = {
-  flags: readonly string[];
-  program: readonly string[];
-  settings: Record<string, string>;
+/** Ponder's command line as it is published. */
+const program = join(ponderDirectory, "dist/esm/bin/ponder.js");
+/** The heap may grow by so much between two collections: half the memory, for some 6 % of its processor time. */
+const flags = ["--heap-growing-percent=50"];
+const tuning = {
+  // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
+  PONDER_CACHE_BYTES: "0",
+  // glibc has up to eight arenas for each processor otherwise, each with free memory of its own (mallopt(3)).
+  MALLOC_ARENA_MAX: "2",
 };
-const modules = pathToFileURL(join(projectRoot, "api/run/indexer/"));
-/** Its JSON-RPC calls by `node:http`. */
-export const callsByHttp = ["--import", new URL("ponder-fetch.mjs", modules).href];
-/** No temporary table with each block. */
-const withoutLiveQueries = ["--import", new URL("ponder-live-query.mjs", modules).href];
-const tuned: PonderTuning = {
-  // The heap may grow by so much between two collections: half the memory, for some 6 % of its processor time.
-  flags: ["--heap-growing-percent=50", ...callsByHttp, ...withoutLiveQueries],
-  program: launch("ponder"),
-  settings: {
-    // Rows kept for later reads, up to a fifth of the heap's limit. Our handlers read none.
-    PONDER_CACHE_BYTES: "0",
-    // glibc has up to eight arenas for each processor otherwise, each with free memory of its own (mallopt(3)).
-    MALLOC_ARENA_MAX: "2",
-  },
-};
-export const preload = new URL("ponder-preload.mjs", modules).href;
 
 /**
  * The shell becomes Ponder. A second shell waits on a pipe that only this process holds, and kills Ponder when the pipe
@@ -68,21 +54,18 @@ type PonderStart = {
   schema: string;
   /** Of its own HTTP server, on loopback, which only its metrics are read from; it takes the next one if that is taken. */
   port: number;
-  /** Of any length: it reads them like variables (`ponder-preload.mjs`). */
-  settings: Record<string, string>;
+  settings: IndexerSettings;
   onLine: (line: string) => void;
   /** At the lowest priority, in a session of its own. */
   isBackground?: boolean;
-  tuning?: PonderTuning;
 };
 
 /** Starts Ponder on a schema. */
 export function startPonder(start: PonderStart): PonderProcess {
-  const { schema, port, settings, onLine, isBackground = false, tuning = tuned } = start;
+  const { schema, port, settings, onLine, isBackground = false } = start;
   const command = [
     // Without the first flag it logs a deprecation warning of its database driver at every start.
-    ...[process.execPath, "--no-deprecation", ...tuning.flags, "--import", preload],
-    ...tuning.program,
+    ...[process.execPath, "--no-deprecation", ...flags, program],
     ...[
       "start",
       "--root",
@@ -99,29 +82,23 @@ export function startPonder(start: PonderStart): PonderProcess {
   const shell = isBackground
     ? ["-c", atLowPriority, killOnDisconnect, ...command]
     : ["-c", killOnDisconnect, "sh", ...command];
+  const settingsFile = openSettings(settings);
   const child = spawn("/bin/sh", shell, {
     cwd: projectRoot,
     detached: isBackground,
-    env: { ...environment(), ...tuning.settings },
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    env: { ...environment(), ...tuning },
+    stdio: ["ignore", "pipe", "pipe", "pipe", settingsFile],
   });
-  // It may end before it has read them.
-  child.stdin?.on("error", () => {});
-  child.stdin?.end(JSON.stringify(settings));
+  closeSync(settingsFile);
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on("line", onLine);
   }
   const exited = exitOf(child);
-  let isStopping = false;
   return {
     pid: child.pid,
     exited,
     kill: () => void child.kill("SIGKILL"),
-    pause: () => void (isStopping || child.kill("SIGSTOP")),
-    resume: () => void child.kill("SIGCONT"),
     async stop() {
-      isStopping = true;
-      child.kill("SIGCONT");
       const killTimer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       // SIGTERM would end its bundler before Ponder has released its lock of the schema.
       child.kill("SIGINT");
@@ -129,6 +106,18 @@ export function startPonder(start: PonderStart): PonderProcess {
       clearTimeout(killTimer);
     },
   };
+}
+
+/**
+ * A file that is open and has no name any more: it holds the database's password, and thousands of addresses, for which a
+ * variable is too short.
+ */
+function openSettings(settings: IndexerSettings): number {
+  const directory = mkdtempSync(join(tmpdir(), "ponder-"));
+  const file = openSync(join(directory, "settings"), "wx+", 0o600);
+  rmSync(directory, { recursive: true });
+  writeSync(file, JSON.stringify(settings));
+  return file;
 }
 
 function environment(): Record<string, string | undefined> {

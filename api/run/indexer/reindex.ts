@@ -1,9 +1,10 @@
 import { detachRemoved } from "../../../projections/log/sources.ts";
 import { readIndexedBlock } from "../../../projections/log/status.ts";
+import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
 import { findFreePort } from "../free-port.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
-import { checkRpcs } from "./check-rpcs.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { readPonderLog } from "./ponder-log.ts";
@@ -50,8 +51,9 @@ async function runUntilLive(
   schema: string,
 ): Promise<void> {
   const { chain, indexer, logger, signal } = options;
-  const rpcs = await checkRpcs(chain);
-  if (rpcs.rpcUrls.length === 0) throw new Error("none of the chain's RPCs can be used");
+  const reading = new AbortController();
+  const reader = openChainReader({ ...chain, signal: AbortSignal.any([signal, reading.signal]) });
+  const address = await serveReader(reader, reading.signal);
   let onLive = () => {};
   const live = new Promise<"live">((resolve) => {
     onLive = () => resolve("live");
@@ -60,7 +62,7 @@ async function runUntilLive(
   const ponder = startPonder({
     schema,
     port: await findFreePort(),
-    settings: ponderSettings({ ...options, sources }, rpcs),
+    settings: ponderSettings({ ...options, sources }, address),
     onLine: readPonderLog({ chainId, indexer, logger, secrets: secretsOf(options), onLive }),
   });
   const stop = () => void ponder.stop();
@@ -71,6 +73,7 @@ async function runUntilLive(
   reporting.abort();
   signal.removeEventListener("abort", stop);
   await ponder.stop();
+  reading.abort();
   if (end !== "live") throw new Error(`Ponder exited before it followed new blocks (${end})`);
   // A short history is over before progress is looked at.
   const block = await readIndexedBlock(options.db, schema, chainId);

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
+import type { RpcBlock } from "../../background/chain-reader/block-proof.ts";
+import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { ReaderAddress } from "../../background/chain-reader/serve-ponder.ts";
 import { sleep } from "../../background/log-signal/back-off.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
 import { findFreePort } from "../free-port.ts";
 import {
   activateFirstSchema,
@@ -10,10 +12,7 @@ import {
   readGeneration,
   waitForNewGeneration,
 } from "./active-schema.ts";
-import { type CheckedRpcs, checkRpcs } from "./check-rpcs.ts";
-import { countPonderCalls } from "./count-ponder-calls.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
-import { openHeadRelay } from "./head-relay.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
 import { startPonder } from "./ponder-process.ts";
@@ -22,16 +21,18 @@ import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
 import { trackProgress } from "./track-progress.ts";
 import { waitUntilStalled } from "./wait-until-stalled.ts";
-import { yieldToReaders } from "./yield-to-readers.ts";
 
-/** One run of Ponder, from the check of the RPCs to its exit. */
+/** One run of Ponder, from the first block that the reader has to its exit. */
 type PonderRun = {
-  /** `waiting` until the RPCs and the database are usable; `live`: it follows new blocks. */
+  /** `waiting` until the nodes and the database are usable; `live`: it follows new blocks. */
   reached: "waiting" | "started" | "live";
   logError: (message: string, reason: string) => void;
 };
 
 type RunPonderOptions = IndexingContext & {
+  reader: ChainReader;
+  /** The reader's, for Ponder. */
+  address: ReaderAddress;
   /** Called each time Ponder begins to follow new blocks. */
   onLive: () => void;
 };
@@ -39,7 +40,6 @@ type RunPonderOptions = IndexingContext & {
 const firstDelayMs = 100;
 /** Longest delay before a restart: after Ponder failed, and while the chain or the database is unavailable. */
 const maxDelayMs = { started: 30_000, waiting: 2_000 };
-const rpcCheckEveryMs = 15_000;
 
 /** Keeps an indexer's Ponder running until the signal. A failure does not affect other indexers. */
 export async function runPonder(options: RunPonderOptions): Promise<void> {
@@ -64,14 +64,11 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
 
 /** Runs Ponder once. Returns the reason for its end. */
 async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<string> {
-  const { chain, indexer, databaseUrl, db, logger, signal } = options;
+  const { chain, indexer, databaseUrl, db, logger, signal, reader, address } = options;
   const { chainId } = chain;
   const id = { chainId, indexer };
-  const rpcs = await checkRpcs(chain);
-  for (const fault of rpcs.faults) run.logError("RPC check failed", fault);
-  if (rpcs.rpcUrls.length === 0) return "none of the chain's RPCs can be used";
-
-  const mismatch = await findMismatchedBlock(db, { ...chain, rpcUrls: rpcs.rpcUrls });
+  if ((await firstHead(reader, signal)) === undefined) return "service is stopping";
+  const mismatch = await findMismatchedBlock(db, reader);
   if (mismatch !== undefined) return mismatch;
 
   const generation = await readGeneration(db, id);
@@ -82,15 +79,9 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   try {
     await activateFirstSchema(db, id, schema);
     signal.throwIfAborted();
-    let onPonderLive = () => {};
-    const live = new Promise<void>((resolve) => {
-      onPonderLive = resolve;
-    });
-    const onPort = (port: number) => void countPonderCalls(chainId, port, ending.signal);
-    const onLine = logReader(options, schema, run, { onLive: onPonderLive, onPort });
+    const onLine = logReader(options, schema, run);
     const port = await findFreePort();
-    const wsUrl = rpcs.wsUrl && (await openHeadRelay(rpcs.wsUrl, ending.signal));
-    const settings = ponderSettings({ ...options, sources }, { ...rpcs, wsUrl });
+    const settings = ponderSettings({ ...options, sources }, address);
     const isBackground = await isInBackground(options);
     signal.throwIfAborted();
     const ponder = startPonder({ schema, port, settings, onLine, isBackground });
@@ -98,15 +89,13 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
     const isLive = () => run.reached === "live";
     void trackProgress(db, id, isLive, ending.signal);
-    if (isBackground) void yieldToReaders(db, chainId, ponder, isLive, ending.signal);
     const reason = await Promise.race([
       ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {
         ponder.kill();
         return "database connection lost";
       }),
-      waitForWrongChain(chain, rpcs, ending.signal),
-      live.then(() => waitUntilStalled(db, { ...chain, indexer }, rpcs.rpcUrls, ending.signal)),
+      waitUntilStalled(db, { reader, indexer, schema, isLive }, ending.signal),
       waitForNewGeneration(db, id, generation, ending.signal),
       once(signal, "abort", { signal: ending.signal }).then(() => "service is stopping"),
     ]);
@@ -129,12 +118,7 @@ async function isInBackground({
   return progress?.isCaughtUp !== true;
 }
 
-function logReader(
-  options: RunPonderOptions,
-  schema: string,
-  run: PonderRun,
-  { onLive: onPonderLive, onPort }: { onLive: () => void; onPort: (port: number) => void },
-) {
+function logReader(options: RunPonderOptions, schema: string, run: PonderRun) {
   const { chain, indexer, db, logger, onLive } = options;
   const { chainId } = chain;
   return readPonderLog({
@@ -142,10 +126,8 @@ function logReader(
     indexer,
     logger,
     secrets: secretsOf(options),
-    onPort,
     onLive: () => {
       run.reached = "live";
-      onPonderLive();
       activateSchema(db, { chainId, indexer }, schema).then(onLive, (error: unknown) =>
         logger.error({ err: error, chainId, indexer, schema }, "schema activation failed"),
       );
@@ -153,21 +135,15 @@ function logReader(
   });
 }
 
-/** Resolves when an RPC in use serves another chain. */
-async function waitForWrongChain(
-  chain: ChainConfig,
-  used: CheckedRpcs,
-  signal: AbortSignal,
-): Promise<string> {
-  while (!signal.aborted) {
-    await sleep(rpcCheckEveryMs, signal);
-    if (signal.aborted) break;
-    const { wrongUrls } = await checkRpcs(chain);
-    if ([...used.rpcUrls, used.wsUrl].some((url) => url !== null && wrongUrls.includes(url))) {
-      return "an RPC now serves another chain";
-    }
+/** The reader's first head; undefined when the signal comes before it. */
+async function firstHead(reader: ChainReader, signal: AbortSignal): Promise<RpcBlock | undefined> {
+  const stopped = new AbortController();
+  const aborted = once(signal, "abort", { signal: stopped.signal }).catch(() => {});
+  try {
+    return await Promise.race([reader.heads.first, aborted.then(() => undefined)]);
+  } finally {
+    stopped.abort();
   }
-  return "stopped";
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);

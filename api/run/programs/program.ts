@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
-/** Programs of the project that run in processes of their own; `build` compiles them and prints where they are. */
-export type Program = "service" | "op" | "devnet" | "ponder" | "build";
+/** Programs of the project that run in processes of their own. */
+export type Program = "service" | "op" | "devnet";
 
 const launcher = join(import.meta.dirname, "launch.mjs");
 
@@ -14,7 +14,7 @@ export const answering: readonly string[] = [
   "--max-semi-space-size=64",
 ];
 
-/** Arguments of Node that run a program, compiled once for all processes. */
+/** Arguments of Node that run a program. */
 export const launch = (program: Program, ...args: readonly string[]): string[] => [
   launcher,
   program,

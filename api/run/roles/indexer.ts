@@ -1,5 +1,7 @@
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { readIndexers } from "../indexer/indexers.ts";
@@ -55,12 +57,14 @@ async function runChain(
   { chain, onLive, signal }: RunChain,
 ): Promise<void> {
   const { chainId } = chain;
+  const reader = openChainReader({ ...chain, signal });
+  const address = await serveReader(reader, signal);
   const read = () => readIndexers(db, chain, config.curated);
   await runEach({
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
       runPonder({
-        chain,
+        ...{ chain, reader, address },
         indexer,
         db,
         databaseUrl: config.database.url,

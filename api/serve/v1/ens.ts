@@ -2,7 +2,7 @@ import { z } from "zod";
 import { maxNameLength, parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
 import { resolveEnsName } from "../../background/chain/ens/resolve-ens-name.ts";
-import { RpcFailure } from "../../background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../background/chain/rpc.ts";
 import type { Market } from "../../background/orders/market/market.ts";
 import { timedCache } from "../http/timed-cache.ts";
 import { address } from "../views/wire.ts";

@@ -35,7 +35,7 @@ export async function startFeedServer(url: string): Promise<FeedServer> {
 
 async function start(url: string, port: number): Promise<{ child: ChildProcess; port: number }> {
   const path = fileURLToPath(new URL("process.ts", import.meta.url));
-  const child = fork(path, [url, String(port)], { execArgv: ["--import", "tsx"] });
+  const child = fork(path, [url, String(port)]);
   const [message] = (await once(child, "message")) as [{ port: number }];
   return { child, port: message.port };
 }

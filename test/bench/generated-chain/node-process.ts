@@ -21,7 +21,6 @@ export async function startNode(
   const { facts, transactionsInBlock } = { ...usual, ...size };
   const path = fileURLToPath(new URL("node.ts", import.meta.url));
   const child = fork(path, [`${facts}`, `${transactionsInBlock}`], {
-    execArgv: ["--import", "tsx"],
     detached: true,
   });
   const [report] = (await once(child, "message")) as [NodeReport];

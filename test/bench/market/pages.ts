@@ -9,7 +9,7 @@ export type PagesOptions = { scale: number; directory: string | null };
 /** Every page of the market's site, in a process with the flags of an API's. */
 export async function run({ scale, directory }: PagesOptions): Promise<Figure[]> {
   const child = fork(join(import.meta.dirname, "pages-process.ts"), {
-    execArgv: [...answering, "--import", "tsx"],
+    execArgv: [...answering],
   });
   child.send({ scale, directory } satisfies PagesOptions);
   const failed = once(child, "exit").then(([code]) => {

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { Load, LoadFigures } from "./load.ts";
 
 /** A process that sends requests until it is disconnected. */
-export const openLoader = (): ChildProcess =>
-  fork(join(import.meta.dirname, "load.ts"), { execArgv: ["--import", "tsx"] });
+export const openLoader = (): ChildProcess => fork(join(import.meta.dirname, "load.ts"));
 
 /** Throws unless all answers had one of the expected statuses. */
 export async function runLoad(

@@ -5,7 +5,7 @@ import {
   createQueryBatcher,
   type QueryChain,
 } from "../../../api/background/chain/query-batcher.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../../api/background/chain/rpc.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../../support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";

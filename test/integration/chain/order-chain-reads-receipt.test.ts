@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "../../../abis/deployments.ts";
 import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
 import { fetchTransactionProof } from "../../../api/background/chain/fetch-receipt.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../../api/background/chain/rpc.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";

@@ -4,7 +4,7 @@ import { multicall3, wrappedNative } from "../../../abis/deployments.ts";
 import type { ChainQuery } from "../../../api/background/chain/chain-query.ts";
 import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
 import { queryChain } from "../../../api/background/chain/query-chain.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../../api/background/chain/rpc.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";

@@ -5,7 +5,7 @@ import { multicall3 } from "../../../abis/deployments.ts";
 import { sudoswapFactories, sudoswapV2PairAbi } from "../../../abis/sudoswap.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { fetchPoolCoins } from "../../../api/background/chain/fetch-pool-coins.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../../api/background/chain/rpc.ts";
 import { sudoswapFactoryAbi, sudoswapPoolAbi } from "../../../devnet/contracts/abis.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { recordChain } from "../../support/chain/chain-facts.ts";

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { lockSchema } from "../../../api/run/indexer/schema-lock.ts";
+import { launch } from "../../../api/run/programs/program.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/database/silent-proxy.ts";
 
@@ -37,7 +38,7 @@ async function start(
   more: Record<string, string> = {},
   readyAt = "process ready",
 ): Promise<Started> {
-  const started = spawn(process.execPath, [inject("programs").service, "--only", role], {
+  const started = spawn(process.execPath, launch("service", "--only", role), {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: directory },
       ...{ DATABASE_URL: proxy.url, LOG_FORMAT: "json", PRICE_FEED_URLS: "none" },

@@ -228,7 +228,7 @@ describe("the orphan guard", () => {
       setInterval(() => {}, 1000);
     `,
     );
-    const supervisor = spawn(process.execPath, ["--import", "tsx", program], { cwd: root });
+    const supervisor = spawn(process.execPath, [program], { cwd: root });
     await vi.waitFor(async () => expect(await readFile(note, "utf8")).toMatch(/\d \d/), 300_000);
     const [first, second, released] = (await readFile(note, "utf8")).split(" ").map(Number);
 

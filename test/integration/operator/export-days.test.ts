@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launch } from "../../../api/run/programs/program.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
 import { project } from "../../support/database/given.ts";
 import {
@@ -47,7 +48,7 @@ async function exported(): Promise<Manifest> {
 
 /** A command none of whose files may be longer than some blocks of 512 bytes. */
 const limitedTo = async (blocks: number, ...args: string[]) => {
-  const command = [process.execPath, inject("programs").op, ...args];
+  const command = [process.execPath, ...launch("op", ...args)];
   return await promisify(execFile)(
     "sh",
     ["-c", 'ulimit -f "$0"; exec "$@"', `${blocks}`, ...command],

@@ -10,7 +10,6 @@ import { countedHttp } from "../../../api/background/chain/count-calls.ts";
 import { requestBatch } from "../../../api/background/chain/rpc-batch.ts";
 import { openTransport, type Transport } from "../../../api/background/marketplaces/transport.ts";
 import { type CallMeter, openCallMeter } from "../../../api/background/outgoing/call-meter.ts";
-import { readPonderCalls } from "../../../api/run/indexer/count-ponder-calls.ts";
 import { gaugeOutgoing } from "../../../api/serve/status/outgoing-gauges.ts";
 import {
   type CallCount,
@@ -214,18 +213,5 @@ describe("stored counts", () => {
     expect(await recentAt("13:30")).toEqual([[15, 0]]);
     await storeCalls(db, "indexer", [one], at("14:00"));
     expect(await recentAt("14:30")).toEqual([[20, 5]]);
-  });
-
-  it("of Ponder come from its own metrics", () => {
-    const text = `# TYPE ponder_rpc_request_duration histogram
-ponder_rpc_request_duration_bucket{le="1",method="eth_getLogs",chain="chain_1"} 3
-ponder_rpc_request_duration_sum{method="eth_getLogs",chain="chain_1"} 9
-ponder_rpc_request_duration_count{method="eth_getLogs",chain="chain_1"} 4
-ponder_rpc_request_error_total{method="eth_getLogs",chain="chain_1"} 2
-`;
-    expect(readPonderCalls(text)).toEqual([
-      { method: "eth_getLogs", outcome: "result", calls: 4 },
-      { method: "eth_getLogs", outcome: "no_answer", calls: 2 },
-    ]);
   });
 });

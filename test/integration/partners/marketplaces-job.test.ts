@@ -262,7 +262,7 @@ function startSyncing(): ChildProcess {
     const sync = openSync(db, openTestPartner("opensea", { url: "${standIn.url}" }));
     while ((await sync.step()) === "done");
     setInterval(() => {}, 1000);`;
-  return spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code], {
+  return spawn(process.execPath, ["--input-type=module", "-e", code], {
     cwd: root,
     stdio: "ignore",
   });

@@ -106,11 +106,10 @@ describe("an exchange that is added as the guide says", () => {
   it("is indexed by Ponder and audited, from its first block on", () => {
     const sources = indexedSources(config as never, { collections: [] });
     const settings = ponderSettings(
-      { chain: { logsBlockRange: null } as never, sources, databaseUrl: "" },
-      { rpcUrls: ["http://127.0.0.1:1"], wsUrl: null } as never,
+      { sources, databaseUrl: "" },
+      { rpcUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1" },
     );
-    expect(settings.INDEXER_SOURCES?.split(",")).toContain("Bazaar");
-    expect(JSON.parse(settings.INDEXER_SOURCE_Bazaar ?? "")).toMatchObject({
+    expect(settings.sources.find(({ name }) => name === "Bazaar")).toMatchObject({
       addresses: [bazaarAddress],
       firstBlock: 7,
       events: [{ name: "Sold" }],

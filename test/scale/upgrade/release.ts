@@ -1,9 +1,8 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 
@@ -28,12 +27,10 @@ export async function copyAsNextRelease(): Promise<string> {
       if (entry.name.endsWith(".ts")) await change(join(entry.parentPath, entry.name));
     }
   }
-  // Once, not by each of its processes.
-  await promisify(execFile)(process.execPath, [join(directory, launcher), "build"]);
   return directory;
 }
 
-/** The same packages without the cache: programs that are built there would push out those of other tests. */
+/** The same packages without the cache. */
 async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const one of await readdir(from))

@@ -2,11 +2,9 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
-import { checkRpcs } from "../../../api/run/indexer/check-rpcs.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { readPonderLog } from "../../../api/run/indexer/ponder-log.ts";
-import { type PonderTuning, startPonder } from "../../../api/run/indexer/ponder-process.ts";
-import { ponderSettings } from "../../../api/run/indexer/ponder-settings.ts";
+import { startPonder } from "../../../api/run/indexer/ponder-process.ts";
 import { ponderDirectory } from "../../../api/run/programs/installed-paths.ts";
 import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type PipelineChain, pipelineSettings } from "../database/pipeline.ts";
@@ -14,32 +12,30 @@ import { type PipelineChain, pipelineSettings } from "../database/pipeline.ts";
 /** Ponder's command line as it is installed. */
 export const installedPonder = join(ponderDirectory, "dist/esm/bin/ponder.js");
 
-/** Without a change of the project's. */
-export const asInstalled: PonderTuning = { flags: [], program: [installedPonder], settings: {} };
-
 type Options = {
   chain: PipelineChain;
   databaseUrl: string;
   schema: string;
-  tuning?: PonderTuning;
   orphanGuard: OrphanGuard;
 };
 
-/** Starts Ponder alone over a chain and waits until it follows new blocks. */
+/** Starts Ponder alone over a chain's node and waits until it follows new blocks. */
 export async function startPonderAlone(options: Options): Promise<{ stop(): Promise<void> }> {
-  const { databaseUrl, schema, tuning, orphanGuard } = options;
-  const { chainId } = options.chain;
+  const { databaseUrl, schema, orphanGuard } = options;
+  const { chainId, rpcUrl, wsUrl = null } = options.chain;
   const config = readConfig(await pipelineSettings({ databaseUrl, chains: [options.chain] }));
   const chain = config.chains.find((one) => one.chainId === chainId);
   if (chain === undefined) throw new Error("the chain is not configured");
-  const sources = indexedSources(chain, config.curated);
-  const settings = ponderSettings({ chain, sources, databaseUrl }, await checkRpcs(chain));
+  const { sources } = indexedSources(chain, config.curated);
+  // As often as the benchmarks' node may be asked.
+  const rpcUrls = Array.from({ length: 16 }, () => rpcUrl);
+  const settings = { databaseUrl, chainId, rpcUrls, wsUrl, sources };
   let onLive = () => {};
   const live = new Promise<"live">((resolve) => {
     onLive = () => resolve("live");
   });
   const ponder = startPonder({
-    ...{ schema, settings, port: await findFreePort(), ...(tuning && { tuning }) },
+    ...{ schema, settings, port: await findFreePort() },
     onLine: readPonderLog({
       ...{ chainId, indexer: schema, logger: pino({ level: "silent" }), secrets: [] },
       onLive,

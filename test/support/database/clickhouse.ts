@@ -34,7 +34,7 @@ export async function startClickhouse(directory: string): Promise<Clickhouse> {
   let child: ChildProcess | undefined;
   const start = async () => {
     const script = join(folder, "server.ts");
-    const started = spawn(process.execPath, ["--import", "tsx", script, `${port}`, directory], {
+    const started = spawn(process.execPath, [script, `${port}`, directory], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     child = started;

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
-import { inject } from "vitest";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import type { LogSink } from "../../../api/run/output/logger.ts";
@@ -95,14 +94,10 @@ export async function getJson(baseUrl: string, path: string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** The service as the run compiled it. Benchmarks use roles too, and run outside of Vitest. */
-const service = () =>
-  process.env.VITEST === undefined ? launch("service") : [inject("programs").service];
-
 /** Starts a role as an operator does, in a process of its own. */
 export function spawnRole(role: RoleName, settings: Record<string, string>): ChildProcess {
   const root = join(import.meta.dirname, "../../..");
-  return spawn(process.execPath, [...service(), "--only", role], {
+  return spawn(process.execPath, launch("service", "--only", role), {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ["ignore", "inherit", "inherit"],
@@ -131,7 +126,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: [...(role === "api" ? answering : []), ...service(), "--only", role],
+        script: [...(role === "api" ? answering : []), ...launch("service", "--only", role)],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,

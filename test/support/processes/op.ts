@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { inject } from "vitest";
+import { launch } from "../../../api/run/programs/program.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
@@ -10,7 +10,7 @@ type Environment = Record<string, string>;
 
 /** Starts an operator command. */
 export function startOp(environment: Environment, args: readonly string[]) {
-  return spawn(process.execPath, [inject("programs").op, ...args], {
+  return spawn(process.execPath, launch("op", ...args), {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { type ContractCall, joinCalls, type ReadBasis } from "../contract-calls.ts";
-import type { RpcCall } from "../rpc-batch.ts";
+import type { RpcCall } from "../rpc.ts";
 import type { ChainCall, SenderCall } from "./chain-call.ts";
 
 /** Maximum calls in one Multicall3 call, and gas for each. All are to one contract, so it can only starve itself. */

@@ -7,7 +7,8 @@ import {
   splitJoinedResult,
 } from "../contract-calls.ts";
 import { isContractFault } from "../contract-fault.ts";
-import { ResponseTooLarge, type RpcResponse, type RpcTarget } from "../rpc-batch.ts";
+import { ResponseTooLarge, type RpcResponse } from "../rpc.ts";
+import type { RpcTarget } from "../rpc-batch.ts";
 import { type CallGroup, groupCalls, joinedWeight, toCallGroup } from "./call-group.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";
 import { LateAnswer } from "./request-in-time.ts";

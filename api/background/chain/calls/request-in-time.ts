@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { BlockHeader } from "../block-header.ts";
 import { requestAt } from "../contract-calls.ts";
-import type { RpcCall, RpcResponse, RpcTarget } from "../rpc-batch.ts";
+import type { RpcCall, RpcResponse } from "../rpc.ts";
+import type { RpcTarget } from "../rpc-batch.ts";
 
 /** A request is late if an empty one takes less than this part of its time meanwhile: else the node is slow. */
 const slowFactor = 10;

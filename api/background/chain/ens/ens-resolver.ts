@@ -18,7 +18,7 @@ import type { CallOutcome, ChainCall } from "../calls/chain-call.ts";
 import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";
 import type { ReadBasis } from "../contract-calls.ts";
-import { RpcFailure } from "../rpc-batch.ts";
+import { RpcFailure } from "../rpc.ts";
 
 /** Functions of the ENS registry and of resolvers. */
 export const ensAbi = parseAbi([

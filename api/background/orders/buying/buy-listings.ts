@@ -4,7 +4,7 @@ import { partnersFillingByApi } from "../../../../projections/domain/partners.ts
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import { type ChainResults, readingsOf } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { RpcFailure } from "../../chain/rpc.ts";
 import type { CheckedOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { recordReadings } from "../market/record-readings.ts";

@@ -12,7 +12,7 @@ import { requestRoyaltyReread } from "../../../../projections/royalty-sync/due-c
 import type { ChainClient } from "../../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../../chain/contract-calls.ts";
 import { resultsFor, runBatch } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { RpcFailure } from "../../chain/rpc.ts";
 import { findOwnerless } from "../checks/find-ownerless.ts";
 import type { IntakeRejection, Outcome } from "../market/admission.ts";
 import { findChangedRoyalties } from "../market/royalty.ts";

@@ -2,7 +2,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { RpcFailure } from "../../chain/rpc.ts";
 import type { Market } from "./market.ts";
 
 /** Queries a chain; an unavailable chain is a rejection. */

@@ -10,7 +10,7 @@ import {
   type TransactionProof,
 } from "../../chain/fetch-receipt.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc-batch.ts";
+import { RpcFailure } from "../../chain/rpc.ts";
 import { bidQueries } from "../accepting/evaluate-bid.ts";
 import { listingQueries } from "../buying/evaluate-listing.ts";
 import { type CheckedOrder, orderQueries } from "../checks/evaluate-order.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChainId } from "../../../../abis/deployments.ts";
-import { RpcFailure } from "../../../background/chain/rpc-batch.ts";
+import { RpcFailure } from "../../../background/chain/rpc.ts";
 import { sleep } from "../../../background/log-signal/back-off.ts";
 import { snapshotsOf } from "../../http/reads/across.ts";
 import { presentFound } from "../../views/search-result.ts";

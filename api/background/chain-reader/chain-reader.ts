@@ -1,0 +1,124 @@
+import { type Hex, numberToHex } from "viem";
+import { RpcFailure } from "../chain/rpc.ts";
+import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
+import { followHeads, type HeadFollower } from "./follow-heads.ts";
+import { type NodePool, openNodePool, resultOf } from "./node-pool.ts";
+import { type BlockReader, openBlockReader } from "./read-blocks.ts";
+import { readRange } from "./read-range.ts";
+
+/**
+ * The one place through which a chain's blocks and logs are read: every answer is held against headers and other nodes.
+ */
+export type ChainReader = {
+  readonly chainId: number;
+  readonly heads: HeadFollower;
+  readonly blocks: BlockReader;
+  readonly pool: NodePool;
+  /** Answers a call as a node would. Throws `RpcFailure`. */
+  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Logs of a filter in a range, in the chain's order, each once. Throws `RpcFailure`. */
+  logs(filter: LogsFilter, range: { from: number; to: number }): Promise<RpcLog[]>;
+  /** What the newest block waits for, and since when; null when it waits for nothing. */
+  waiting(): { reason: string; since: Date } | null;
+};
+
+export type ChainReaderOptions = {
+  chainId: number;
+  rpcUrls: readonly string[];
+  wsUrl: string | null;
+  /** The most blocks of one `eth_getLogs`; null: as many as a node answers. */
+  logsBlockRange: number | null;
+  signal: AbortSignal;
+};
+
+const firstWidth = 500;
+const otherCallMs = 8_000;
+
+export function openChainReader(options: ChainReaderOptions): ChainReader {
+  const { chainId, rpcUrls, wsUrl, signal } = options;
+  const pool = openNodePool({
+    chainId,
+    rpcUrls,
+    signal,
+    logsWidth: options.logsBlockRange ?? firstWidth,
+  });
+  const blocks = openBlockReader(pool);
+  let waiting: { reason: string; since: Date } | null = null;
+  const onWaiting = (reason: string | null) => {
+    waiting = reason === null ? null : { reason, since: waiting?.since ?? new Date() };
+  };
+  const heads = followHeads({ pool, blocks, wsUrl, signal, onWaiting });
+  const logs: ChainReader["logs"] = (filter, range) =>
+    readRange({ pool, blocks, head: () => Number(heads.head()?.number ?? 0) }, filter, range);
+  const reader: Omit<ChainReader, "request"> = {
+    chainId,
+    heads,
+    blocks,
+    pool,
+    logs,
+    waiting: () => waiting,
+  };
+  return { ...reader, request: (method, params) => answerCall(reader, method, params) };
+}
+
+type LogsParams = LogsFilter & { blockHash?: Hex; fromBlock?: Hex; toBlock?: Hex };
+
+async function answerCall(
+  reader: Omit<ChainReader, "request">,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const [first, whole] = params;
+  switch (method) {
+    case "eth_chainId":
+      return numberToHex(reader.chainId);
+    case "eth_getBlockByHash":
+      return reader.blocks.byHash(first as Hex, whole === true);
+    case "eth_getBlockByNumber":
+      return blockAt(reader, first as string, whole === true);
+    case "eth_getLogs":
+      return logsAnswer(reader, first as LogsParams);
+    default:
+      return reader.pool.ask({
+        calls: [{ method, params }],
+        accept: ([answer]) => resultOf(answer),
+        forMs: otherCallMs,
+      });
+  }
+}
+
+/** By height on the branch of the head that was announced, so that all answers are of one branch. */
+async function blockAt(
+  { heads, blocks, pool }: Omit<ChainReader, "request">,
+  height: string,
+  whole: boolean,
+): Promise<RpcBlock | unknown> {
+  if (height === "latest") {
+    const head = heads.head() ?? (await heads.first);
+    return whole ? head : { ...head, transactions: hashesOf(head) };
+  }
+  if (!height.startsWith("0x")) {
+    const call = { method: "eth_getBlockByNumber", params: [height, whole] };
+    return pool.ask({ calls: [call], accept: ([answer]) => resultOf(answer), forMs: otherCallMs });
+  }
+  const number = Number(height);
+  const hash = heads.hashAt(number);
+  return hash === undefined ? blocks.byNumber(number, whole) : blocks.byHash(hash, whole);
+}
+
+const hashesOf = ({ transactions }: RpcBlock) =>
+  transactions.map((one) => (typeof one === "string" ? one : one.hash));
+
+async function logsAnswer(
+  reader: Omit<ChainReader, "request">,
+  { blockHash, fromBlock, toBlock, ...filter }: LogsParams,
+): Promise<readonly RpcLog[]> {
+  if (blockHash !== undefined) {
+    const block = await reader.blocks.byHash(blockHash, false);
+    return (await reader.blocks.logsOf(block)).filter((log) => isLogOf(filter, log));
+  }
+  if (fromBlock === undefined || toBlock === undefined)
+    throw new RpcFailure("a range has two ends");
+  await reader.heads.first;
+  return reader.logs(filter, { from: Number(fromBlock), to: Number(toBlock) });
+}

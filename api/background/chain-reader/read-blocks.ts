@@ -1,0 +1,235 @@
+import { LRUCache } from "lru-cache";
+import { type Hex, numberToHex } from "viem";
+import { RpcFailure } from "../chain/rpc.ts";
+import {
+  areReceiptsOf,
+  bloomOf,
+  isHashOfHeader,
+  type RpcBlock,
+  type RpcLog,
+  type RpcReceipt,
+} from "./block-proof.ts";
+import { type NodePool, resultOf } from "./node-pool.ts";
+
+/** Blocks and their logs, each held against what its header commits to. */
+export type BlockReader = {
+  /** With whole transactions or their hashes. Throws `RpcFailure` when no node has it in time. */
+  byHash(hash: Hex, whole: boolean, forMs?: number): Promise<RpcBlock>;
+  byNumber(number: number, whole: boolean, forMs?: number): Promise<RpcBlock>;
+  /** With transactions' hashes; in as few requests as the nodes take. */
+  byNumbers(numbers: readonly number[]): Promise<RpcBlock[]>;
+  /** All logs of a block, each once: none is missing, doubled or changed. */
+  logsOf(block: RpcBlock, forMs?: number): Promise<readonly RpcLog[]>;
+  /** Which proofs the chain's nodes allow. */
+  proofs(): ProofsOfChain;
+};
+
+/** Null until a block showed it. A proof that never held is one that the chain does not allow. */
+export type ProofsOfChain = {
+  headers: boolean | null;
+  receipts: boolean | null;
+  blooms: boolean | null;
+};
+
+const kept = { blocks: 600, logs: 400, headers: 2_000 };
+const recentMs = 5_000;
+const answerForMs = 60_000;
+const headersOfRequest = 50;
+/** Blocks in a row whose proof fails before the chain counts as one that does not allow it. */
+const unprovable = 3;
+
+export function openBlockReader(pool: NodePool): BlockReader {
+  const blocks = new LRUCache<Hex, RpcBlock>({ max: kept.blocks });
+  const logs = new LRUCache<Hex, Promise<readonly RpcLog[]>>({ max: kept.logs });
+  /** By height, for as long as the filters of one range are read. */
+  const recent = new LRUCache<number, RpcBlock>({ max: kept.headers, ttl: recentMs });
+  const proofs = openProofs();
+
+  const acceptBlock = (result: unknown, wanted: { hash?: Hex; number?: number }): RpcBlock => {
+    const block = parseBlock(result);
+    if (wanted.hash !== undefined && block.hash.toLowerCase() !== wanted.hash.toLowerCase()) {
+      throw new RpcFailure(`it answers another block than ${wanted.hash}`);
+    }
+    if (wanted.number !== undefined && Number(block.number) !== wanted.number) {
+      throw new RpcFailure(`it answers another block than ${wanted.number}`);
+    }
+    if (!proofs.holds("headers", block.hash, isHashOfHeader(block))) {
+      throw new RpcFailure(`the hash of block ${Number(block.number)} is not that of its header`);
+    }
+    return block;
+  };
+  const isWhole = ({ transactions }: RpcBlock) => typeof transactions[0] !== "string";
+  const keep = (block: RpcBlock, whole: boolean): RpcBlock => {
+    if (whole || !blocks.has(block.hash)) blocks.set(block.hash, block);
+    return block;
+  };
+  return {
+    async byHash(hash, whole, forMs = answerForMs) {
+      const known = blocks.get(hash);
+      if (known !== undefined && (!whole || isWhole(known))) return known;
+      const call = { method: "eth_getBlockByHash", params: [hash, whole] };
+      const accept = ([answer]: readonly never[]) => acceptBlock(resultOf(answer), { hash });
+      return keep(await pool.ask({ calls: [call], accept: accept as never, forMs }), whole);
+    },
+    async byNumber(number, whole, forMs = answerForMs) {
+      const call = { method: "eth_getBlockByNumber", params: [numberToHex(number), whole] };
+      const accept = ([answer]: readonly never[]) => acceptBlock(resultOf(answer), { number });
+      return keep(await pool.ask({ calls: [call], accept: accept as never, forMs }), whole);
+    },
+    async byNumbers(numbers) {
+      const open = numbers.filter((number) => !recent.has(number));
+      for (let start = 0; start < open.length; start += headersOfRequest) {
+        const part = open.slice(start, start + headersOfRequest);
+        const calls = part.map((number) => ({
+          method: "eth_getBlockByNumber",
+          params: [numberToHex(number), false],
+        }));
+        const accept = (answers: readonly never[]) =>
+          answers.map((answer, nth) =>
+            acceptBlock(resultOf(answer), { number: part[nth] as number }),
+          );
+        const accepted = await pool.ask({ calls, accept: accept as never, forMs: answerForMs });
+        for (const block of accepted as RpcBlock[])
+          recent.set(Number(block.number), keep(block, false));
+      }
+      return numbers.map((number) => recent.get(number) as RpcBlock);
+    },
+    logsOf(block, forMs = answerForMs) {
+      const known = logs.get(block.hash);
+      if (known !== undefined) return known;
+      const reading = readLogs(pool, proofs, block, forMs);
+      logs.set(block.hash, reading);
+      // Whoever asks again begins anew.
+      reading.catch(() => logs.get(block.hash) === reading && logs.delete(block.hash));
+      return reading;
+    },
+    proofs: () => proofs.ofChain,
+  };
+}
+
+type Proofs = {
+  ofChain: ProofsOfChain;
+  /** Whether an answer stands: its proof holds, or the chain is one that does not allow it. */
+  holds(kind: keyof ProofsOfChain, block: Hex, isProved: boolean): boolean;
+};
+
+function openProofs(): Proofs {
+  const ofChain: ProofsOfChain = { headers: null, receipts: null, blooms: null };
+  const failed = { headers: new Set<Hex>(), receipts: new Set<Hex>(), blooms: new Set<Hex>() };
+  return {
+    ofChain,
+    holds(kind, block, isProved) {
+      if (isProved) ofChain[kind] = true;
+      else if (ofChain[kind] === null) {
+        failed[kind].add(block);
+        if (failed[kind].size >= unprovable) ofChain[kind] = false;
+      }
+      return isProved || ofChain[kind] !== true;
+    },
+  };
+}
+
+function parseBlock(result: unknown): RpcBlock {
+  const block = result as RpcBlock | null;
+  if (block === null || typeof block !== "object") throw new RpcFailure("it has no such block yet");
+  const { hash, number, parentHash, logsBloom, transactions } = block;
+  for (const value of [hash, number, parentHash]) {
+    if (typeof value !== "string") throw new RpcFailure("the block is incomplete");
+  }
+  return {
+    ...block,
+    logsBloom: typeof logsBloom === "string" ? logsBloom : emptyBloom,
+    transactions: Array.isArray(transactions) ? transactions : [],
+  };
+}
+
+const emptyBloom: Hex = `0x${"00".repeat(256)}`;
+
+/**
+ * From the receipts, which the header's root proves, all of them and each as it is. Where nodes give no receipts, from
+ * `eth_getLogs`, whose bloom must be the header's and whose indexes must be consecutive.
+ */
+async function readLogs(
+  pool: NodePool,
+  proofs: Proofs,
+  block: RpcBlock,
+  forMs: number,
+): Promise<readonly RpcLog[]> {
+  if (block.logsBloom === emptyBloom && proofs.ofChain.blooms !== false) return [];
+  const receipts = { method: "eth_getBlockReceipts", params: [block.hash] };
+  const logs = { method: "eth_getLogs", params: [{ blockHash: block.hash }] };
+  if (proofs.ofChain.receipts !== false) {
+    try {
+      return await pool.ask({
+        calls: [receipts],
+        accept: ([answer]) => logsOfReceipts(proofs, block, resultOf(answer)),
+        forMs: 0,
+      });
+    } catch (error) {
+      // Not refused for good: nodes without the method answer logs.
+      if (!(error instanceof RpcFailure)) throw error;
+    }
+  }
+  return pool.ask({
+    calls: [logs],
+    accept: ([answer]) => logsByBloom(proofs, block, resultOf(answer)),
+    forMs,
+  });
+}
+
+function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): readonly RpcLog[] {
+  if (!Array.isArray(result)) throw new RpcFailure("it has no receipts of the block");
+  const receipts = result as RpcReceipt[];
+  if (
+    !proofs.holds(
+      "receipts",
+      block.hash,
+      isProved(() => areReceiptsOf(block, receipts)),
+    )
+  ) {
+    throw new RpcFailure(`the receipts of block ${Number(block.number)} are not those of its root`);
+  }
+  if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
+  return receipts.flatMap(({ logs }) => logs);
+}
+
+/** What a node answers may have any shape. */
+function isProved(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}
+
+function logsByBloom(proofs: Proofs, block: RpcBlock, result: unknown): readonly RpcLog[] {
+  if (!Array.isArray(result)) throw new RpcFailure("it answers no logs");
+  const logs = withoutRepeats(result as RpcLog[]);
+  const ofOther = logs.some(
+    ({ blockHash }) => blockHash.toLowerCase() !== block.hash.toLowerCase(),
+  );
+  if (ofOther) throw new RpcFailure("the logs are of another block");
+  const indexes = logs.map(({ logIndex }) => Number(logIndex)).sort((a, b) => a - b);
+  const hasGap = indexes.some((index, nth) => index !== (indexes[0] ?? 0) + nth);
+  const isBloom = isProved(() => bloomOf(logs) === block.logsBloom.toLowerCase());
+  if (!proofs.holds("blooms", block.hash, isBloom && !hasGap)) {
+    throw new RpcFailure(
+      `the logs of block ${Number(block.number)} do not make the bloom of its header`,
+    );
+  }
+  return logs;
+}
+
+/** Each log once. Throws `RpcFailure` when two differ and stand at one place. */
+export function withoutRepeats(logs: readonly RpcLog[]): RpcLog[] {
+  const byPlace = new Map<string, RpcLog>();
+  for (const log of logs) {
+    const place = `${log.blockNumber} ${log.logIndex}`;
+    const other = byPlace.get(place);
+    if (other === undefined) byPlace.set(place, log);
+    else if (JSON.stringify(other) !== JSON.stringify(log)) {
+      throw new RpcFailure(`two logs stand at one place of block ${Number(log.blockNumber)}`);
+    }
+  }
+  return [...byPlace.values()];
+}

@@ -1,0 +1,185 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { hexToNumber, isHex } from "viem";
+import { parseAnswers } from "./node-answers.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+
+/** What a node was seen to take; remembered for as long as the process lives. */
+type NodeLimits = {
+  /** Calls of one request; 1: it takes no batches. */
+  batch: number;
+  /** When it last named its chain, by `performance.now()`. */
+  chainNamedAt: number;
+  /** Until when it asked to be left alone. */
+  restUntil: number;
+  /** Length of the last rest. */
+  restMs: number;
+};
+
+type NodeRequest = {
+  chainId: number;
+  timeoutMs: number;
+  /** Of one response. */
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+};
+
+const firstBatch = 101;
+/** A node that takes few calls at once, or none, names its chain this often, and not in each request. */
+const nameEveryMs = 30_000;
+const smallBatch = 10;
+const rest = { firstMs: 250, mostMs: 8_000 };
+
+const limitsByUrl = new Map<string, NodeLimits>();
+
+function limitsOf(url: string): NodeLimits {
+  let limits = limitsByUrl.get(url);
+  if (limits === undefined) {
+    limits = { batch: firstBatch, chainNamedAt: Number.NEGATIVE_INFINITY, restUntil: 0, restMs: 0 };
+    limitsByUrl.set(url, limits);
+  }
+  return limits;
+}
+
+/** Milliseconds until the node may be asked again, after it refused because of too many requests. */
+export const restOf = (url: string): number =>
+  Math.max(0, limitsOf(url).restUntil - performance.now());
+
+/**
+ * Sends calls to one node, in as few requests as it takes, and returns an answer for each, which may be the node's error.
+ * Requests prove the node's chain. Throws `RpcFailure` when it is down, invalid, resting or on another chain.
+ */
+export async function sendToNode(
+  url: string,
+  calls: readonly RpcCall[],
+  request: NodeRequest,
+): Promise<RpcResponse[]> {
+  const limits = limitsOf(url);
+  const answers: RpcResponse[] = [];
+  while (answers.length < calls.length) {
+    const rested = restOf(url);
+    if (rested > request.timeoutMs) throw new RpcFailure("it answered HTTP 429");
+    if (rested > 0) await delay(rested, undefined, { signal: request.signal });
+    const isNamed = await nameChain(url, request);
+    const part = calls.slice(answers.length, answers.length + limits.batch - (isNamed ? 0 : 1));
+    const answered = await sendPart(url, part, { ...request, isNamed });
+    if (answered !== null) answers.push(...answered);
+  }
+  return answers;
+}
+
+/** Whether the node named its chain lately in a request of its own, which one that takes few calls does. */
+async function nameChain(url: string, request: NodeRequest): Promise<boolean> {
+  const limits = limitsOf(url);
+  if (limits.batch > smallBatch) return false;
+  if (performance.now() - limits.chainNamedAt > nameEveryMs) {
+    const [answer] = await post(url, [chainIdCall], request);
+    assertChainId(request.chainId, answer);
+    limits.chainNamedAt = performance.now();
+  }
+  return true;
+}
+
+const chainIdCall: RpcCall = { method: "eth_chainId", params: [] };
+
+/** Null: the node does not take so many calls at once, and is to be sent fewer. */
+async function sendPart(
+  url: string,
+  calls: readonly RpcCall[],
+  { isNamed, ...request }: NodeRequest & { isNamed: boolean },
+): Promise<RpcResponse[] | null> {
+  const sent = isNamed ? calls : [chainIdCall, ...calls];
+  try {
+    const answers = await post(url, sent, request);
+    if (!isNamed) assertChainId(request.chainId, answers.shift());
+    limitsOf(url).restMs = 0;
+    return answers;
+  } catch (error) {
+    if (!(error instanceof UnusableAnswer) || sent.length === 1) throw error;
+    // It may be down, and not against batches.
+    const [answer] = await post(url, [chainIdCall], request);
+    assertChainId(request.chainId, answer);
+    const limits = limitsOf(url);
+    limits.chainNamedAt = performance.now();
+    limits.batch = fewerCalls(sent.length, error.message);
+    return null;
+  }
+}
+
+/** As many as the refusal names, or half. */
+function fewerCalls(sent: number, refusal: string): number {
+  const named = [...refusal.matchAll(/\b\d{1,3}\b/g)].map(Number);
+  const most = named.filter((one) => one > 0 && one < sent);
+  return most.length === 1 ? (most[0] ?? 1) : Math.max(1, Math.floor(sent / 2));
+}
+
+/** The node answered, and not with answers to these calls. */
+class UnusableAnswer extends RpcFailure {}
+
+async function post(
+  url: string,
+  calls: readonly RpcCall[],
+  { timeoutMs, maxBytes, signal }: NodeRequest,
+): Promise<RpcResponse[]> {
+  const { href, authorization } = addressOf(url);
+  const bodies = calls.map((call, id) => ({ jsonrpc: "2.0", id, ...call }));
+  const response = await fetch(href, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...authorization },
+    body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+  });
+  const text = await readBounded(response, maxBytes);
+  if (response.status === 429) beginRest(url, response.headers.get("retry-after"));
+  const answers = parseAnswers(text, calls.length);
+  if (answers === null || (!response.ok && calls.length > 1)) {
+    throw new UnusableAnswer(
+      response.ok
+        ? `the response is not JSON-RPC${text === "" ? "" : `: ${text.slice(0, 200)}`}`
+        : `HTTP ${response.status}${/[<]/.test(text) ? "" : ` ${text.slice(0, 200)}`}`.trim(),
+    );
+  }
+  return answers;
+}
+
+/** @throws RpcFailure always. */
+function beginRest(url: string, retryAfter: string | null): never {
+  const limits = limitsOf(url);
+  const asked = Number(retryAfter) * 1_000;
+  limits.restMs = Math.min(Math.max(rest.firstMs, limits.restMs * 2), rest.mostMs);
+  const restMs = asked > 0 && asked <= rest.mostMs ? asked : limits.restMs;
+  limits.restUntil = performance.now() + restMs;
+  throw new RpcFailure("HTTP 429");
+}
+
+/** fetch() rejects credentials in a URL and would quote them in its error. */
+function addressOf(url: string): { href: string; authorization?: { authorization: string } } {
+  const parsed = new URL(url);
+  const { username, password } = parsed;
+  if (username === "" && password === "") return { href: url };
+  parsed.username = "";
+  parsed.password = "";
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const encoded = Buffer.from(credentials).toString("base64");
+  return { href: parsed.href, authorization: { authorization: `Basic ${encoded}` } };
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new ResponseTooLarge(`the response exceeds ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The node serves another chain. */
+export class WrongChain extends RpcFailure {}
+
+function assertChainId(expected: number, answer: RpcResponse | undefined): void {
+  if (answer === undefined || "error" in answer)
+    throw new RpcFailure("eth_chainId returned no result");
+  const actual = isHex(answer.result) ? hexToNumber(answer.result) : answer.result;
+  if (actual !== expected) throw new WrongChain(`it is on chain ${actual}, not ${expected}`);
+}
