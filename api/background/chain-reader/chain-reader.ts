@@ -18,6 +18,8 @@ export type ChainReader = {
   request(method: string, params: readonly unknown[]): Promise<unknown>;
   /** Logs of a filter in a range, in the chain's order, each once. Throws `RpcFailure`. */
   logs(filter: LogsFilter, range: { from: number; to: number }): Promise<RpcLog[]>;
+  /** Calls that were answered, or are being answered. */
+  requests(): number;
   /** What the newest block waits for, and since when; null when it waits for nothing. */
   waiting(): { reason: string; since: Date } | null;
 };
@@ -50,7 +52,7 @@ export function openChainReader(options: ChainReaderOptions): ChainReader {
   const heads = followHeads({ pool, blocks, wsUrl, signal, onWaiting });
   const logs: ChainReader["logs"] = (filter, range) =>
     readRange({ pool, blocks, head: () => Number(heads.head()?.number ?? 0) }, filter, range);
-  const reader: Omit<ChainReader, "request"> = {
+  const reader: Answering = {
     chainId,
     heads,
     blocks,
@@ -58,13 +60,23 @@ export function openChainReader(options: ChainReaderOptions): ChainReader {
     logs,
     waiting: () => waiting,
   };
-  return { ...reader, request: (method, params) => answerCall(reader, method, params) };
+  let requests = 0;
+  return {
+    ...reader,
+    requests: () => requests,
+    request(method, params) {
+      requests += 1;
+      return answerCall(reader, method, params);
+    },
+  };
 }
+
+type Answering = Omit<ChainReader, "request" | "requests">;
 
 type LogsParams = LogsFilter & { blockHash?: Hex; fromBlock?: Hex; toBlock?: Hex };
 
 async function answerCall(
-  reader: Omit<ChainReader, "request">,
+  reader: Answering,
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
@@ -89,7 +101,7 @@ async function answerCall(
 
 /** By height on the branch of the head that was announced, so that all answers are of one branch. */
 async function blockAt(
-  { heads, blocks, pool }: Omit<ChainReader, "request">,
+  { heads, blocks, pool }: Answering,
   height: string,
   whole: boolean,
 ): Promise<RpcBlock | unknown> {
@@ -110,7 +122,7 @@ const hashesOf = ({ transactions }: RpcBlock) =>
   transactions.map((one) => (typeof one === "string" ? one : one.hash));
 
 async function logsAnswer(
-  reader: Omit<ChainReader, "request">,
+  reader: Answering,
   { blockHash, fromBlock, toBlock, ...filter }: LogsParams,
 ): Promise<readonly RpcLog[]> {
   if (blockHash !== undefined) {

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
-import { WebSocket } from "ws";
 import type { RpcBlock } from "./block-proof.ts";
-import { type Node, type NodePool, resultOf } from "./node-pool.ts";
+import { type Branch, openBranch } from "./branch.ts";
+import { type HeadReport, pollHead, subscribeHeads } from "./head-reports.ts";
+import type { Node, NodePool } from "./node-pool.ts";
 import type { BlockReader } from "./read-blocks.ts";
 
 export type HeadFollower = {
@@ -28,112 +28,46 @@ type FollowOptions = {
 
 /** Between two questions for the head: without a websocket, and with one that announces. */
 const pollMs = { least: 200, most: 1_500, announced: 4_000 };
-const remembered = 512;
-const reconnectMs = 2_000;
 /** How often in a row all nodes must tell of a lower head of another branch: one that lags tells of an old block of ours. */
-const lowerForkReports = 3;
+const lowerForkReports = { known: 3, unknown: 30 };
 const readForMs = 5_000;
 const oldestAnnouncementMs = 3_000;
-
-/** What a node last said. */
-type Report = { number: number; hash: Hex };
 
 /**
  * Follows the newest block of a chain's nodes. A node that lags is told from a fork: its head is a block of the branch
  * that is followed. A head counts once its logs are there.
  */
 export function followHeads(options: FollowOptions): HeadFollower {
-  const { pool, blocks, signal, onWaiting } = options;
-  const reports = new Map<Node | "websocket", Report>();
-  const hashes = new Map<number, Hex>();
+  const { blocks, signal, onWaiting } = options;
+  const branch = openBranch(blocks, readForMs);
+  const reports = openReports(branch);
   const listeners = new Set<(head: RpcBlock) => void>();
   let head: RpcBlock | null = null;
-  let forkReports = 0;
-  let blockMs = pollMs.most;
-  let announcedAt = Number.NEGATIVE_INFINITY;
   let onFirst = (_: RpcBlock) => {};
   const first = new Promise<RpcBlock>((resolve) => {
     onFirst = resolve;
   });
-
-  const adopt = async (report: Report): Promise<void> => {
-    const block = await blocks.byHash(report.hash, true, readForMs);
+  const adopt = async ({ hash }: HeadReport): Promise<void> => {
+    const block = await blocks.byHash(hash, true, readForMs);
     await blocks.logsOf(block, readForMs);
-    await linkBack(block);
-    if (head !== null && Number(block.number) > Number(head.number)) {
-      const seconds = Number(block.timestamp) - Number(head.timestamp);
-      blockMs = (seconds * 1_000) / (Number(block.number) - Number(head.number)) || blockMs;
-    }
+    await branch.follow(block);
+    reports.adopted(head, block);
     head = block;
-    forkReports = 0;
     onFirst(block);
     for (const listener of listeners) listener(block);
   };
-  /** Corrects the hashes of the branch below a head, down to where they are right or not known. */
-  const linkBack = async (block: RpcBlock): Promise<void> => {
-    const number = Number(block.number);
-    for (const height of hashes.keys()) {
-      if (height > number || height <= number - remembered) hashes.delete(height);
-    }
-    hashes.set(number, block.hash);
-    for (let child = block; Number(child.number) > 0; ) {
-      const height = Number(child.number) - 1;
-      const known = hashes.get(height);
-      if (known === child.parentHash) return;
-      hashes.set(height, child.parentHash);
-      if (known === undefined) return;
-      child = await blocks.byHash(child.parentHash, false, readForMs);
-    }
-  };
-  /** Whether a head that is not higher is to be followed: it is of another branch, which no node contradicts. */
-  const isFork = (best: Report, current: RpcBlock): boolean => {
-    const known = hashes.get(best.number);
-    // A node that lags tells of an older block of this branch.
-    if (known === best.hash) return false;
-    if ([...reports.values()].some(({ hash }) => hash === current.hash)) return false;
-    forkReports += 1;
-    if (best.number === Number(current.number)) return true;
-    return forkReports >= (known === undefined ? 10 : 1) * lowerForkReports;
-  };
   const consider = async (): Promise<void> => {
-    const best = bestOf(reports);
-    if (best === null || head?.hash === best.hash) return;
-    if (head !== null && best.number <= Number(head.number) && !isFork(best, head)) return;
+    const next = reports.next(head);
+    if (next === null) return;
     try {
-      await adopt(best);
+      await adopt(next);
       onWaiting(null);
     } catch (error) {
       if (signal.aborted) return;
-      onWaiting(`block ${best.number}: ${error instanceof Error ? error.message : error}`);
+      onWaiting(`block ${next.number}: ${error instanceof Error ? error.message : error}`);
     }
   };
-  const considerInTurn = openTurns(consider);
-  const report = (node: Node | "websocket", block: Report) => {
-    reports.set(node, block);
-    // It tells of each block once: of an old one nothing is known any more.
-    const isOld = performance.now() - announcedAt > Math.max(2 * blockMs, oldestAnnouncementMs);
-    if (isOld) reports.delete("websocket");
-    considerInTurn();
-  };
-  for (const node of pool.nodes) {
-    void poll(
-      options,
-      node,
-      (block) => report(node, block),
-      () => {
-        const isAnnounced = performance.now() - announcedAt < Math.max(2 * blockMs, pollMs.least);
-        return isAnnounced
-          ? pollMs.announced
-          : Math.min(Math.max(blockMs / 8, pollMs.least), pollMs.most);
-      },
-    );
-  }
-  if (options.wsUrl !== null) {
-    void subscribe(options.wsUrl, signal, (block) => {
-      announcedAt = performance.now();
-      report("websocket", block);
-    });
-  }
+  listenToNodes(options, reports, openTurns(consider));
   return {
     head: () => head,
     first,
@@ -141,16 +75,76 @@ export function followHeads(options: FollowOptions): HeadFollower {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    hashAt: (number) => hashes.get(number),
+    hashAt: branch.hashAt,
   };
 }
 
-function bestOf(reports: ReadonlyMap<unknown, Report>): Report | null {
-  let best: Report | null = null;
-  for (const report of reports.values()) {
-    if (best === null || report.number > best.number) best = report;
+function listenToNodes(
+  { pool, wsUrl, signal }: FollowOptions,
+  reports: HeadReports,
+  consider: () => void,
+): void {
+  const listen = (source: Node | "websocket") => (report: HeadReport) => {
+    reports.take(source, report);
+    consider();
+  };
+  for (const node of pool.nodes) {
+    void pollHead(pool, node, { report: listen(node), everyMs: reports.pauseMs, signal });
   }
-  return best;
+  if (wsUrl !== null) void subscribeHeads(wsUrl, signal, listen("websocket"));
+}
+
+type HeadReports = {
+  take(source: Node | "websocket", report: HeadReport): void;
+  /** The head that is to be followed in place of this one; null: none. */
+  next(head: RpcBlock | null): HeadReport | null;
+  adopted(before: RpcBlock | null, head: RpcBlock): void;
+  /** Until a node is to be asked again. */
+  pauseMs(): number;
+};
+
+function openReports(branch: Branch): HeadReports {
+  const reports = new Map<Node | "websocket", HeadReport>();
+  let forkReports = 0;
+  let blockMs = pollMs.most;
+  let announcedAt = Number.NEGATIVE_INFINITY;
+  const isOlderThan = (leastMs: number) =>
+    performance.now() - announcedAt > Math.max(2 * blockMs, leastMs);
+  /** Whether a head that is not higher is of another branch, which no node contradicts. */
+  const isFork = (report: HeadReport, head: RpcBlock): boolean => {
+    const known = branch.hashAt(report.number);
+    const isFollowed = [...reports.values()].some(({ hash }) => hash === head.hash);
+    // A node that lags tells of an older block of this branch.
+    if (known === report.hash || isFollowed) return false;
+    forkReports += 1;
+    if (report.number === Number(head.number)) return true;
+    return forkReports >= lowerForkReports[known === undefined ? "unknown" : "known"];
+  };
+  return {
+    take(source, report) {
+      reports.set(source, report);
+      if (source === "websocket") announcedAt = performance.now();
+      // It tells of each block once: of an old one nothing is known any more.
+      else if (isOlderThan(oldestAnnouncementMs)) reports.delete("websocket");
+    },
+    next(head) {
+      const best = [...reports.values()].toSorted((a, b) => b.number - a.number)[0] ?? null;
+      if (best === null || head === null) return best;
+      if (best.hash === head.hash) return null;
+      return best.number > Number(head.number) || isFork(best, head) ? best : null;
+    },
+    adopted(before, head) {
+      forkReports = 0;
+      const blocks = Number(head.number) - Number(before?.number ?? head.number);
+      const seconds = Number(head.timestamp) - Number(before?.timestamp ?? head.timestamp);
+      if (blocks > 0 && seconds > 0) blockMs = (seconds * 1_000) / blocks;
+    },
+    pauseMs() {
+      if (forkReports > 0) return pollMs.least;
+      if (!isOlderThan(pollMs.least)) return pollMs.announced;
+      return Math.min(Math.max(blockMs / 8, pollMs.least), pollMs.most);
+    },
+  };
 }
 
 /** Runs one after the other; what is called while it runs runs once more after it. */
@@ -169,76 +163,4 @@ function openTurns(run: () => Promise<void>): () => void {
     isDue = true;
     if (!running) void next();
   };
-}
-
-async function poll(
-  { pool, signal }: FollowOptions,
-  node: Node,
-  report: (block: Report) => void,
-  everyMs: () => number,
-): Promise<void> {
-  const latest = { method: "eth_getBlockByNumber", params: ["latest", false] };
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      report(
-        await pool.askOne(node, {
-          calls: [latest],
-          accept: ([answer]) => reportOf(resultOf(answer)),
-        }),
-      );
-      failures = 0;
-    } catch {
-      failures += 1;
-    }
-    await delay(Math.min(everyMs() * 2 ** Math.min(failures, 4), 5_000), undefined, {
-      signal,
-    }).catch(() => {});
-  }
-}
-
-function reportOf(result: unknown): Report {
-  const { number, hash } = (result ?? {}) as { number?: Hex; hash?: Hex };
-  if (typeof number !== "string" || typeof hash !== "string") throw new Error("no block");
-  return { number: Number(number), hash };
-}
-
-async function subscribe(
-  url: string,
-  signal: AbortSignal,
-  report: (block: Report) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    await listenOnce(url, signal, report);
-    await delay(reconnectMs, undefined, { signal }).catch(() => {});
-  }
-}
-
-function listenOnce(
-  url: string,
-  signal: AbortSignal,
-  report: (block: Report) => void,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = new WebSocket(url, { handshakeTimeout: 5_000 });
-    const end = () => socket.terminate();
-    signal.addEventListener("abort", end, { once: true });
-    socket.on("error", () => {});
-    socket.once("close", () => {
-      signal.removeEventListener("abort", end);
-      resolve();
-    });
-    socket.once("open", () => {
-      const method = "eth_subscribe";
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: ["newHeads"] }));
-    });
-    socket.on("message", (data) => {
-      try {
-        const message = JSON.parse(`${data}`);
-        if (message.method === "eth_subscription") report(reportOf(message.params?.result));
-      } catch {
-        // Not an announcement: polls go on.
-      }
-    });
-  });
 }

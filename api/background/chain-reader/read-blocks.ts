@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type Hex, numberToHex } from "viem";
-import { RpcFailure } from "../chain/rpc.ts";
+import { RpcFailure, type RpcResponse } from "../chain/rpc.ts";
 import {
   areReceiptsOf,
   bloomOf,
@@ -35,8 +35,8 @@ const kept = { blocks: 600, logs: 400, headers: 2_000 };
 const recentMs = 5_000;
 const answerForMs = 60_000;
 const headersOfRequest = 50;
-/** Blocks in a row whose proof fails before the chain counts as one that does not allow it. */
-const unprovable = 3;
+/** Failures, and no proof ever, before the chain counts as one that does not allow it. */
+const unprovable = 8;
 
 export function openBlockReader(pool: NodePool): BlockReader {
   const blocks = new LRUCache<Hex, RpcBlock>({ max: kept.blocks });
@@ -53,7 +53,12 @@ export function openBlockReader(pool: NodePool): BlockReader {
     if (wanted.number !== undefined && Number(block.number) !== wanted.number) {
       throw new RpcFailure(`it answers another block than ${wanted.number}`);
     }
-    if (!proofs.holds("headers", block.hash, isHashOfHeader(block))) {
+    if (
+      !proofs.holds(
+        "headers",
+        isProved(() => isHashOfHeader(block)),
+      )
+    ) {
       throw new RpcFailure(`the hash of block ${Number(block.number)} is not that of its header`);
     }
     return block;
@@ -77,22 +82,21 @@ export function openBlockReader(pool: NodePool): BlockReader {
       return keep(await pool.ask({ calls: [call], accept: accept as never, forMs }), whole);
     },
     async byNumbers(numbers) {
-      const open = numbers.filter((number) => !recent.has(number));
-      for (let start = 0; start < open.length; start += headersOfRequest) {
-        const part = open.slice(start, start + headersOfRequest);
-        const calls = part.map((number) => ({
-          method: "eth_getBlockByNumber",
-          params: [numberToHex(number), false],
-        }));
-        const accept = (answers: readonly never[]) =>
-          answers.map((answer, nth) =>
-            acceptBlock(resultOf(answer), { number: part[nth] as number }),
-          );
-        const accepted = await pool.ask({ calls, accept: accept as never, forMs: answerForMs });
-        for (const block of accepted as RpcBlock[])
-          recent.set(Number(block.number), keep(block, false));
+      const until = performance.now() + answerForMs;
+      const read = new Map<number, RpcBlock>();
+      for (let open = numbers; open.length > 0; open = numbers.filter((one) => !read.has(one))) {
+        const known = open.flatMap((number) => recent.get(number) ?? []);
+        const part = open.slice(0, headersOfRequest);
+        const accept = (answers: readonly RpcResponse[]) => acceptSome(answers, part, acceptBlock);
+        const forMs = Math.max(0, until - performance.now());
+        const blocks =
+          known.length > 0 ? known : await pool.ask({ calls: part.map(headerCall), accept, forMs });
+        for (const block of blocks) {
+          read.set(Number(block.number), keep(block, false));
+          if (known.length === 0) recent.set(Number(block.number), block);
+        }
       }
-      return numbers.map((number) => recent.get(number) as RpcBlock);
+      return numbers.map((number) => read.get(number) as RpcBlock);
     },
     logsOf(block, forMs = answerForMs) {
       const known = logs.get(block.hash);
@@ -107,24 +111,49 @@ export function openBlockReader(pool: NodePool): BlockReader {
   };
 }
 
+const headerCall = (number: number) => ({
+  method: "eth_getBlockByNumber",
+  params: [numberToHex(number), false],
+});
+
+/** The blocks that a node has, at least one. Throws `RpcFailure` when none can be believed. */
+function acceptSome(
+  answers: readonly RpcResponse[],
+  numbers: readonly number[],
+  acceptBlock: (result: unknown, wanted: { number?: number }) => RpcBlock,
+): RpcBlock[] {
+  const blocks: RpcBlock[] = [];
+  let failure: unknown;
+  answers.forEach((answer, nth) => {
+    const number = numbers[nth];
+    try {
+      if (number !== undefined) blocks.push(acceptBlock(resultOf(answer), { number }));
+    } catch (error) {
+      failure = error;
+    }
+  });
+  if (blocks.length === 0) throw failure;
+  return blocks;
+}
+
 type Proofs = {
   ofChain: ProofsOfChain;
   /** Whether an answer stands: its proof holds, or the chain is one that does not allow it. */
-  holds(kind: keyof ProofsOfChain, block: Hex, isProved: boolean): boolean;
+  holds(kind: keyof ProofsOfChain, isProved: boolean): boolean;
 };
 
 function openProofs(): Proofs {
   const ofChain: ProofsOfChain = { headers: null, receipts: null, blooms: null };
-  const failed = { headers: new Set<Hex>(), receipts: new Set<Hex>(), blooms: new Set<Hex>() };
+  const failures = { headers: 0, receipts: 0, blooms: 0 };
   return {
     ofChain,
-    holds(kind, block, isProved) {
+    holds(kind, isProved) {
       if (isProved) ofChain[kind] = true;
       else if (ofChain[kind] === null) {
-        failed[kind].add(block);
-        if (failed[kind].size >= unprovable) ofChain[kind] = false;
+        failures[kind] += 1;
+        if (failures[kind] >= unprovable) ofChain[kind] = false;
       }
-      return isProved || ofChain[kind] !== true;
+      return isProved || ofChain[kind] === false;
     },
   };
 }
@@ -183,14 +212,15 @@ function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): reado
   if (
     !proofs.holds(
       "receipts",
-      block.hash,
       isProved(() => areReceiptsOf(block, receipts)),
     )
   ) {
     throw new RpcFailure(`the receipts of block ${Number(block.number)} are not those of its root`);
   }
   if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
-  return receipts.flatMap(({ logs }) => logs);
+  const logs = receipts.flatMap((receipt) => receipt.logs);
+  if (bloomOf(logs) === block.logsBloom.toLowerCase()) proofs.holds("blooms", true);
+  return logs;
 }
 
 /** What a node answers may have any shape. */
@@ -212,7 +242,7 @@ function logsByBloom(proofs: Proofs, block: RpcBlock, result: unknown): readonly
   const indexes = logs.map(({ logIndex }) => Number(logIndex)).sort((a, b) => a - b);
   const hasGap = indexes.some((index, nth) => index !== (indexes[0] ?? 0) + nth);
   const isBloom = isProved(() => bloomOf(logs) === block.logsBloom.toLowerCase());
-  if (!proofs.holds("blooms", block.hash, isBloom && !hasGap)) {
+  if (!proofs.holds("blooms", isBloom && !hasGap)) {
     throw new RpcFailure(
       `the logs of block ${Number(block.number)} do not make the bloom of its header`,
     );

@@ -86,31 +86,42 @@ async function readSettled(
 type Part = { logs: RpcLog[]; to: number };
 
 async function readPart(reader: RangeReader, filter: LogsFilter, range: BlockRange): Promise<Part> {
-  const { from } = range;
   const until = performance.now() + answerForMs;
   for (;;) {
-    await proveHistory(reader, from);
-    const failures: string[] = [];
-    const nodes = reader.pool.nodes.filter((node) => !lacksLogs(node, from));
-    for (const node of nodes) {
-      try {
-        return await readFrom(reader, node, filter, range);
-      } catch (error) {
-        if (!(error instanceof RpcFailure)) throw error;
-        failures.push(error.message);
-      }
-    }
+    await proveHistory(reader, range.from);
+    const nodes = reader.pool.nodes.filter((node) => !lacksLogs(node, range.from));
+    const part = await readFromAny(reader, nodes, filter, range);
+    if ("logs" in part) return part;
     // A block of more logs than nodes answer at once, or one of which they have receipts alone.
     if (nodes.every((node) => node.logsWidth < 1)) {
       for (const node of nodes) node.logsWidth = 1;
-      return { logs: await readByBlocks(reader, filter, { from, to: from }), to: from };
+      const block = { from: range.from, to: range.from };
+      return { logs: await readByBlocks(reader, filter, block), to: range.from };
     }
     if (performance.now() > until) {
-      const reasons = failures.slice(0, 5).join("; ");
-      throw new RpcFailure(`no node answers the logs from block ${from} on: ${reasons}`);
+      const reasons = part.failures.slice(0, 5).join("; ");
+      throw new RpcFailure(`no node answers the logs from block ${range.from} on: ${reasons}`);
     }
     await delay(pauseMs);
   }
+}
+
+async function readFromAny(
+  reader: RangeReader,
+  nodes: readonly Node[],
+  filter: LogsFilter,
+  range: BlockRange,
+): Promise<Part | { failures: string[] }> {
+  const failures: string[] = [];
+  for (const node of nodes) {
+    try {
+      return await readFrom(reader, node, filter, range);
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      failures.push(error.message);
+    }
+  }
+  return { failures };
 }
 
 /** From one node. Throws `RpcFailure`, and asks for fewer blocks the next time where the node refused. */

@@ -27,6 +27,8 @@ const firstBatch = 101;
 /** A node that takes few calls at once, or none, names its chain this often, and not in each request. */
 const nameEveryMs = 30_000;
 const smallBatch = 10;
+/** Of what stands before a node; they say nothing of what was asked. */
+const gatewayFaults = new Set([502, 503, 504]);
 const rest = { firstMs: 250, mostMs: 8_000 };
 
 const limitsByUrl = new Map<string, NodeLimits>();
@@ -130,6 +132,7 @@ async function post(
   });
   const text = await readBounded(response, maxBytes);
   if (response.status === 429) beginRest(url, response.headers.get("retry-after"));
+  if (gatewayFaults.has(response.status)) throw new RpcFailure(`HTTP ${response.status}`);
   const answers = parseAnswers(text, calls.length);
   if (answers === null || (!response.ok && calls.length > 1)) {
     throw new UnusableAnswer(

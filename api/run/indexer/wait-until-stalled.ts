@@ -18,39 +18,47 @@ const stalledAfterMs = { live: 15_000, backfill: 60_000 };
 
 /**
  * Resolves with a reason when Ponder has not advanced although the chain's head is ahead of it: for 15 s while it follows
- * new blocks, and for a minute, without a range of history or an event stored, before. Never resolves otherwise: a chain
- * without new blocks is not a stall, nor is one whose nodes do not answer.
+ * new blocks; before, for a minute without an event or a range of history stored, nor anything asked of the reader. Never
+ * resolves otherwise: a chain without new blocks is not a stall, nor is one whose nodes do not answer.
  */
 export async function waitUntilStalled(
   db: Database,
   watched: Watched,
   signal: AbortSignal,
 ): Promise<string> {
-  const { reader, indexer, isLive } = watched;
   let last = { progress: "", at: performance.now() };
   while (!signal.aborted) {
     await sleep(pollMs, signal);
-    const head = reader.heads.head();
-    const wasLive = isLive();
-    const indexed = (await readIndexedBlocks(db, reader.chainId, indexer).catch(() => null))
-      ?.indexed.number;
-    const progress = wasLive
-      ? `${indexed}`
-      : await readBackfill(db, watched).catch(() => undefined);
-    if (head === null || progress === undefined) continue;
-    const isAtHead = wasLive && indexed !== undefined && indexed >= Number(head.number);
-    const isWaiting =
-      reader.waiting() !== null || reader.pool.nodes.every(({ fault }) => fault !== null);
-    if (progress !== last.progress || isAtHead || isWaiting)
-      last = { progress, at: performance.now() };
-    else if (performance.now() - last.at > stalledAfterMs[wasLive ? "live" : "backfill"]) {
-      return `Ponder stalled at block ${indexed ?? "none"}, chain head is ${Number(head.number)}`;
+    const wasLive = watched.isLive();
+    const progress = await readProgress(db, watched, wasLive).catch(() => null);
+    // Null: there is nothing that it should do, or the database does not say.
+    if (progress === null || progress !== last.progress) {
+      last = { progress: progress ?? "", at: performance.now() };
+    } else if (performance.now() - last.at > stalledAfterMs[wasLive ? "live" : "backfill"]) {
+      const head = Number(watched.reader.heads.head()?.number);
+      return `Ponder stalled, its progress is ${progress}, and the chain's head ${head}`;
     }
   }
   return new Promise(() => {});
 }
 
-/** Changes with each range of history that Ponder has read, and with each of its commits. */
+/** A text that changes with what Ponder does; null when it need not do anything. */
+async function readProgress(
+  db: Database,
+  watched: Watched,
+  isLive: boolean,
+): Promise<string | null> {
+  const { reader, indexer } = watched;
+  const head = reader.heads.head();
+  if (head === null || reader.waiting() !== null) return null;
+  if (!isLive) return readBackfill(db, watched);
+  const { indexed } = (await readIndexedBlocks(db, reader.chainId, indexer)) ?? { indexed: null };
+  return indexed !== null && indexed.number >= Number(head.number)
+    ? null
+    : `block ${indexed?.number ?? "none"}`;
+}
+
+/** Changes with each range of history that Ponder has read, each of its commits, and each thing that it asks. */
 async function readBackfill(db: Database, { reader, schema }: Watched): Promise<string> {
   const { rows } = await sql<{ intervals: string | null; checkpoint: string | null }>`
     select
@@ -58,5 +66,5 @@ async function readBackfill(db: Database, { reader, schema }: Watched): Promise<
        from ponder_sync.intervals where chain_id = ${reader.chainId}) as intervals,
       (select max(latest_checkpoint) from ${sql.table(`${schema}._ponder_checkpoint`)}) as checkpoint
   `.execute(db);
-  return `${rows[0]?.intervals} ${rows[0]?.checkpoint}`;
+  return `history ${rows[0]?.intervals}, event ${rows[0]?.checkpoint}, request ${reader.requests()}`;
 }

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  type ChainReader,
+  openChainReader,
+} from "../../../api/background/chain-reader/chain-reader.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "../../reliability/chain/provable-chain.ts";
+import { type Faults, noFaults } from "../../reliability/node/faults.ts";
+import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
+import type { FaultyNode } from "../../reliability/node/node-state.ts";
+
+type World = { chain: ProvableChain; nodes: FaultyNode[]; reader: ChainReader };
+
+let ending = new AbortController();
+let open: FaultyNode[] = [];
+afterEach(async () => {
+  ending.abort();
+  await Promise.all(open.map((node) => node.close()));
+  open = [];
+  ending = new AbortController();
+});
+
+async function openWorld(faults: readonly Partial<Faults>[], blocks = 900): Promise<World> {
+  const chain = growChain(usualBlocks(blocks));
+  const nodes = await Promise.all(faults.map((_, nth) => startFaultyNode(chain, nth + 1)));
+  open = nodes;
+  nodes.forEach((node, nth) => {
+    node.faults = { ...noFaults(), ...faults[nth] };
+  });
+  const [{ wsUrl } = { wsUrl: null }] = nodes;
+  const reader = openChainReader({
+    ...{ chainId: 1, rpcUrls: nodes.map(({ url }) => url), wsUrl, logsBlockRange: null },
+    signal: ending.signal,
+  });
+  await reader.heads.first;
+  return { chain, nodes, reader };
+}
+
+/** What the chain holds of a range, by place. */
+const placesOf = (chain: ProvableChain): string[] =>
+  chain
+    .blocks()
+    .flatMap(({ hash, transactions }) =>
+      transactions.flatMap(({ logs }) => logs).map((_, logIndex) => `${hash} ${logIndex}`),
+    );
+
+async function readPlaces({ chain, reader }: World): Promise<string[]> {
+  const to = chain.head().number;
+  const logs = await reader.logs({}, { from: chain.blocks()[0]?.number ?? 0, to });
+  return logs.map(({ blockHash, logIndex }) => `${blockHash} ${Number(logIndex)}`);
+}
+
+/** Faults of which nothing may be seen in an answer. */
+const faults: Record<string, Partial<Faults>> = {
+  well: {},
+  "every log twice, by range and by block": { doubled: { ranges: true, byHash: true } },
+  "every other request for logs reaches a node that is 60 blocks behind": {
+    lag: { blocks: 60, share: 0.5, of: "logs", beyondHead: "empty" },
+  },
+  "every other request reaches a node that is 400 blocks behind": {
+    lag: { blocks: 400, share: 0.5, of: "all", beyondHead: "empty" },
+  },
+  "a range is answered with nothing, once": {
+    hidden: { from: 1_000_100, to: 1_000_200, timesLeft: 1 },
+  },
+  "at most 7 logs an answer, in unknown words": {
+    caps: { blocks: 100, results: 7, errors: [{ code: -32_005, message: "no way" }] },
+  },
+  "one log an answer: less than a block has": {
+    caps: { blocks: 1, results: 1, errors: [{ code: -32_005, message: "too much" }] },
+  },
+  "three calls in a batch": { largestBatch: 3 },
+  "no batches": { largestBatch: 0 },
+  "answers near to JSON-RPC": {
+    form: { errorNull: true, textIds: true, reversed: true, noVersion: true },
+  },
+  "a fifth of requests fails": { http: { fault: "502", share: 0.2, of: "all" } },
+  "a third of blocks is null": { nullBlocks: 0.3 },
+  "no receipts": { receipts: "unknown" },
+};
+
+describe("the logs of a range through the reader", () => {
+  it.each(Object.entries(faults))("are all and each once: %s", async (_, fault) => {
+    const world = await openWorld([fault]);
+    expect(await readPlaces(world)).toEqual(placesOf(world.chain));
+  });
+
+  it("come from the node that has old history, where another has none", async () => {
+    const pruned = { below: 1_000_500, answer: "empty" } as const;
+    const world = await openWorld([{ pruned }, {}]);
+    expect(await readPlaces(world)).toEqual(placesOf(world.chain));
+  });
+
+  it("are refused, with the reason, where the only node has no old history", async () => {
+    const pruned = { below: 1_000_500, answer: "empty" } as const;
+    const world = await openWorld([{ pruned }]);
+    const reading = readPlaces(world);
+    const { nodes, reader } = world;
+    await expect.poll(() => reader.pool.nodes[0]?.fault).toMatch(/no logs of block|receipts/);
+    const [node] = nodes;
+    if (node) node.faults = noFaults();
+    expect(await reading).toEqual(placesOf(world.chain));
+  });
+});
+
+describe("the newest block through the reader", () => {
+  const caughtUp = ({ chain, reader }: World) =>
+    expect.poll(() => reader.heads.head()?.hash, { timeout: 20_000 }).toBe(chain.head().hash);
+
+  it.each([
+    [
+      "a node that is 3 blocks behind half of the time",
+      { lag: { blocks: 3, share: 0.5, of: "all", beyondHead: "empty" } },
+    ],
+    ["a websocket that is quiet", { socket: "quiet" }],
+    ["a websocket that is refused", { socket: "refused" }],
+    ["altered logs half of the time", { altered: 0.5 }],
+  ] as const)("is found, and never goes back: %s", async (_, fault) => {
+    const world = await openWorld([fault as Partial<Faults>], 50);
+    const numbers: number[] = [];
+    world.reader.heads.listen(({ number }) => numbers.push(Number(number)));
+    for (let block = 0; block < 5; block += 1) {
+      world.chain.add(usualBlocks(1));
+      await caughtUp(world);
+    }
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  });
+
+  it.each([
+    ["of the same length", 3, 3],
+    ["that is shorter", 6, 3],
+    ["that is longer", 2, 9],
+  ])("follows a branch %s", async (_, depth, blocks) => {
+    const world = await openWorld([{}], 50);
+    await caughtUp(world);
+    world.chain.replace(depth, usualBlocks(blocks));
+    await caughtUp(world);
+    expect(world.reader.heads.hashAt(world.chain.head().number)).toBe(world.chain.head().hash);
+  });
+
+  it("waits, and says why, while its logs are not all there", async () => {
+    const world = await openWorld([{}], 50);
+    const [node] = world.nodes;
+    const before = world.chain.head().hash;
+    if (node) node.faults = { ...noFaults(), hasNoLogs: true, receipts: "unknown" };
+    world.chain.add(usualBlocks(1));
+    await expect.poll(() => world.reader.waiting()?.reason, { timeout: 20_000 }).toMatch(/bloom/);
+    expect(world.reader.heads.head()?.hash).toBe(before);
+    if (node) node.faults = noFaults();
+    await caughtUp(world);
+    await expect.poll(() => world.reader.waiting()).toBeNull();
+  });
+});
