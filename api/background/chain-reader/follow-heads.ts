@@ -27,7 +27,7 @@ type FollowOptions = {
 };
 
 /** Between two questions for the head: without a websocket, and with one that announces. */
-const pollMs = { least: 200, most: 1_500, announced: 4_000 };
+const pollMs = { least: 200, most: 1_500, announced: 1_000, mostAnnounced: 4_000 };
 /** How often in a row all nodes must tell of a lower head of another branch: one that lags tells of an old block of ours. */
 const lowerForkReports = { known: 3, unknown: 30 };
 const readForMs = 5_000;
@@ -141,7 +141,9 @@ function openReports(branch: Branch): HeadReports {
     },
     pauseMs() {
       if (forkReports > 0) return pollMs.least;
-      if (!isOlderThan(pollMs.least)) return pollMs.announced;
+      if (!isOlderThan(pollMs.least)) {
+        return Math.min(Math.max(blockMs / 4, pollMs.announced), pollMs.mostAnnounced);
+      }
       return Math.min(Math.max(blockMs / 8, pollMs.least), pollMs.most);
     },
   };

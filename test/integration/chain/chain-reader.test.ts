@@ -141,6 +141,17 @@ describe("the newest block through the reader", () => {
     expect(world.reader.heads.hashAt(world.chain.head().number)).toBe(world.chain.head().hash);
   });
 
+  it("answers no height with a block of another branch, where many blocks came at once", async () => {
+    const world = await openWorld([{}], 50);
+    world.chain.add(usualBlocks(20));
+    await caughtUp(world);
+    world.chain.replace(40, usualBlocks(41));
+    await caughtUp(world);
+    for (const { number, hash } of world.chain.blocks()) {
+      expect([undefined, hash]).toContain(world.reader.heads.hashAt(number));
+    }
+  });
+
   it("waits, and says why, while its logs are not all there", async () => {
     const world = await openWorld([{}], 50);
     const [node] = world.nodes;

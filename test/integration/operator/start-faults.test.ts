@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launch } from "../../../api/run/programs/program.ts";
 import { findFreePort } from "../../../api/run/free-port.ts";
 import { startPostgres } from "../../../api/run/postgres/embedded.ts";
 import { writeStarting } from "../../../api/run/supervisor/installation.ts";
@@ -34,7 +35,7 @@ const settings = async (more: Record<string, string>) => ({
 });
 
 async function start(more: Record<string, string>, ...args: string[]): Promise<ChildProcess> {
-  return spawn(process.execPath, [inject("programs").service, ...args], {
+  return spawn(process.execPath, launch("service", ...args), {
     cwd: resolve(import.meta.dirname, "../../.."),
     env: await settings(more),
     stdio: ["ignore", "pipe", "pipe"],
