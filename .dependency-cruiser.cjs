@@ -132,8 +132,8 @@ module.exports = {
     only(
       "api-stays-inside",
       "^api/",
-      ["^api/", "^projections/", "^abis/", "^ponder\\.schema\\.ts$"],
-      "nothing imports devnet, src or test",
+      ["^api/", "^projections/", "^abis/", "^ponder\\.schema\\.ts$", "^src/settings\\.ts$"],
+      "nothing imports devnet, test or what Ponder runs but its settings",
     ),
     only(
       "sdk-stands-alone",

@@ -18,7 +18,9 @@ export function openBranch(blocks: BlockReader, readForMs: number): Branch {
     hashAt: (number) => hashes.get(number),
     async follow(head) {
       const number = Number(head.number);
-      const below = [...hashes].filter(([height]) => height < number && height > number - remembered);
+      const below = [...hashes].filter(
+        ([height]) => height < number && height > number - remembered,
+      );
       const next = new Map([...below, [number, head.hash]]);
       let child: RpcBlock | null = head;
       while (child !== null) {

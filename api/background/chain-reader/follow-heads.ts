@@ -34,8 +34,8 @@ const readForMs = 5_000;
 const oldestAnnouncementMs = 3_000;
 
 /**
- * Follows the newest block of a chain's nodes. A node that lags is told from a fork: its head is a block of the branch
- * that is followed. A head counts once its logs are there.
+ * Follows the newest block of a chain's nodes. A node that lags is no fork: its head is a block of the branch that is
+ * followed. A head counts once its logs are there.
  */
 export function followHeads(options: FollowOptions): HeadFollower {
   const { blocks, signal, onWaiting } = options;

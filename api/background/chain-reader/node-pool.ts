@@ -24,7 +24,7 @@ export type Node = {
 /** Reads an answer. Throws `RpcFailure` with the reason when the answer cannot be believed: another node is asked. */
 type Acceptance<Value> = (answers: readonly RpcResponse[], node: Node) => Value | Promise<Value>;
 
-export type Question<Value> = {
+type Question<Value> = {
   calls: readonly RpcCall[];
   accept: Acceptance<Value>;
   /** Nodes that are not asked. */

@@ -25,7 +25,7 @@ export type BlockReader = {
 };
 
 /** Null until a block showed it. A proof that never held is one that the chain does not allow. */
-export type ProofsOfChain = {
+type ProofsOfChain = {
   headers: boolean | null;
   receipts: boolean | null;
   blooms: boolean | null;

@@ -134,14 +134,14 @@ async function post(
   if (response.status === 429) beginRest(url, response.headers.get("retry-after"));
   if (gatewayFaults.has(response.status)) throw new RpcFailure(`HTTP ${response.status}`);
   const answers = parseAnswers(text, calls.length);
-  if (answers === null || (!response.ok && calls.length > 1)) {
-    throw new UnusableAnswer(
-      response.ok
-        ? `the response is not JSON-RPC${text === "" ? "" : `: ${text.slice(0, 200)}`}`
-        : `HTTP ${response.status}${/[<]/.test(text) ? "" : ` ${text.slice(0, 200)}`}`.trim(),
-    );
-  }
+  // A single call may be answered with an error and a status that says so, too.
+  if (answers === null || (!response.ok && calls.length > 1)) throw unusable(response, text);
   return answers;
+}
+
+function unusable({ ok, status }: Response, text: string): UnusableAnswer {
+  const said = /[<]/.test(text) ? "" : ` ${text.slice(0, 200)}`.trimEnd();
+  return new UnusableAnswer(ok ? `the response is not JSON-RPC${said}` : `HTTP ${status}${said}`);
 }
 
 /** @throws RpcFailure always. */

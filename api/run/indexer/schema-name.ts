@@ -26,7 +26,7 @@ function decoderFiles(): string[] {
   return ["ponder.config.ts", "ponder.schema.ts", ...handlers].toSorted();
 }
 
-export function ponderVersion(): string {
+function ponderVersion(): string {
   const manifest = join(ponderDirectory, "package.json");
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
 }
