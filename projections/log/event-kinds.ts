@@ -10,6 +10,19 @@ const seaportOrders = {
   CounterIncremented: "counter_incremented",
 } as const;
 
+const metadataChanges = {
+  MetadataUpdate: "metadata_changed",
+  BatchMetadataUpdate: "metadata_changed",
+  URI: "metadata_changed",
+  ContractURIUpdated: "metadata_changed",
+  TraitUpdated: "metadata_changed",
+  TraitUpdatedRange: "metadata_changed",
+  TraitUpdatedRangeUniformValue: "metadata_changed",
+  TraitUpdatedList: "metadata_changed",
+  TraitUpdatedListUniformValue: "metadata_changed",
+  TraitMetadataURIUpdated: "metadata_changed",
+} as const;
+
 /** Kinds of the events whose arguments have columns of their own, by source and name. Others are `exchange_event`. */
 export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKind>>>> = {
   Erc721: { Transfer: "erc721_transfer", ConsecutiveTransfer: "erc721_consecutive_transfer" },
@@ -31,6 +44,7 @@ export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKin
     PunkTransfer: "erc721_transfer",
     PunkBidEntered: "bid_entered",
   },
+  MetadataUpdates: metadataChanges,
   Conduit: { ChannelUpdated: "channel_updated" },
   Seaport: seaportOrders,
   SeaportLegacy: seaportOrders,

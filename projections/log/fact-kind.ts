@@ -9,6 +9,7 @@ export const factKind = {
   erc721_transfer: 10,
   erc721_consecutive_transfer: 11,
   erc1155_transfer: 12,
+  metadata_changed: 13,
 
   approval_for_all: 20,
   erc20_approval: 21,

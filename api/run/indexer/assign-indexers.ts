@@ -13,9 +13,12 @@ import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import {
   addableExchanges,
+  collectionEvents,
   coreProtocol,
   declaredCollections,
-  transferSources,
+  hasMetadataEvents,
+  metadataEvents,
+  metadataSourceName,
 } from "./indexed-sources.ts";
 
 export type Assignment = {
@@ -55,6 +58,7 @@ export async function assignIndexers(db: Database, assignment: Assignment): Prom
     const declared = [
       ...exchangeSources(chain),
       ...(declaredCollections(chain, curated) ?? []).map(collectionSource),
+      ...metadataSources(chain, known),
     ];
     await updateKnown(session, chainId, known, new Set(declared.map(({ source }) => source)));
     const knownNames = new Set(known.map(({ source }) => source));
@@ -98,8 +102,14 @@ function placeSources(
     isFirst && (address !== null || (!began && processes === "shared"));
   const apart = added.filter((one) => !inCore(one));
   const shared = processes === "shared" && apart.length > 1 ? unusedName(known) : null;
+  // What an earlier version has indexed stays as it was.
+  const eventsOf = (one: DeclaredSource) =>
+    began && inCore(one)
+      ? one.eventSources.filter((name) => name !== metadataEvents)
+      : one.eventSources;
   return added.map((one) => ({
     ...one,
+    eventSources: eventsOf(one),
     addedBy: "configuration",
     indexer: inCore(one) ? coreIndexer : (shared ?? one.source),
   }));
@@ -136,6 +146,16 @@ export function collectionSource({
   address: NonNullable<DeclaredSource["address"]>;
   firstBlock: number | null;
 }): DeclaredSource {
-  const eventSources = transferSources([address], 0).map(({ name }) => name);
-  return { source: address, eventSources, address, firstBlock };
+  return { source: address, eventSources: collectionEvents, address, firstBlock };
+}
+
+/** The source of changes of metadata: of any contract, or of collections that were added without them. */
+export function metadataSources(
+  { collections }: Pick<ChainConfig, "collections">,
+  known: readonly IndexedSource[],
+): DeclaredSource[] {
+  const isOfNone = (one: IndexedSource) => one.address !== null && !hasMetadataEvents(one);
+  if (collections !== "all" && !known.some(isOfNone)) return [];
+  const eventSources = [metadataEvents];
+  return [{ source: metadataSourceName, eventSources, address: null, firstBlock: null }];
 }

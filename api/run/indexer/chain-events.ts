@@ -44,6 +44,7 @@ export async function fetchEvents(
       const args = decodeArguments(event, { topics, data });
       const { name } = event;
       if (args === null || (source.name === "Erc1155" && isEmptyBatch(args))) return [];
+      if (Array.isArray(args.tokenIds) && args.tokenIds.length === 0) return [];
       return [{ ...log, source, name, args }];
     }),
   );

@@ -66,6 +66,7 @@ describe("indexedSources", () => {
       ["ConduitApproval", fromBlock],
       ["ExchangeApproval", fromBlock],
       ["Conduit", fromBlock],
+      ["MetadataUpdates", 100],
     ]);
   });
 

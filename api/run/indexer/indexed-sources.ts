@@ -7,6 +7,7 @@ import {
   wrappedNative,
 } from "../../../abis/deployments.ts";
 import { conduitAbi } from "../../../abis/seaport.ts";
+import { metadataAbi } from "../../../abis/token-metadata.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
@@ -35,6 +36,12 @@ export type EventSource = {
 /** The protocol that is indexed of every chain: orders of this market are made for it. */
 export const coreProtocol = seaportExchange.protocol;
 
+/** Stored with events by which contracts say that metadata changed. */
+export const metadataEvents = "MetadataUpdates";
+
+/** The source that stands for these events of contracts that have none of their own: any, or older ones. */
+export const metadataSourceName = "metadata";
+
 /** What is indexed of a chain: Ponder's configuration and the audit's filters are both made of it. */
 export type IndexedSources = { chainId: ChainId; sources: readonly EventSource[] };
 
@@ -55,14 +62,18 @@ export type IndexerContents = {
   protocols: readonly string[];
   /** null: all. */
   collections: readonly IndexedCollection[] | null;
+  /** Contracts whose changes of metadata are indexed; null: any. */
+  metadata: readonly IndexedCollection[] | null;
 };
 
 /** All that is configured, in one indexer. */
 export function indexedSources(config: SourceConfig, curated: Curated): IndexedSources {
+  const collections = declaredCollections(config, curated);
   return contentsOf(config, {
     isCore: true,
     protocols: addableExchanges(config.chainId).map(({ protocol }) => protocol),
-    collections: declaredCollections(config, curated),
+    collections,
+    metadata: collections,
   });
 }
 
@@ -72,7 +83,7 @@ export function indexedSources(config: SourceConfig, curated: Curated): IndexedS
  */
 export function contentsOf(config: SourceConfig, contents: IndexerContents): IndexedSources {
   const { chainId, startBlock } = config;
-  const { isCore, protocols, collections } = contents;
+  const { isCore, protocols, collections, metadata } = contents;
   const deploymentBlock = seaportDeploymentBlock[chainId];
   const firstBlocks = (collections ?? []).map(({ firstBlock }) => firstBlock ?? deploymentBlock);
   const oldest = Math.min(...(isCore ? [deploymentBlock] : []), ...firstBlocks);
@@ -86,6 +97,7 @@ export function contentsOf(config: SourceConfig, contents: IndexerContents): Ind
       ...included.flatMap(({ sources }) => sources.flatMap((one) => exchangeSource(one, config))),
       ...transferSources(addresses, startBlock ?? oldest),
       ...(isCore ? accountSources(config, startBlock ?? deploymentBlock) : []),
+      metadataSource(metadata, startBlock, deploymentBlock),
     ].filter((source) => source.addresses?.length !== 0),
   };
 }
@@ -107,6 +119,16 @@ export function declaredCollections(
     firstBlock: firstBlocks.get(address) ?? null,
   }));
 }
+
+/** Whether a source, by the names stored with its events, has those of metadata. */
+export const hasMetadataEvents = ({ eventSources }: { eventSources: readonly string[] }): boolean =>
+  eventSources.includes(metadataEvents);
+
+/** Names stored with the events of a collection that is indexed by its address. */
+export const collectionEvents: readonly string[] = [
+  ...transferSources([], 0).map(({ name }) => name),
+  metadataEvents,
+];
 
 /** Exchanges of a chain beside the one that is always indexed, with the names stored with their events. */
 export function addableExchanges(chainId: ChainId): { protocol: string; eventSources: string[] }[] {
@@ -154,6 +176,22 @@ export function transferSources(
     { ...common, name: "Erc721", events: erc721 },
     { ...common, name: "Erc1155", events: erc1155 },
   ];
+}
+
+/** ERC-4906, ERC-1155, ERC-7572 and ERC-7496. Without a configured first block from the oldest contract's on. */
+function metadataSource(
+  contracts: readonly IndexedCollection[] | null,
+  startBlock: number | null,
+  deploymentBlock: number,
+): EventSource {
+  const firstBlocks = contracts?.map(({ firstBlock }) => firstBlock ?? deploymentBlock) ?? [];
+  return {
+    name: metadataEvents,
+    events: metadataAbi,
+    addresses: contracts && sortedUnique(contracts.map(({ address }) => address)),
+    firstBlock: startBlock ?? Math.min(deploymentBlock, ...firstBlocks),
+    eventsWithCall: [],
+  };
 }
 
 /** What decides whether makers can deliver: approvals, wrapped native currency, the conduit's channels. */

@@ -12,9 +12,11 @@ import {
   contentsOf,
   declaredCollections,
   type EventSource,
+  hasMetadataEvents,
   type IndexedCollection,
   type IndexedSources,
   indexedSources,
+  metadataSourceName,
 } from "./indexed-sources.ts";
 
 /** One of a chain's indexers. */
@@ -53,6 +55,7 @@ export async function readIndexers(
         isCore: name === coreIndexer,
         protocols: some.flatMap(({ source, address }) => (address === null ? [source] : [])),
         collections: collectionsOf(name, some, declared),
+        metadata: metadataOf(some, all, declared),
       });
     return {
       name,
@@ -69,10 +72,30 @@ function collectionsOf(
   declared: readonly IndexedCollection[] | null,
 ): IndexedCollection[] | null {
   if (declared === null && indexer === coreIndexer) return null;
+  return withFirstBlocks(members, declared);
+}
+
+function withFirstBlocks(
+  sources: readonly IndexedSource[],
+  declared: readonly IndexedCollection[] | null,
+): IndexedCollection[] {
   const configured = new Map(declared?.map(({ address, firstBlock }) => [address, firstBlock]));
-  return members.flatMap(({ address, firstBlock }) =>
+  return sources.flatMap(({ address, firstBlock }) =>
     address === null ? [] : [{ address, firstBlock: configured.get(address) ?? firstBlock }],
   );
+}
+
+/** Collections that were added by releases without these events have them from the source that stands for them alone. */
+function metadataOf(
+  members: readonly IndexedSource[],
+  all: readonly IndexedSource[],
+  declared: readonly IndexedCollection[] | null,
+): IndexedCollection[] | null {
+  const isAdded = members.some(({ source }) => source === metadataSourceName);
+  if (isAdded && declared === null) return null;
+  const own = members.filter(hasMetadataEvents);
+  const others = isAdded ? all.filter((one) => !hasMetadataEvents(one)) : [];
+  return withFirstBlocks([...own, ...others], declared);
 }
 
 /** All that is recorded of a chain. */

@@ -156,9 +156,13 @@ async function stageRows(session: Session, { decoded, events, coins }: StagedRow
 
 const isBatch = sql`(source = 'Erc1155' and name = 'TransferBatch')`;
 
-/** Whether an event becomes a fact at all: a batch may be empty. */
+/** ERC-7496: the tokens of a changed trait, one by one. */
+const isList = sql`(source = 'MetadataUpdates' and name in ('TraitUpdatedList', 'TraitUpdatedListUniformValue'))`;
+
+/** Whether an event becomes a fact at all: a batch or a list may be empty. */
 export const isFact = sql<boolean>`(
-  not ${isBatch} or (args -> 'ids' ->> 0 is not null and args -> 'values' ->> 0 is not null))`;
+  (not ${isBatch} or (args -> 'ids' ->> 0 is not null and args -> 'values' ->> 0 is not null))
+  and (not ${isList} or args -> 'tokenIds' ->> 0 is not null))`;
 
 function bytes(hex: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`decode(substr(${hex}, 3), 'hex')`;
@@ -188,15 +192,21 @@ const elements = sql`
   ) with ordinality as batch (id, value, place)
   where batch.id is not null and batch.value is not null
   union all
+  select (listed.place - 1)::int, listed.id::numeric, 1, null, null, null
+  from unnest(array(select jsonb_array_elements_text(a -> 'tokenIds') where ${isList})) with ordinality as listed (id, place)
+  union all
   select 0, ${typed(sql`coalesce(a ->> 'tokenId', a ->> 'fromTokenId', a ->> 'id', a ->> 'punkIndex')::numeric`)},
          ${typed(sql`case
            when e.kind = ${kindLiteral("erc721_consecutive_transfer")} then
              (a ->> 'toTokenId')::numeric - (a ->> 'fromTokenId')::numeric + 1
            when e.kind in ${kindList("approval_for_all", "channel_updated")} then
              coalesce(a ->> 'approved', a ->> 'open')::boolean::int::numeric
+           when e.kind = ${kindLiteral("metadata_changed")} then
+             case when a ? 'fromTokenId' then (a ->> 'toTokenId')::numeric - (a ->> 'fromTokenId')::numeric + 1
+                  when coalesce(a ->> 'tokenId', a ->> 'id') is not null then 1 end
            else coalesce(a ->> 'value', a ->> 'wad', a ->> 'newCounter')::numeric
          end`)}, null, null, null
-  where not ${isBatch}
+  where not ${isBatch} and not ${isList}
   union all
   select moved.sub_index, moved.token_id, null, moved.kind, moved.from_address, moved.to_address
   from (${punkTransfer}) moved (sub_index, kind, token_id, from_address, to_address)`;
@@ -208,6 +218,8 @@ const payload = (events: RawBuilder<unknown>) => sql`case e.kind
   when ${kindLiteral("order_cancelled")} then jsonb_build_object('zone', a -> 'zone')
   when ${kindLiteral("order_validated")} then jsonb_build_object('orderParameters', a -> 'orderParameters')
   when ${kindLiteral("orders_matched")} then jsonb_build_object('orderHashes', a -> 'orderHashes')
+  when ${kindLiteral("metadata_changed")} then
+    jsonb_strip_nulls(jsonb_build_object('event', e.name, 'traitKey', a -> 'traitKey', 'traitValue', a -> 'traitValue'))
   when ${kindLiteral("exchange_event")} then
     jsonb_build_object('source', e.source, 'event', e.name, 'args', a,
                        'sender', e.sender, 'target', e.target, 'calldataTail', e.calldata_tail)

@@ -9,7 +9,11 @@ import {
   restoreSource,
 } from "../../../../projections/log/sources.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
-import { collectionSource, exchangeSources } from "../../indexer/assign-indexers.ts";
+import {
+  collectionSource,
+  exchangeSources,
+  metadataSources,
+} from "../../indexer/assign-indexers.ts";
 import { coreProtocol } from "../../indexer/indexed-sources.ts";
 import { type ChainSources, readChainSources } from "../../inspection/read-sources.ts";
 import { withDatabase } from "../cli/open-database.ts";
@@ -110,7 +114,8 @@ async function addNew(
   firstBlock: number | null,
 ): Promise<void> {
   const { chainId } = chain;
-  const exchanges = exchangeSources(chain);
+  const known = await readSources(db, chainId);
+  const exchanges = [...exchangeSources(chain), ...metadataSources(chain, known)];
   const isCollection = isAddress(source, { strict: false });
   if (isCollection && chain.collections === "all") {
     throw new Error(`chain ${chainId}: transfers of all collections are indexed`);
