@@ -40,7 +40,7 @@ const definitions = {
     first: 3,
     tables: [
       ...["token", "contract", "pending_token", "pending_range", "pending_ranged_contract"],
-      "pending_contract",
+      ...["pending_contract", "change"],
     ],
     reads: { ownership: 4 },
   },

@@ -11,8 +11,12 @@ export type MetadataSubject = {
   contract: Address;
   tokenId?: bigint;
   recordedAt: Date;
+  /** The block that its URI was read at. Absent: none, as of releases before. */
+  basis?: Observation["basis"];
   /** Position of the subject's previous fact. Content that returns after other content is another fact. */
   after?: bigint | null;
+  /** Position of the fact that was shown till then: this one takes its place, or confirms it. */
+  shown?: bigint | null;
 };
 
 /** Why the fetch failed, and the number of consecutive failures. */
@@ -55,10 +59,12 @@ export function metadataConfirmed(subject: MetadataSubject): Observation {
 
 function observation(
   kind: FactKind,
-  { chainId, contract, tokenId, recordedAt, after }: MetadataSubject,
+  { chainId, contract, tokenId, recordedAt, basis, after, shown }: MetadataSubject,
   payload: unknown,
 ): Observation {
-  const content = [kind, chainId, contract, tokenId?.toString(), payload, after?.toString()];
+  const about = [kind, chainId, contract, tokenId?.toString(), payload, after?.toString()];
+  // Read again at another block, where the first one was retracted, it is another fact.
+  const content = basis === undefined ? about : [...about, basis.hash];
   const identity = contentIdentity(content);
   return {
     kind,
@@ -66,7 +72,9 @@ function observation(
     contract,
     identity,
     recordedAt,
+    ...(basis && { basis }),
     ...(tokenId === undefined ? {} : { tokenId }),
+    ...(shown && { amount: shown }),
     ...(payload === undefined ? {} : { payload }),
   };
 }

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from "kysely";
+
 /**
  * A block's id carries its chain, its height and which of the blocks seen at that height it is:
  * chain id (19 bits) · number (32 bits) · fork (12 bits). Ordering by block id orders a chain's live blocks by height,
@@ -15,3 +17,7 @@ export function firstBlockId(chainId: number, number: bigint): bigint {
 export function blockIdRange(chainId: number): { from: bigint; to: bigint } {
   return { from: firstBlockId(chainId, 0n), to: firstBlockId(chainId + 1, 0n) };
 }
+
+/** SQL: the height of a block id. */
+export const blockNumberOf = (blockId: RawBuilder<unknown>): RawBuilder<bigint> => sql<bigint>`(
+  (${blockId} >> ${sql.lit(Number(FORK_BITS))}) & ${sql.lit(2 ** Number(NUMBER_BITS) - 1)}::bigint)`;

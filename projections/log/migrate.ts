@@ -47,6 +47,7 @@ import { up as transactionParts } from "./migrations/0075-transaction-parts.ts";
 import { up as orderRechecks } from "./migrations/0076-order-rechecks.ts";
 import { up as orderReadings } from "./migrations/0077-order-readings.ts";
 import { up as tokenApprovals } from "./migrations/0079-token-approvals.ts";
+import { up as metadataFacts } from "./migrations/0080-metadata-facts.ts";
 import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
@@ -98,6 +99,7 @@ const migrations: Record<string, Migration> = {
   "0076-order-rechecks": { up: orderRechecks },
   "0077-order-readings": { up: orderReadings },
   "0079-token-approvals": { up: tokenApprovals },
+  "0080-metadata-facts": { up: metadataFacts },
 };
 
 /**

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
+import { deriveAllChanges } from "./changes.ts";
 import { deriveAllFetched } from "./fetched-metadata.ts";
 import { mayHaveUri } from "./pending-fetches.ts";
 import { deriveAllPendingRanges } from "./pending-ranges.ts";
@@ -13,6 +14,7 @@ async function deriveMetadata(session: Session, schema: string, window: FactWind
   for (const table of ["token", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }
+  await deriveAllChanges(session, schema, window);
   await insertPending(session, schema);
   await deriveAllPendingRanges(session, schema);
 }

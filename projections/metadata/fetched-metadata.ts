@@ -3,8 +3,9 @@ import type { Session } from "../database.ts";
 import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
+import { blockNumberOf } from "../log/block-id.ts";
 import type { FactKind } from "../log/fact-kind.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
 
 const literal = (value: number) => sql.raw(String(value));
 const confirmed = kindLiteral("metadata_confirmed");
@@ -49,7 +50,7 @@ const contractTable: FetchedTable = {
   lists: [],
 };
 
-/** Applies a window's fetches. They belong to no block, so they are always effective. */
+/** Applies a window's fetches. One that was made at a block is not effective while that block is retracted. */
 export async function applyFetched(
   session: Session,
   schema: string,
@@ -69,7 +70,7 @@ export async function deriveAllFetched(
 ): Promise<void> {
   for (const target of [tokenTable, contractTable]) {
     await sql`
-      with latest as materialized (${latestFetches(window, target)})
+      with latest as materialized (${latestFetches(window, target, window.changes)})
       insert into ${sql.table(`${schema}.${target.table}`)} (${columnsOf(target)})
       ${rowsOf(window, target)}`.execute(session);
   }
@@ -89,10 +90,17 @@ async function applyFetchedTable(
   const replaced = sql.join(
     namesOf(target).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
   );
+  const isReverted = sql`${isFetchOf(target)} and (weight < 0 or position <= ${window.after})`;
+  const reverted = sql`
+    select distinct ${columnList(target.key)} from ${window.changes} where ${isReverted}`;
   await sql`
-    with latest as materialized (${latestFetches(window, target)}), kept as (
+    delete from ${table} t using (${reverted}) d where ${isSame}`.execute(session);
+  await sql`
+    with reverted as materialized (${reverted}), fetched as materialized (
+      ${fetchesOf(window, target)}
+    ), latest as materialized (${latestFetches(window, target, sql`fetched`)}), kept as (
       update ${table} t
-      set attempt = d.attempt, last_position = d.last_position, due_at = ${dueAt}
+      set attempt = d.attempt, last_position = d.last_position, due_at = ${dueAt}, read_at = ${readAt}
       from latest d
       where ${isSame} and d.ok_position is null and (t.status = 'ok' or d.position is null)
     )
@@ -102,8 +110,36 @@ async function applyFetchedTable(
        or not exists (select from ${table} t where ${isSame} and t.status = 'ok')
     on conflict (${columnList(target.key)}) do update
     set position = excluded.position, status = excluded.status, updated_at = excluded.updated_at,
-        attempt = excluded.attempt, last_position = excluded.last_position, due_at = excluded.due_at, ${replaced}
+        attempt = excluded.attempt, last_position = excluded.last_position, due_at = excluded.due_at,
+        read_at = excluded.read_at, ${replaced}
   `.execute(session);
+}
+
+const isFetchOf = ({ kind, isOwn }: FetchedTable) =>
+  sql`(kind = ${kindLiteral(kind)} or (kind = ${confirmed} and ${isOwn}))`;
+
+/** SQL: the fetches of a window, and all effective ones of keys of which it takes some back, or brings some back. */
+function fetchesOf(window: FactWindow, target: FetchedTable): RawBuilder<unknown> {
+  const columns = sql`contract_id, token_id, position, kind, amount, payload`;
+  const isSame = sql.join(
+    target.key.map((name) => sql`${sql.ref(`f.${name}`)} = ${sql.ref(`r.${name}`)}`),
+    sql` and `,
+  );
+  return sql`
+    select ${columns} from ${window.changes} c
+    where ${isFetchOf(target)} and not exists (
+      select from reverted r where ${sql.join(
+        target.key.map((name) => sql`${sql.ref(`c.${name}`)} = ${sql.ref(`r.${name}`)}`),
+        sql` and `,
+      )})
+    union all
+    select f.* from reverted r cross join lateral (
+      select ${columns} from ${window.facts} f
+      where ${isSame} and ${isFetchOf(target)} and f.kind in ${kindList("token_metadata_fetched", "contract_metadata_fetched", "metadata_confirmed")}
+        and f.position <= ${window.upTo}
+        and not exists (select from ${window.retractedBlocks} gone where gone.block_id = f.block_id)
+      offset 0
+    ) f`;
 }
 
 const namesOf = ({ columns, lists }: FetchedTable) => [
@@ -112,7 +148,8 @@ const namesOf = ({ columns, lists }: FetchedTable) => [
 ];
 
 const columnsOf = (target: FetchedTable) => sql`
-  ${columnList(target.key)}, position, status, ${columnList(namesOf(target))}, updated_at, chain_id, attempt, last_position, due_at`;
+  ${columnList(target.key)}, position, status, ${columnList(namesOf(target))}, updated_at, chain_id, attempt, last_position, due_at,
+  read_at`;
 
 /** SQL: the rows made of the CTE `latest`, in the order of `columnsOf`. */
 function rowsOf(window: FactWindow, { key, columns, lists }: FetchedTable): RawBuilder<unknown> {
@@ -125,7 +162,7 @@ function rowsOf(window: FactWindow, { key, columns, lists }: FetchedTable): RawB
   ]);
   return sql`
     select ${columnList(key, "d")}, d.position, f.payload ->> 'status', ${values}, f.recorded_at, d.chain_id,
-           d.attempt, d.last_position, ${dueAt}
+           d.attempt, d.last_position, ${dueAt}, ${readAt}
     from latest d
     join ${window.facts} f on f.position = d.position`;
 }
@@ -133,29 +170,39 @@ function rowsOf(window: FactWindow, { key, columns, lists }: FetchedTable): RawB
 /** SQL: for each key its last fact of the window, the last successful one, and the one that the row shows. */
 function latestFetches(
   window: FactWindow,
-  { kind: name, isOwn, key }: FetchedTable,
+  target: FetchedTable,
+  fetches: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
+  const { kind: name, key } = target;
   const kind = kindLiteral(name);
   const isOk = sql`kind = ${kind} and payload ->> 'status' = 'ok'`;
   return sql`
-    select ${columnList(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at,
+    select ${columnList(key, "r")}, r.last_position, r.ok_position, k.chain_id, last.recorded_at as last_at, last.block_id,
            coalesce(r.ok_position, r.fetch_position) as position,
            case when last.kind = ${kind} and last.payload ->> 'status' = 'failed'
                 then coalesce((last.payload ->> 'attempt')::integer, 1) else 0 end as attempt
     from (
       select ${columnList(key)}, max(position) as last_position, max(position) filter (where ${isOk}) as ok_position,
              max(position) filter (where kind = ${kind}) as fetch_position
-      from ${window.changes}
-      where kind = ${kind} or (kind = ${confirmed} and ${isOwn})
+      from ${fetches} as f
+      where ${isFetchOf(target)} and not ${confirmsNothing(window)}
       group by ${columnList(key)}
     ) r
     join log.contract k using (contract_id)
     join ${window.facts} last on last.position = r.last_position`;
 }
 
+/** SQL: whether a fetch `f` found what an earlier one said whose block is retracted since. */
+const confirmsNothing = ({ facts, retractedBlocks }: FactWindow) => sql`(f.kind = ${confirmed} and exists (
+  select from ${facts} said join ${retractedBlocks} gone on gone.block_id = said.block_id
+  where said.position = f.amount and said.position < f.position
+    and said.contract_id = f.contract_id and said.token_id is not distinct from f.token_id))`;
+
 const columnList = (names: readonly string[], of?: string) =>
   sql.join(names.map((name) => sql.ref(of === undefined ? name : `${of}.${name}`)));
 
+/** Height of the block that it was fetched at; -1: a release before this one did not say. */
+const readAt = sql`coalesce(${blockNumberOf(sql`d.block_id`)}, -1)`;
 const retries = sql.raw(`array[${retrySeconds.join(", ")}]`);
 const dueAt = sql`
   d.last_at + interval '1 second' * case

@@ -4,6 +4,7 @@ import type { Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kind-sql.ts";
 import { sendAhead } from "../pipelined.ts";
 import { versions } from "../versions.ts";
+import { applyChanges } from "./changes.ts";
 import { metadataSteps } from "./derive-all.ts";
 import { applyFetched } from "./fetched-metadata.ts";
 import { derivePending } from "./pending-fetches.ts";
@@ -21,6 +22,7 @@ export const metadataProjection: Projection = {
     "token_metadata_fetched",
     "contract_metadata_fetched",
     "metadata_confirmed",
+    "metadata_changed",
   ],
   reads: ["ownership"],
   sample: {
@@ -33,6 +35,7 @@ export const metadataProjection: Projection = {
     const withTheirKinds = await withKinds(session, window);
     await sendAhead(session, async (ahead) => {
       await applyFetched(ahead, schema, withTheirKinds);
+      await applyChanges(ahead, schema, withTheirKinds);
       await derivePending(ahead, schema, window);
     });
     await derivePendingRanges(session, schema, window);

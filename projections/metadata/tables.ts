@@ -4,7 +4,8 @@ export function tables(schema: string): readonly string[] {
        chain_id      integer not null,
        attempt       integer not null,
        last_position bigint not null,
-       due_at        timestamptz not null`;
+       due_at        timestamptz not null,
+       read_at       bigint not null default -1`;
   return [
     `create table ${schema}.token (
        contract_id   integer not null,
@@ -43,8 +44,24 @@ export function tables(schema: string): readonly string[] {
       `comment on column ${schema}.${table}.attempt is 'Failed attempts since the last success'`,
       `comment on column ${schema}.${table}.last_position is 'Of the last fact, successful or not'`,
       `comment on column ${schema}.${table}.due_at is 'When it is due to be fetched again'`,
+      `comment on column ${schema}.${table}.read_at is 'Height of the block at which its URI was last read; -1: unknown'`,
       `create index on ${schema}.${table} (chain_id, due_at)`,
     ]),
+    `create index on ${schema}.token (contract_id, read_at)`,
+    `create table ${schema}.change (
+       contract_id   integer not null,
+       first_id      numeric(78,0) not null,
+       last_id       numeric(78,0) not null,
+       chain_id      integer not null,
+       changed_at    bigint not null,
+       is_pending    boolean not null,
+       primary key (contract_id, first_id, last_id)
+     )`,
+    `create index on ${schema}.change (chain_id, contract_id, changed_at) where is_pending`,
+    `create index on ${schema}.change (contract_id, changed_at) where last_id > first_id`,
+    `comment on table ${schema}.change is 'Ids of which their contract said that metadata changed; -1: its own'`,
+    `comment on column ${schema}.change.changed_at is 'Height of the last such event'`,
+    `comment on column ${schema}.change.is_pending is 'Something of it that was fetched has not been since'`,
     `create table ${schema}.pending_token (
        chain_id      integer not null,
        contract_id   integer not null,

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { isMetadataAtLeastAt } from "../../../projections/reads/metadata/read-due-metadata.ts";
+import { endRequests } from "../../../projections/reads/metadata/requests.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { logFailure } from "../log-signal/log-failure.ts";
@@ -9,7 +10,13 @@ import type { Signal } from "../log-signal/signal.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
-import { firstTurns, selectDue, type Turns } from "../metadata/select-due.ts";
+import {
+  firstTurns,
+  selectDue,
+  selectOthers,
+  selectUrgent,
+  type Turns,
+} from "../metadata/select-due.ts";
 import {
   createStorageMeter,
   createUnpaidBudget,
@@ -35,6 +42,7 @@ type RefreshOptions = {
 };
 
 type RefreshState = {
+  select: typeof selectDue;
   /** Log head after the last appended fact. What is due is known only once it is applied. */
   head: bigint;
   turns: Turns;
@@ -43,14 +51,15 @@ type RefreshState = {
   cooldowns: Record<"costly" | "bulky", ReturnType<typeof createCooldowns<number>>>;
 };
 
-/** Fetches metadata of a chain's new tokens and contracts, and refetches it periodically. */
+/**
+ * Fetches metadata of a chain's new tokens and contracts, and again periodically, when contracts say that it changed and
+ * when callers ask for it.
+ */
 export async function runMetadataRefresh(options: RefreshOptions): Promise<void> {
-  const { db, changeSignal, signal } = options;
-  // Waits until facts appended before this process started are applied: nothing is fetched twice.
   const now = () => options.now().getTime();
-  const state: RefreshState = {
-    head: await readLogHead(db),
-    turns: firstTurns(),
+  // Waits until facts appended before this process started are applied: nothing is fetched twice.
+  const common: Omit<RefreshState, "select" | "turns"> = {
+    head: await readLogHead(options.db),
     meter: createStorageMeter(),
     unpaid: createUnpaidBudget(now),
     cooldowns: {
@@ -58,6 +67,14 @@ export async function runMetadataRefresh(options: RefreshOptions): Promise<void>
       bulky: createCooldowns({ now, ...storageCooldown }),
     },
   };
+  const selections = [selectDue, selectUrgent, selectOthers];
+  await Promise.all(
+    selections.map((select) => refresh(options, { ...common, select, turns: firstTurns() })),
+  );
+}
+
+async function refresh(options: RefreshOptions, state: RefreshState): Promise<void> {
+  const { changeSignal, signal } = options;
   let failures = 0;
   while (!signal.aborted) {
     const recorded = await refreshOnce(options, state);
@@ -88,7 +105,7 @@ async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<
   const { costly, bulky } = cooldowns;
   const pausedContractIds = [...costly.coolingDown(), ...bulky.coolingDown(), ...unpaid.paused()];
   const filter = { chainId: client.chainId, now: options.now(), pausedContractIds };
-  const due = await selectDue(db, filter, turns);
+  const due = await state.select(db, filter, turns);
   const outcome = await fetchDue({ ...options, meter, unpaid }, due);
   for (const [contractId, result] of outcome.results) {
     if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
@@ -100,5 +117,7 @@ async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<
     }
   }
   if (outcome.recorded > 0) state.head = outcome.head;
+  if (state.select === selectUrgent && outcome.answered.length > 0)
+    await endRequests(db, client.chainId, outcome.answered);
   return outcome;
 }

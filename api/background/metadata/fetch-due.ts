@@ -14,6 +14,7 @@ import { appendObservations, type Observation } from "../../../projections/log/a
 import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "../../../projections/reads/sales/read-traded-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
+import type { ReadBasis } from "../chain/contract-calls.ts";
 import {
   byContract,
   type ContractCost,
@@ -48,6 +49,8 @@ export type FetchOutcome = {
   head: bigint;
   /** How the pass of each contract ended. A host that is cooling down makes a contract costly. */
   results: ReadonlyMap<number, PassResult>;
+  /** What facts were appended of. */
+  answered: readonly MetadataTarget[];
 };
 
 /** Facts per append: fetched documents are not lost when the process ends early. */
@@ -61,12 +64,13 @@ export async function fetchDue(
   work: FetchContext,
   subjects: readonly MetadataTarget[],
 ): Promise<FetchOutcome> {
-  if (subjects.length === 0) return { recorded: 0, head: 0n, results: new Map() };
-  const works = byContract(subjects, await fetchUris(work.client, subjects));
+  if (subjects.length === 0) return { recorded: 0, head: 0n, results: new Map(), answered: [] };
+  const works = byContract(...(await withoutBehind(subjects, work.client)));
   const contractIds = works.map(({ contractId }) => contractId);
   const traded = await readTradedContracts(work.db, work.client.chainId, contractIds);
   const results = new Map<number, PassResult>();
-  const outcome = { recorded: 0, head: 0n, results };
+  const answered: MetadataTarget[] = [];
+  const outcome = { recorded: 0, head: 0n, results, answered };
   let found: Observation[] = [];
   let appending = Promise.resolve();
 
@@ -92,6 +96,7 @@ export async function fetchDue(
         // Another document used the bytes up meanwhile: this one is fetched again in its turn.
         if (cost.over !== null) return false;
         chargeDisk(work, subject, fact, cost, allowedBytes);
+        answered.push(subject);
         if (found.push(fact) >= factsPerAppend) flush();
         return true;
       });
@@ -101,6 +106,24 @@ export async function fetchDue(
   flush();
   await appending;
   return outcome;
+}
+
+/** A node that does not have the block of a change yet would answer with what was before: that is asked for later. */
+async function withoutBehind(
+  subjects: readonly MetadataTarget[],
+  client: ChainClient,
+): Promise<[MetadataTarget[], UriResult[]]> {
+  const uris = await fetchUris(client, subjects);
+  const isBehind = ({ changedAt }: MetadataTarget, index: number) =>
+    (uris[index]?.basis.number ?? changedAt ?? 0n) < (changedAt ?? 0n);
+  const places = [...subjects.keys()].filter((index) => {
+    const subject = subjects[index];
+    return subject !== undefined && !isBehind(subject, index);
+  });
+  return [
+    places.flatMap((index) => subjects[index] ?? []),
+    places.map((index) => uris[index]),
+  ];
 }
 
 function chargeDisk(
@@ -125,16 +148,20 @@ async function fetchFact(
 ): Promise<Observation | undefined> {
   const { tokenId } = subject;
   if (answer === undefined) return undefined;
+  const target = { ...subject, basis: answer.basis };
   return tokenId === null
-    ? await fetchContract(work, subject, answer, cost)
-    : await fetchToken(work, { ...subject, tokenId }, answer, cost);
+    ? await fetchContract(work, target, answer, cost)
+    : await fetchToken(work, { ...target, tokenId }, answer, cost);
 }
+
+/** With the block that its URI was read at. */
+type ReadTarget = MetadataTarget & { basis: ReadBasis };
 
 type UriAnswer = Exclude<UriResult, undefined>;
 
 async function fetchContract(
   work: FetchContext,
-  subject: MetadataTarget,
+  subject: ReadTarget,
   answer: UriAnswer,
   cost: FetchCost,
 ): Promise<Observation | undefined> {
@@ -146,7 +173,7 @@ async function fetchContract(
   return contractFact(work, subject, uri, result);
 }
 
-type TokenTarget = MetadataTarget & { tokenId: bigint };
+type TokenTarget = ReadTarget & { tokenId: bigint };
 
 /** Tries each URI that the contract's may stand for. The first failure is the one that is recorded. */
 async function fetchToken(
@@ -182,7 +209,7 @@ function tokenFact(
 
 function contractFact(
   work: FetchContext,
-  subject: MetadataTarget,
+  subject: ReadTarget,
   uri: string | null,
   result: ContractMetadata | string,
 ): Observation {
@@ -191,11 +218,13 @@ function contractFact(
   return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
 }
 
-const subjectOf = ({ client, now }: FetchContext, { contract, lastPosition }: MetadataTarget) => ({
+const subjectOf = ({ client, now }: FetchContext, read: ReadTarget) => ({
   chainId: client.chainId,
-  contract,
+  contract: read.contract,
   recordedAt: now(),
-  after: lastPosition,
+  basis: read.basis,
+  after: read.lastPosition,
+  shown: read.shownPosition,
 });
 
 const keptUri = (uri: string | null) => (uri === null ? null : parseUri(uri));

@@ -14,13 +14,17 @@ import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 /** The metadata URI of a token, or of the contract without a token id. */
 export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };
 
-/** The URI, or why there is none; undefined: no result from the node. `isTooLarge`: the call cost more than its answer. */
-export type UriResult = { uri: string } | { fault: string; isTooLarge?: true } | undefined;
+/**
+ * The URI, or why there is none, and the block at which it was read; undefined: no result from the node. `isTooLarge`:
+ * the call cost more than its answer.
+ */
+export type UriResult = (UriAnswer & { basis: ReadBasis }) | undefined;
+type UriAnswer = { uri: string } | { fault: string; isTooLarge?: true };
 
 /** On-chain images need much gas. For a separate call; joined calls share the batch's gas. */
 const callGas = 15_000_000n;
 
-const tooLarge: UriResult = {
+const tooLarge: UriAnswer = {
   fault: `the contract's URI is larger than ${maxReturnedBytes} bytes`,
   isTooLarge: true,
 };
@@ -53,7 +57,8 @@ async function fetchTogether(
 ): Promise<UriResult[]> {
   const calls = queries.map(callOf);
   const basis = await fetchReadBasis(client);
-  return (await executeCalls(client, basis, calls, { tooLarge: "throw" })).map(parseOutcome);
+  const outcomes = await executeCalls(client, basis, calls, { tooLarge: "throw" });
+  return outcomes.map((outcome) => parseOutcome(outcome, basis));
 }
 
 async function fetchByContract(
@@ -71,7 +76,7 @@ async function fetchByContract(
       throw error;
     });
     own.forEach(([index], offset) => {
-      results[index] = parseOutcome(outcomes[offset]);
+      results[index] = parseOutcome(outcomes[offset], basis);
     });
   }
   return results;
@@ -109,8 +114,11 @@ function dataOf(tokenId: bigint | null, standard: 721 | 1155) {
     : encodeFunctionData({ abi: erc721Abi, functionName: "tokenURI", args: [tokenId] });
 }
 
-function parseOutcome(outcome: CallOutcome): UriResult {
-  if (outcome === undefined) return undefined;
+function parseOutcome(outcome: CallOutcome, basis: ReadBasis): UriResult {
+  return outcome && { ...parseAnswer(outcome), basis };
+}
+
+function parseAnswer(outcome: NonNullable<CallOutcome>): UriAnswer {
   if ("reverted" in outcome) {
     return outcome.isTooLarge ? tooLarge : { fault: "the contract's URI call reverted" };
   }

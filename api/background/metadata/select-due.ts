@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { inSnapshot } from "../../../projections/engine/snapshot.ts";
+import { readChanged } from "../../../projections/reads/metadata/read-changed-metadata.ts";
 import {
   type DueFilter,
   type MetadataTarget,
@@ -8,12 +9,14 @@ import {
   readPendingContracts,
   readPendingTokens,
 } from "../../../projections/reads/metadata/read-due-metadata.ts";
+import { readRequested } from "../../../projections/reads/metadata/requests.ts";
 
 /** Size of one pass: new tokens of some contracts in turn, and some refetches. */
 const contractsPerPass = 32;
 const tokensPerPass = 256;
 const tokensPerContract = 64;
 const refetchesPerPass = 32;
+const requestsPerPass = 64;
 
 /** Whose turn it is. */
 export type Turns = {
@@ -43,6 +46,53 @@ export async function selectDue(
       ...(await readNextRefetches(snapshot, filter, turns)),
     ];
   });
+}
+
+/**
+ * What changed of contracts that trade, and what callers asked for: apart from all else, so that it waits for no
+ * stranger's server.
+ */
+export async function selectUrgent(
+  db: Database,
+  filter: DueFilter,
+  turns: Turns,
+): Promise<MetadataTarget[]> {
+  const changed = await selectChanged(db, filter, turns, true);
+  const requested = await inSnapshot(db, { projections: ["metadata"] }, ({ db: snapshot }) =>
+    readRequested(snapshot, filter, requestsPerPass),
+  );
+  const nameOf = ({ contractId, tokenId }: MetadataTarget) => `${contractId} ${tokenId}`;
+  const names = new Set(changed.map(nameOf));
+  return [...changed, ...requested.filter((one) => !names.has(nameOf(one)))];
+}
+
+/** What changed of contracts that never traded. */
+export async function selectOthers(
+  db: Database,
+  filter: DueFilter,
+  turns: Turns,
+): Promise<MetadataTarget[]> {
+  return await selectChanged(db, filter, turns, false);
+}
+
+async function selectChanged(
+  db: Database,
+  filter: DueFilter,
+  turns: Turns,
+  isTraded: boolean,
+): Promise<MetadataTarget[]> {
+  const options = { projections: ["metadata"], plansOnce: true };
+  const next = (after: number) =>
+    inSnapshot(db, options, async ({ db: snapshot }) => {
+      await sql`set local enable_seqscan = off`.execute(snapshot);
+      const sizes = { contracts: contractsPerPass, perContract: tokensPerContract };
+      return await readChanged(snapshot, { ...filter, isTraded, after, ...sizes });
+    });
+  const first = await next(turns.lastContractId);
+  const isAtEnd = first.length === 0 && turns.lastContractId > 0;
+  const changed = isAtEnd ? await next(0) : first;
+  turns.lastContractId = changed.at(-1)?.contractId ?? 0;
+  return changed;
 }
 
 /** Starts over with the first contract after the last one. */

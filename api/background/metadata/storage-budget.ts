@@ -69,9 +69,11 @@ export function createStorageMeter() {
 
 /** Bytes of a fact that nobody paid for; 0: somebody did. */
 export function unpaidBytes(
-  { isOfRange, attempt }: MetadataTarget,
+  { isOfRange, isUnpaid, attempt }: MetadataTarget,
   { payload }: Observation,
 ): number {
+  // Of one event for many tokens, or many for one, each fact is charged, also that nothing changed.
+  if (isUnpaid) return unpaidFactBytes + Buffer.byteLength(JSON.stringify(payload ?? ""));
   const isRepeatedFailure = attempt > 0 && (payload as { error?: string } | undefined)?.error;
   if (payload === undefined || !(isOfRange || isRepeatedFailure)) return 0;
   return unpaidFactBytes + Buffer.byteLength(JSON.stringify(payload));

@@ -12,10 +12,16 @@ export type MetadataTarget = {
   standard: 721 | 1155;
   /** A token that was minted with others in a range, and has not been fetched yet. */
   isOfRange: boolean;
+  /** A refetch that nobody paid for by an event of its own. */
+  isUnpaid: boolean;
+  /** Height of the block that the URI has to be read at, or at a later one; null: any. */
+  changedAt: bigint | null;
   /** Failed attempts since the last success. */
   attempt: number;
   /** Position of its last fact; null: none. */
   lastPosition: bigint | null;
+  /** Position of the fact that is shown, the last successful one if any; null: none. */
+  shownPosition: bigint | null;
   /** Payload of its last successful fact. */
   known: unknown;
 };
@@ -67,8 +73,8 @@ export async function readPendingTokens(
       select * from pending_contract p where not ${isPaused(sql`p`)}
     )
     select next_contract.contract_id as "contractId", k.address as contract, t.token_id as "tokenId",
-           (${standardOf}) as standard, t.is_of_range as "isOfRange", 0 as attempt,
-           null::bigint as "lastPosition", null as known
+           (${standardOf}) as standard, t.is_of_range as "isOfRange", ${unasked}, 0 as attempt,
+           null::bigint as "lastPosition", null::bigint as "shownPosition", null as known
     from next_contract join log.contract k using (contract_id)
     cross join lateral (
       select u.token_id, u.contract_id, bool_and(u.is_of_range) as is_of_range
@@ -105,7 +111,7 @@ export async function readPendingContracts(
 ): Promise<MetadataTarget[]> {
   const { rows } = await sql<MetadataTarget>`
     select p.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
-           false as "isOfRange", 0 as attempt, null::bigint as "lastPosition", null as known
+           false as "isOfRange", ${unasked}, 0 as attempt, null::bigint as "lastPosition", null::bigint as "shownPosition", null as known
     from metadata.pending_contract p join log.contract k using (contract_id)
     where p.chain_id = ${chainId} and p.contract_id <> all (${pausedContractIds}::int[])
     order by p.contract_id ${first(limit)}`.execute(session);
@@ -124,20 +130,23 @@ export async function readDueAgain(
   const known = sql`case when d.status = 'ok' then f.payload end`;
   const { rows } = await sql<MetadataTarget>`
     (select d.contract_id as "contractId", k.address as contract, null::numeric as "tokenId", 721 as standard,
-            false as "isOfRange", d.attempt, d.last_position as "lastPosition", ${known} as known
+            false as "isOfRange", ${unasked}, d.attempt, d.last_position as "lastPosition",
+            d.position as "shownPosition", ${known} as known
      from (select * from metadata.contract t where ${due}) d
      join log.contract k using (contract_id) join log.fact f on f.position = d.position)
     union all
-    (select t.contract_id, k.address, t.token_id, (${standardOf}), false, t.attempt, t.last_position, t.known
+    (select t.contract_id, k.address, t.token_id, (${standardOf}), false, ${unasked}, t.attempt, t.last_position, t.position, t.known
      from (
-       select d.contract_id, d.token_id, d.attempt, d.last_position, ${known} as known
+       select d.contract_id, d.token_id, d.attempt, d.last_position, d.position, ${known} as known
        from (select * from metadata.token t where ${due}) d join log.fact f on f.position = d.position
      ) t join log.contract k using (contract_id))`.execute(session);
   return rows;
 }
 
+const unasked = sql`false as "isUnpaid", null::bigint as "changedAt"`;
+
 /** A contract that transferred an id in both standards is queried as an ERC-721. */
-const standardOf = sql`
+export const standardOf = sql`
   select coalesce(min(o.standard), 721) from ${tokensAt(sql`t.contract_id`, sql`t.token_id`)} o`;
 
 /** Whether the projection has reached `position`; false before its tables exist. */

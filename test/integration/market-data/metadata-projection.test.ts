@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { maxUint256 } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
@@ -10,6 +11,7 @@ import {
   tokenMetadataFetched,
 } from "../../../projections/facts/metadata-fetched.ts";
 import type { Observation } from "../../../projections/log/append.ts";
+import { factKind } from "../../../projections/log/fact-kind.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { metadataProjection } from "../../../projections/metadata/project.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
@@ -20,6 +22,7 @@ import {
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
+  type Block,
   block,
   dumpTable,
   project,
@@ -51,14 +54,39 @@ const says = (name: string | null): TokenMetadata => ({
   attributes: [{ trait_type: "Name", value: name ?? 0 }],
 });
 
-type About = { contract?: typeof nft; tokenId?: bigint; atHours?: number; after?: bigint };
+type About = {
+  contract?: typeof nft;
+  tokenId?: bigint;
+  atHours?: number;
+  after?: bigint;
+  /** The block that it was read at. */
+  read?: Block;
+  shown?: bigint;
+};
 
-const subject = ({ contract = nft, tokenId = 1n, atHours = 0, after }: About) => ({
+const basisOf = ({ number, hash, timestamp }: Block) => ({
+  basis: { number: BigInt(number), hash, timestamp: new Date(timestamp * 1_000) },
+});
+const subject = ({ contract = nft, tokenId = 1n, atHours = 0, after, read, shown }: About) => ({
   chainId: 1,
   contract,
   tokenId,
   recordedAt: new Date(start + atHours * hour),
   ...(after === undefined ? {} : { after }),
+  ...(read && basisOf(read)),
+  ...(shown === undefined ? {} : { shown }),
+});
+/** The contract says that ids changed; without ids its own metadata. */
+const changed = (
+  { at, log }: { at: Block; log: number },
+  { contract = nft, first, last = first }: { contract?: typeof nft; first?: bigint; last?: bigint },
+): Fact => ({
+  kind: "metadata_changed",
+  block: at,
+  logIndex: log,
+  contract,
+  ...(first === undefined ? {} : { tokenId: first, amount: (last ?? first) - first + 1n }),
+  payload: { event: "MetadataUpdate" },
 });
 const ok = (name: string, about: About = {}): Observation =>
   tokenMetadataFetched(subject(about), "https://example.com/1", says(name));
@@ -66,15 +94,8 @@ const failed = (attempt: number, about: About = {}): Observation =>
   tokenMetadataFetched(subject(about), null, { error: "HTTP 404", attempt });
 const confirmed = (about: About = {}): Observation => metadataConfirmed(subject(about));
 
-function ofContract(
-  name: string | null,
-  { contract = nft, atHours = 0, after }: About,
-): Observation {
-  const { tokenId: _, ...about } = subject({
-    contract,
-    atHours,
-    ...(after === undefined ? {} : { after }),
-  });
+function ofContract(name: string | null, options: About): Observation {
+  const { tokenId: _, ...about } = subject(options);
   const unknown = { description: null, image: null, banner: null, website: null, twitter: null };
   return contractMetadataFetched(
     about,
@@ -155,6 +176,69 @@ describe("a token's metadata", () => {
     await book.happens(ok("once"), ok("once"), failed(1), failed(1));
     const { rows } = await sql`select from log.fact`.execute(db);
     expect(rows).toHaveLength(2);
+  });
+});
+
+describe("a change that a contract tells of", () => {
+  const at = (number: number, branch = "main") => block(1, number, branch);
+  const pendingIds = async () => {
+    const { rows } = await sql<{ ids: string }>`
+      select first_id || '-' || last_id as ids from metadata.change where is_pending order by 1`.execute(
+      db,
+    );
+    return rows.map(({ ids }) => ids);
+  };
+
+  it("is pending until what was fetched was read at its block or later", async () => {
+    await book.happens(ok("a", { read: at(5) }), changed({ at: at(5), log: 0 }, { first: 1n }));
+    expect(await pendingIds()).toEqual([]);
+    await book.happens(changed({ at: at(6), log: 0 }, { first: 1n }));
+    await book.happens(changed({ at: at(6), log: 1 }, { first: 0n, last: maxUint256 }));
+    expect(await pendingIds()).toEqual([`0-${maxUint256}`, "1-1"]);
+    await book.happens(confirmed({ read: at(6), after: 1n, shown: 1n }));
+    expect(await pendingIds()).toEqual([]);
+  });
+
+  it("is nothing to fetch where nothing was fetched, and none where it names no id", async () => {
+    await book.happens(changed({ at: at(6), log: 0 }, { first: 0n, last: maxUint256 }));
+    await book.happens(changed({ at: at(6), log: 1 }, { first: 9n, last: 3n }));
+    expect(await pendingIds()).toEqual([]);
+    expect(await dumpTable(db, "metadata.change")).toHaveLength(1);
+  });
+
+  it("of which a reorg takes the block back leaves no trace, and what was read there neither", async () => {
+    await book.happens(ok("before", { read: at(3) }), ofContract("Before", { read: at(3) }));
+    const tables = () => dump();
+    const before = await tables();
+    await book.happens(
+      changed({ at: at(5), log: 0 }, { first: 1n }),
+      changed({ at: at(5), log: 1 }, { first: 0n, last: 7n }),
+      changed({ at: at(5), log: 2 }, {}),
+      ok("after", { read: at(5), after: 1n, shown: 1n }),
+      ofContract("After", { read: at(5), after: 2n, shown: 2n }),
+    );
+    expect(await tokenRow()).toMatchObject({ name: "after" });
+    await book.retract(at(5));
+    expect(await tables()).toEqual(before);
+    expect(await tokenRow()).toMatchObject({ name: "before" });
+
+    // The other branch has the event too, at the same height: its document is another one.
+    await book.happens(changed({ at: at(5, "other"), log: 0 }, { first: 1n }));
+    expect(await pendingIds()).toEqual(["1-1"]);
+    await book.readopt(at(5));
+    expect(await tokenRow()).toMatchObject({ name: "after" });
+  });
+
+  it("is not answered by a fetch that found what a retracted block said", async () => {
+    await book.happens(
+      ok("before", { read: at(3) }),
+      ok("orphan", { read: at(5), after: 1n, shown: 1n }),
+      changed({ at: at(5, "other"), log: 0 }, { first: 1n }),
+    );
+    await book.happens(confirmed({ read: at(6, "other"), after: 2n, shown: 2n }));
+    await book.retract(at(5));
+    expect(await tokenRow()).toMatchObject({ name: "before" });
+    expect(await pendingIds()).toEqual(["1-1"]);
   });
 });
 
@@ -261,11 +345,13 @@ const contracts = [nft, editions];
 
 function someFact(random: Random, step: number): Fact {
   const [contract, tokenId] = [random.pick(contracts), BigInt(random.int(1, 6))];
-  const about = { contract, tokenId, atHours: random.int(0, 2_000), after: BigInt(step) };
-  const place = {
-    at: block(1, random.int(1, 9), random.chance(0.2) ? "other" : "main"),
-    log: step,
+  const someBlock = () => block(1, random.int(1, 9), random.chance(0.2) ? "other" : "main");
+  const about = {
+    ...{ contract, tokenId, atHours: random.int(0, 2_000), after: BigInt(step) },
+    ...(random.chance(0.7) && { read: someBlock() }),
+    ...(random.chance(0.5) && { shown: BigInt(random.int(1, step)) }),
   };
+  const place = { at: someBlock(), log: step };
   const [from, to] = [
     random.pick([alice, bob, zeroAddress]),
     random.pick([alice, bob, zeroAddress]),
@@ -288,8 +374,14 @@ function someFact(random: Random, step: number): Fact {
     () => failed(random.int(1, 7), about),
     () => confirmed(about),
     () => ofContract(random.pick(["a", "b", null]), { ...about, contract: nft }),
-    () =>
-      metadataConfirmed({ chainId: 1, contract, recordedAt: new Date(start), after: BigInt(step) }),
+    () => {
+      const { tokenId: _, ...own } = subject(about);
+      return metadataConfirmed(own);
+    },
+    () => changed(place, { contract }),
+    () => changed(place, { contract, first: tokenId }),
+    () => changed(place, { contract, first: 0n, last: maxUint256 }),
+    () => changed(place, { contract, first: tokenId, last: tokenId + BigInt(random.int(-2, 3)) }),
   ])();
 }
 
@@ -312,10 +404,37 @@ const tables = [
   "pending_range",
   "pending_ranged_contract",
   "pending_contract",
+  "change",
 ];
 
 async function dump(schema = "metadata"): Promise<string[][]> {
   return await Promise.all(tables.map((table) => dumpTable(db, `${schema}.${table}`)));
+}
+
+const isEffective = (fact: string) => sql`coalesce(${sql.ref(`${fact}.block_id`)}, -1) not in (
+  select block_id from log.retracted_blocks(${sql.lit(1_000_000)}))`;
+
+/** The changes that something fetched is older than, by brute force: contract, first and last id. */
+async function outdatedByHand(): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select distinct concat_ws('/', f.contract_id, coalesce(f.token_id, -1), coalesce(f.token_id + f.amount - 1, -1)) as key
+    from log.fact f join log.block b using (block_id)
+    where f.kind = ${factKind.metadata_changed} and ${isEffective("f")} and (
+      exists (
+        select from metadata.token t where t.contract_id = f.contract_id and t.token_id between f.token_id and f.token_id + f.amount - 1
+          and t.read_at < b.number
+      ) or f.token_id is null and exists (
+        select from metadata.contract t where t.contract_id = f.contract_id and t.read_at < b.number))
+    order by 1`.execute(db);
+  return rows.map(({ key }) => key);
+}
+
+async function outdated(): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select concat_ws('/', contract_id, first_id, last_id) as key from metadata.change where is_pending order by 1`.execute(
+    db,
+  );
+  return rows.map(({ key }) => key);
 }
 
 type Told = { status: string; name: string | null };
@@ -328,10 +447,12 @@ async function foldedByHand(): Promise<unknown[]> {
     position: bigint;
     payload: Told | null;
   }>`
-    select contract_id as contract, token_id as token, position, payload from log.fact
-    where kind in ${kindList("token_metadata_fetched", "metadata_confirmed")} and token_id is not null order by position`.execute(
-    db,
-  );
+    select f.contract_id as contract, f.token_id as token, f.position, f.payload
+    from log.fact f left join log.fact said on said.position = f.amount and said.position < f.position
+      and said.contract_id = f.contract_id and said.token_id is not distinct from f.token_id
+    where f.kind in ${kindList("token_metadata_fetched", "metadata_confirmed")} and f.token_id is not null
+      and ${isEffective("f")} and (f.payload is not null or said.position is null or ${isEffective("said")})
+    order by f.position`.execute(db);
   const states = new Map<string, { told: bigint; last: bigint; payload: Told }>();
   for (const { contract, token, position, payload } of rows) {
     const key = `${contract}/${token}`;
@@ -392,6 +513,7 @@ describe("equal logs give equal rows", () => {
       expect(found[0]?.filter((rows) => rows.length > 0).length).toBeGreaterThan(2);
       expect(await pending()).toEqual(await neverFetched());
       expect(await stored()).toEqual(await foldedByHand());
+      expect(await outdated()).toEqual(await outdatedByHand());
     },
   );
 
