@@ -4,6 +4,7 @@ import type { Abi, Hex } from "viem";
 /** The contracts written here, by the file that holds them. */
 export const ownSources = {
   Collection: ["Collection"],
+  Changing: ["ChangingCollection", "ChangingEditions"],
   ConsecutiveCollection: ["ConsecutiveCollection"],
   GuardedCollection: ["GuardedCollection"],
   TransferValidator: ["TransferValidator"],

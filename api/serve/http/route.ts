@@ -37,7 +37,7 @@ export type Refused<Code extends string = string> = Rejection<Code> & {
   readonly retryAfterSeconds?: number;
 };
 
-type SuccessStatus = 200 | 201;
+type SuccessStatus = 200 | 201 | 202;
 
 /** The success statuses of a route and their descriptions. */
 export type Successes = Readonly<Partial<Record<SuccessStatus, string>>>;

@@ -22,6 +22,7 @@ import {
   tokenDocument,
   tokenImage,
 } from "./collections/media.ts";
+import { refreshToken } from "./collections/refresh-token.ts";
 import { token } from "./collections/token.ts";
 import { tokens } from "./collections/tokens.ts";
 import { traits } from "./collections/traits.ts";
@@ -60,6 +61,7 @@ export const routes: readonly V1Route[] = [
   collectionBanner,
   tokens,
   token,
+  refreshToken,
   tokenImage,
   tokenAnimation,
   tokenDocument,

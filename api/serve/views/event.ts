@@ -40,7 +40,7 @@ export const Event = z
     chainId: chainIdValue,
     contract: address.nullable().meta({ description: "Of the NFT; null: unknown." }),
     tokenId: uint256Text.nullable().meta({
-      description: "The first of `quantity` ids if a contract minted a range of them.",
+      description: "The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own.",
     }),
     quantity: uint256Text.nullable(),
     from: address
@@ -75,7 +75,9 @@ export const Event = z
       description:
         "Tells transfers of one log from each other: the last part of the `id` that `/v1/activity` gives them. Null: of a sale, which `saleId` tells from others, or of no log.",
     }),
-    blockNumber: z.int().min(0).nullable(),
+    blockNumber: z.int().min(0).nullable().meta({
+      description: "Of `metadata`: the block at which the document's address was read.",
+    }),
     blockHash: hash.nullable(),
     timestamp: time,
   })

@@ -84,7 +84,8 @@ function idsAt(position: bigint): NextId {
 }
 
 function keyedContent(fact: FeedFact, rules: FeedRules): KeyedContent {
-  return [`${fact.logIndex} ${fact.subIndex ?? 0}`, describeFact(fact, rules.orders)];
+  const place = fact.logIndex === null ? fact.position : `${fact.logIndex} ${fact.subIndex ?? 0}`;
+  return [`${place}`, describeFact(fact, rules.orders)];
 }
 
 /** The sales of a fact; those that the facts of earlier parts made and all together do not are retracted. */

@@ -5,11 +5,19 @@ import { factKind } from "../../log/fact-kind.ts";
 import type { EventContent } from "./event.ts";
 import type { FeedFact, KnownOrder } from "./fact.ts";
 
-/** The event of a transfer, a cancel or a submitted order. `orders` are submitted orders that a cancel may be of. */
+/** The event of a transfer, a cancel, changed metadata or a submitted order. `orders` are submitted orders that a cancel may be of. */
 export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
   switch (fact.kind) {
     case factKind.order_submitted:
       return describeOrder(fact);
+    case factKind.token_metadata_fetched:
+    case factKind.contract_metadata_fetched:
+      return {
+        ...commonContent(fact),
+        type: "metadata",
+        contract: fact.contract,
+        tokenId: fact.tokenId,
+      };
     case factKind.order_cancelled:
     case factKind.counter_incremented:
       return describeCancel(fact, orders);

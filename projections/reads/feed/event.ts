@@ -8,6 +8,7 @@ export const eventTypes = [
   "listing",
   "offer",
   "cancel",
+  "metadata",
   "retracted",
 ] as const;
 

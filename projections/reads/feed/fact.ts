@@ -34,6 +34,12 @@ const transferKinds = [
   factKind.erc1155_transfer,
 ] as const;
 
+/** Kinds of fetches that the feed shows: those that took the place of an earlier one. */
+export const fetchKinds = [
+  factKind.token_metadata_fetched,
+  factKind.contract_metadata_fetched,
+] as const;
+
 /** Kinds of chain events that the feed shows. */
 export const chainKinds = [...transferKinds, ...saleKinds, ...cancelKinds];
 

@@ -8,6 +8,7 @@ import {
   cancelKinds,
   chainKinds,
   type FeedFact,
+  fetchKinds,
   type KnownOrder,
   saleKinds,
   stateKinds,
@@ -20,8 +21,11 @@ export async function readWindow(
   chainIds: readonly number[],
 ): Promise<FeedFact[]> {
   const kinds = [...stateKinds, ...chainKinds, factKind.order_submitted];
+  const inWindow = sql`position > ${after} and position <= ${upTo}`;
   const facts = sql`
-    select * from log.fact where position > ${after} and position <= ${upTo} and kind = any (${kinds}::smallint[])`;
+    select * from log.fact where ${inWindow} and kind = any (${kinds}::smallint[])
+    union all
+    select * from log.fact where ${inWindow} and ${isShownFetch}`;
   return await readFacts(
     db,
     facts,
@@ -45,6 +49,10 @@ export async function readEarlierFacts(
   const parts: RawBuilder<unknown>[] = [];
   if (changed.length > 0) {
     parts.push(eventsOf(changed, chainKinds, after));
+    parts.push(sql`
+      select * from log.fact
+      where block_id = any (${changed}::bigint[]) and log_index is null and kind not in ${stateKindList}
+        and ${isShownFetch} and position <= ${after}`);
     parts.push(sql`
       select * from log.fact
       where block_id = any (${changed}::bigint[]) and kind in ${stateKindList} and position <= ${after}`);
@@ -116,6 +124,9 @@ function eventsOf(blocks: readonly bigint[], kinds: readonly number[], upTo: big
       and kind = any (${kinds}::smallint[]) and position <= ${upTo}`;
 }
 
+/** A fetch that found metadata where another one had been shown, or a failure. */
+const isShownFetch = sql`(
+  kind = any (${[...fetchKinds]}::smallint[]) and amount is not null and payload ->> 'status' = 'ok')`;
 const stateKindList = kindList("block_retracted", "block_readopted");
 /** Facts by which the log knows an order. */
 const orderKinds = kindList("order_submitted", "partner_listing_seen");

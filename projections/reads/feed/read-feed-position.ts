@@ -6,7 +6,7 @@ import { readFinalPosition } from "./read-finality.ts";
 import { readPartEnd } from "./read-parts.ts";
 
 /** Projections in which callers look up what an event names. */
-const lookupProjections = ["ownership", "sales", "activity", "listings", "bids"];
+const lookupProjections = [...["ownership", "sales", "activity", "listings", "bids"], "metadata"];
 
 /**
  * The position up to which events are handed out: where those projections are, and with `final` delivery what is final.

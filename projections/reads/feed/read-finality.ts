@@ -1,7 +1,11 @@
 import { sql } from "kysely";
 import type { Database } from "../../database.ts";
 import { blockIdRange, firstBlockId } from "../../log/block-id.ts";
+import { kindList } from "../../log/fact-kind-sql.ts";
 import { blockNumberIn } from "../../log/recording/ponder-id.ts";
+
+const stateKinds = kindList("block_retracted", "block_readopted");
+const fetches = kindList("token_metadata_fetched", "contract_metadata_fetched");
 
 /** The highest block of each chain that is final and recorded to its end. Chains without one are left out. */
 export async function readFinalBlocks(
@@ -32,8 +36,14 @@ export async function readFinalPosition(
     const { to } = blockIdRange(chainId);
     const from = firstBlockId(chainId, number + 1n);
     const { rows } = await sql<{ first: bigint | null }>`
-      select min(position) as first from log.fact
-      where block_id >= ${from} and block_id < ${to} and log_index is not null`.execute(db);
+      select min(position) as first from (
+        select position from log.fact
+        where block_id >= ${from} and block_id < ${to} and log_index is not null
+        union all
+        select position from log.fact
+        where block_id >= ${from} and block_id < ${to} and log_index is null and kind not in ${stateKinds}
+          and kind in ${fetches}
+      ) f`.execute(db);
     const first = rows[0]?.first ?? null;
     if (first !== null && first <= position) position = first - 1n;
   }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { firstTurns, selectDue, type Turns } from "../../../api/background/metadata/select-due.ts";
 import { openDatabase } from "../../../projections/database.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
 const { db, url, drop } = await createDatabase({ template: "projected" });
@@ -30,7 +31,7 @@ async function plansOfPasses(): Promise<string[]> {
   for (let index = 0; index < PASSES; index += 1) await pass(index);
   const { rows } = await sql<{ plans: string }>`
     select concat(custom_plans, ' ', generic_plans > 0) as plans from pg_prepared_statements
-    where statement ~ 'metadata\\.'`.execute(job);
+    where statement ~ 'metadata\\w*\\.'`.execute(job);
   return rows.map(({ plans }) => plans);
 }
 
@@ -40,7 +41,7 @@ async function rowsOfPass(): Promise<number> {
     await sql`select pg_stat_force_next_flush()`.execute(job);
     const { rows } = await sql<{ read: bigint }>`
       select sum(idx_tup_fetch + seq_tup_read)::bigint as read from pg_stat_user_tables
-      where schemaname = 'metadata'`.execute(job);
+      where schemaname = ${schemaOf("metadata")}`.execute(job);
     return Number(rows[0]?.read);
   };
   const before = await counted();

@@ -73,7 +73,7 @@ beforeAll(async () => {
 async function rowsRead(session: Session): Promise<number> {
   const { rows } = await sql<{ read: bigint }>`
     select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint as read from pg_stat_xact_user_tables
-    where schemaname in ('ownership', 'metadata', 'listings')`.execute(session);
+    where schemaname in ('ownership', ${schemaOf("metadata")}, 'listings')`.execute(session);
   return Number(rows[0]?.read);
 }
 
