@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
@@ -56,6 +57,7 @@ type RefreshState = {
  * when callers ask for it.
  */
 export async function runMetadataRefresh(options: RefreshOptions): Promise<void> {
+  setMaxListeners(0, options.signal);
   const now = () => options.now().getTime();
   // Waits until facts appended before this process started are applied: nothing is fetched twice.
   const common: Omit<RefreshState, "select" | "turns"> = {
