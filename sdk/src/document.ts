@@ -96,6 +96,10 @@ export interface paths {
         /** A token's metadata document, where the chain itself holds it (a `data:` URI) */
         get: operations["getTokenMetadata"];
     };
+    "/v1/collections/{collection}/tokens/{tokenId}/refresh": {
+        /** Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After` */
+        post: operations["refreshToken"];
+    };
     "/v1/collections/{collection}/traits": {
         /** Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included */
         get: operations["listTraits"];
@@ -109,7 +113,7 @@ export interface paths {
         get: operations["resolveEns"];
     };
     "/v1/events": {
-        /** Sales, transfers, orders and cancellations in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
+        /** Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
         get: operations["listEvents"];
     };
     "/v1/floor-lines": {
@@ -776,6 +780,7 @@ export interface components {
             /** @description Sent again, because its block came back to the chain after a reorg. */
             again: boolean;
             blockHash: string | null;
+            /** @description Of `metadata`: the block at which the document's address was read. */
             blockNumber: number | null;
             /** @description NFTs that were sold for one price. */
             bundleSize: number | null;
@@ -815,7 +820,7 @@ export interface components {
                 /** @enum {string} */
                 reason: "reorg" | "correction";
                 /** @enum {string} */
-                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "retracted";
+                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "retracted";
             } | null;
             saleId: string | null;
             /** @description Of a sale: which side's order was filled. */
@@ -826,12 +831,12 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             to: string | null;
-            /** @description The first of `quantity` ids if a contract minted a range of them. */
+            /** @description The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own. */
             tokenId: string | null;
             totalWei: string | null;
             txHash: string | null;
             /** @enum {string} */
-            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "retracted";
+            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "retracted";
             /** @description The router or aggregator that took the trade for the buyer. */
             via: string | null;
         };
@@ -1316,6 +1321,19 @@ export interface components {
             maker: string;
             /** @description The exchange. */
             seaport: string;
+        };
+        MetadataRefresh: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            contract: string;
+            /**
+             * Format: date-time
+             * @description From then on the token may be refreshed again.
+             */
+            nextAllowedAt: string;
+            /** Format: date-time */
+            requestedAt: string;
+            tokenId: string;
         };
         OfferAcceptData: {
             approval: components["schemas"]["SellerApproval"];
@@ -2790,6 +2808,38 @@ export interface operations {
             };
         };
     };
+    refreshToken: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug or 0x address of a collection. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To be fetched again */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MetadataRefresh"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     listTraits: {
         parameters: {
             query?: {
@@ -2900,7 +2950,7 @@ export interface operations {
                 delivery?: "latest" | "final";
                 /** @description Rows per page. */
                 per_page?: number;
-                /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. */
+                /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed. */
                 type?: string;
                 /** @description 0x address of a sender, receiver, seller, buyer or order maker. */
                 wallet?: string;
@@ -4433,6 +4483,7 @@ export type ErrorCode =
     | "query_timeout"
     | "raise_requires_cancel"
     | "rate_limited"
+    | "refresh_too_soon"
     | "request_timeout"
     | "revoked_key"
     | "royalty_missing"

@@ -177,6 +177,17 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     codes: { not_found: 404, ...chain },
   },
   {
+    method: "post",
+    path: "/v1/collections/{collection}/tokens/{tokenId}/refresh",
+    parameters: ["collection", "tokenId", "chainId"],
+    codes: {
+      not_found: 404,
+      refresh_too_soon: 429,
+      bad_structure: 422,
+      unsupported_chain: 422,
+    },
+  },
+  {
     method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}/activity",
     parameters: [

@@ -75,7 +75,7 @@ export function contextOver(db: Database) {
   };
 }
 
-const toldBy = ["ownership", "sales", "activity", "listings", "bids"];
+const toldBy = [...["ownership", "sales", "activity", "listings", "bids"], "metadata"];
 
 /** Checkpoints as projections that fold nothing would have them. */
 export async function makeCheckpoints(db: Database): Promise<void> {

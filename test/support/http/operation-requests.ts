@@ -68,6 +68,10 @@ export function v1Requests({ ids, chainId = 1 }: KnownMarket): OperationRequests
       path: { collection: punks, tokenId: "2" },
       ...onChain,
     },
+    "post /v1/collections/{collection}/tokens/{tokenId}/refresh": {
+      path: { collection: punks, tokenId: "2" },
+      ...onChain,
+    },
     "get /v1/collections/{collection}/tokens/{tokenId}/activity": {
       path: { collection: punks, tokenId: "2" },
       ...list(),
