@@ -184,12 +184,12 @@ function metadataSource(
   startBlock: number | null,
   deploymentBlock: number,
 ): EventSource {
-  const firstBlocks = contracts?.map(({ firstBlock }) => firstBlock ?? deploymentBlock) ?? [];
+  const firstBlocks = contracts?.map(({ firstBlock }) => firstBlock ?? deploymentBlock);
   return {
     name: metadataEvents,
     events: metadataAbi,
     addresses: contracts && sortedUnique(contracts.map(({ address }) => address)),
-    firstBlock: startBlock ?? Math.min(deploymentBlock, ...firstBlocks),
+    firstBlock: startBlock ?? Math.min(...(firstBlocks ?? [deploymentBlock])),
     eventsWithCall: [],
   };
 }

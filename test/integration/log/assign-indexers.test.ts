@@ -2,7 +2,11 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
 import { assignIndexers } from "../../../api/run/indexer/assign-indexers.ts";
-import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
+import {
+  collectionEvents,
+  indexedSources,
+  metadataEvents,
+} from "../../../api/run/indexer/indexed-sources.ts";
 import { readFollowedCollections, readIndexers } from "../../../api/run/indexer/indexers.ts";
 import { schemaName } from "../../../api/run/indexer/schema-name.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
@@ -99,11 +103,16 @@ describe("the first start", () => {
       insert into ops.indexer (chain_id, ponder_schema, started_at) values (33139, 'before', now())`.execute(
       database.db,
     );
-    const before = schemaName(indexedSources(chain, curated), 0);
+    const all = indexedSources(chain, curated);
+    const earlier = all.sources.filter(({ name }) => name !== metadataEvents);
+    const before = schemaName({ ...all, sources: earlier }, 0);
     table.push(bazaar);
     const indexers = await start();
     expect(namesOf(indexers)).toEqual(["core", "bazaar"]);
     expect(schemaOf(indexers, "core")).toBe(before);
+    const later = await start();
+    expect(namesOf(later)).toEqual(["core", "bazaar", "metadata"]);
+    expect(schemaOf(later, "core")).toBe(before);
   });
 });
 
@@ -151,7 +160,33 @@ describe("a later start", () => {
   it("forgets collections apart once all of the chain are indexed", async () => {
     await start();
     await start({ collections: [punks, apes, cats] });
-    expect(namesOf(await start({ collections: "all" }))).toEqual(["core"]);
+    expect(namesOf(await start({ collections: "all" }))).toEqual(["core", "metadata"]);
+  });
+
+  it("indexes changes of metadata apart, of collections that an earlier version added without", async () => {
+    const { db } = database;
+    const before = await start();
+    await sql`update ops.source set event_sources = array['Erc721', 'Erc1155'] where source = ${punks}`.execute(
+      db,
+    );
+    const old = await readIndexers(db, chain, curated);
+    const after = await start({ collections: [punks, apes, cats] });
+    const metadataOf = (name: string) =>
+      after
+        .find((one) => one.name === name)
+        ?.sources.sources.flatMap((one) => (one.name === metadataEvents ? [one.addresses] : []));
+    expect(namesOf(before)).toEqual(["core"]);
+    expect(schemaOf(after, "core")).toBe(schemaOf(old, "core"));
+    expect(namesOf(after)).toEqual(["core", "added-1"]);
+    expect(metadataOf("core")).toEqual([[apes]]);
+    expect(metadataOf("added-1")).toEqual([[punks, cats]]);
+  });
+
+  it("indexes changes of metadata of any contract where all collections are", async () => {
+    const [core, ...others] = await start({ collections: "all" });
+    expect(others).toEqual([]);
+    const found = core?.sources.sources.find(({ name }) => name === metadataEvents);
+    expect(found?.addresses).toBeNull();
   });
 });
 
@@ -166,13 +201,13 @@ describe("an operator's decision", () => {
     expect(schemaOf(removed, "core")).toBe(schemaOf(before, "core"));
     await addSources(db, chain.chainId, [
       {
-        ...{ source: cats, indexer: cats, eventSources: ["Erc721", "Erc1155"], address: cats },
+        ...{ source: cats, indexer: cats, eventSources: collectionEvents, address: cats },
         ...{ firstBlock: 7, addedBy: "operator" },
       },
     ]);
     const added = await start({ startBlock: null });
     expect(namesOf(added)).toEqual(["core", cats]);
-    expect(added[1]?.sources.sources.map(({ firstBlock }) => firstBlock)).toEqual([7, 7]);
+    expect(added[1]?.sources.sources.map(({ firstBlock }) => firstBlock)).toEqual([7, 7, 7]);
   });
 
   it("to reindex leaves out what is not recorded, which then has an indexer of its own", async () => {
