@@ -193,7 +193,10 @@ function latestFetches(
 }
 
 /** SQL: whether a fetch `f` found what an earlier one said whose block is retracted since. */
-const confirmsNothing = ({ facts, retractedBlocks }: FactWindow) => sql`(f.kind = ${confirmed} and exists (
+const confirmsNothing = ({
+  facts,
+  retractedBlocks,
+}: FactWindow) => sql`(f.kind = ${confirmed} and exists (
   select from ${facts} said join ${retractedBlocks} gone on gone.block_id = said.block_id
   where said.position = f.amount and said.position < f.position
     and said.contract_id = f.contract_id and said.token_id is not distinct from f.token_id))`;

@@ -1,4 +1,10 @@
-import { type Abi, type Address, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readArtifact } from "../../devnet/contracts/artifacts.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
@@ -115,7 +121,9 @@ describe("metadata that a contract says to have changed", () => {
 
   it("is the collection's own, and an edition's with the letters of its URI", async () => {
     const nameOfCollection = async () => {
-      const { body } = await pipeline.get(`/v1/events?chainId=${chainId}&after=0-0&type=metadata&collection=${collection}&per_page=100`);
+      const { body } = await pipeline.get(
+        `/v1/events?chainId=${chainId}&after=0-0&type=metadata&collection=${collection}&per_page=100`,
+      );
       return (body.data as Told[]).some(({ tokenId }) => tokenId === null);
     };
     await change("rename", "renamed");

@@ -109,17 +109,26 @@ async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<
   const filter = { chainId: client.chainId, now: options.now(), pausedContractIds };
   const due = await state.select(db, filter, turns);
   const outcome = await fetchDue({ ...options, meter, unpaid }, due);
-  for (const [contractId, result] of outcome.results) {
-    if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
-    if (result === "served") cooldowns.bulky.recordSuccess(contractId);
-    if (result === "bulky" || result === "costly") cooldowns[result].recordFailure(contractId);
-    if (result === "bulky" || result === "unpaid") {
-      const about = { chainId: options.client.chainId, contractId };
-      options.logger.info(about, "metadata fetching paused, contract is over its storage budget");
-    }
-  }
+  noteResults(options, state, outcome.results);
   if (outcome.recorded > 0) state.head = outcome.head;
   if (state.select === selectUrgent && outcome.answered.length > 0)
     await endRequests(db, client.chainId, outcome.answered);
   return outcome;
+}
+
+/** What rests for a while: contracts that cost too much, or are over a budget on the disk. */
+function noteResults(
+  { client: { chainId }, logger }: RefreshOptions,
+  { cooldowns }: RefreshState,
+  results: FetchOutcome["results"],
+): void {
+  for (const [contractId, result] of results) {
+    if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
+    if (result === "served") cooldowns.bulky.recordSuccess(contractId);
+    if (result === "bulky" || result === "costly") cooldowns[result].recordFailure(contractId);
+    if (result === "bulky" || result === "unpaid") {
+      const about = { chainId, contractId };
+      logger.info(about, "metadata fetching paused, contract is over its storage budget");
+    }
+  }
 }

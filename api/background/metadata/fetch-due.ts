@@ -120,10 +120,7 @@ async function withoutBehind(
     const subject = subjects[index];
     return subject !== undefined && !isBehind(subject, index);
   });
-  return [
-    places.flatMap((index) => subjects[index] ?? []),
-    places.map((index) => uris[index]),
-  ];
+  return [places.flatMap((index) => subjects[index] ?? []), places.map((index) => uris[index])];
 }
 
 function chargeDisk(

@@ -40,7 +40,8 @@ export const Event = z
     chainId: chainIdValue,
     contract: address.nullable().meta({ description: "Of the NFT; null: unknown." }),
     tokenId: uint256Text.nullable().meta({
-      description: "The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own.",
+      description:
+        "The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own.",
     }),
     quantity: uint256Text.nullable(),
     from: address

@@ -65,5 +65,7 @@ export async function endRequests(
     where r.contract_id = done.contract_id and r.token_id = done.token_id`.execute(db);
   await sql`
     delete from ops.metadata_request
-    where chain_id = ${chainId} and not is_pending and requested_at <= now() - ${pause}`.execute(db);
+    where chain_id = ${chainId} and not is_pending and requested_at <= now() - ${pause}`.execute(
+    db,
+  );
 }
