@@ -39,8 +39,8 @@ const definitions = {
     version: 5,
     first: 3,
     tables: [
-      ...["token", "contract", "pending_token", "pending_range", "pending_ranged_contract"],
-      ...["pending_contract", "change"],
+      ...["token", "contract", "change", "pending_token", "pending_range"],
+      ...["pending_ranged_contract", "pending_contract"],
     ],
     reads: { ownership: 4 },
   },

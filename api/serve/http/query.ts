@@ -5,10 +5,10 @@ type Map = { [name: string]: Value };
  * The query of a request. `name[key]=value` is a field of the object `name` whatever the key is: a number, a bracket
  * or a space is part of it. A name that is given twice is an array. Never throws: what cannot be decoded stays as it is.
  */
-export function parseQuery(text: string | undefined): Map {
+export function parseQuery(text: string | null | undefined): Map {
   // Without a prototype, so that no key means anything else.
   const query: Map = Object.create(null);
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of new URLSearchParams(text ?? "")) {
     const [, object, key] = /^([^[\]]+)\[(.*)\]$/s.exec(name) ?? [];
     if (object === undefined || key === undefined) add(query, name, value);
     // `name[a][b]` is an object in an object, which no schema accepts.
