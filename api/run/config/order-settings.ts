@@ -19,15 +19,15 @@ export const orderSettings = {
   ),
   ORDER_QUOTA_CONTRACT: orderQuota(
     "contract",
-    "open orders for a contract without sales; grows with sales; verified collections have no limit",
+    "open listings of a contract without sales, and makers whose offers on it outbid another; grows with sales; verified collections have no limit",
   ),
   ORDER_BUDGET_UNTRADED: orderQuota(
     "untradedPerDay",
-    "new orders a day and chain for all contracts without sales together",
+    "new listings a day and chain for all contracts without sales together",
   ),
   ORDER_BUDGET_NEWCOMERS: orderQuota(
     "newcomersPerDay",
-    "new orders a day and chain of all makers without trades together",
+    "new listings a day and chain of all makers without trades together, and as many offers of each size",
   ),
   OFFER_EXPOSURE: orderQuota(
     "bidExposure",

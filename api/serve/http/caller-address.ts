@@ -24,6 +24,15 @@ export function groupOf(text: string): string | undefined {
   return `${network.map((word) => word.toString(16)).join(":")}::/64`;
 }
 
+/**
+ * The network of an address as requests are counted for: itself, or the /48 of an IPv6 one, since whoever rents a machine
+ * is assigned as many as 65,536 of its /64.
+ */
+export function networkOf(address: string): string {
+  const [, words] = /^((?:[0-9a-f]+:){2}[0-9a-f]+):[0-9a-f]+::\/64$/.exec(address) ?? [];
+  return words === undefined ? address : `${words}::/48`;
+}
+
 /** Without port and zone; IPv4 also where it is written as IPv6. */
 function ipOf(text: string): string | undefined {
   const address = withoutPort(text).replace(/%.*$/, "");

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
-import { callerAddress, callerIp } from "./caller-address.ts";
+import { callerAddress, callerIp, networkOf } from "./caller-address.ts";
 import { loggedPath } from "./logged-path.ts";
 import {
   type RateLimitState,
@@ -87,16 +87,16 @@ export function callerOf(request: Request, response: Response): string {
   return admissions.get(response)?.caller ?? callerAddress(request);
 }
 
-/** The same of a handler's input. */
-export const callerOfInput = ({
-  address,
-  key,
-}: {
-  readonly address: string;
-  readonly key: UsedKey | null;
-}): string =>
-  key === null
-    ? address
+/** What a handler's input says of whom it came from. */
+export type RequestOrigin = { readonly address: string; readonly key: UsedKey | null };
+
+/**
+ * Whom a request counts for where callers share something that one of them could use up: an account, or the network
+ * that it came from, whichever instant keys that has.
+ */
+export const callerOfInput = ({ address, key }: RequestOrigin): string =>
+  key === null || key.isInstant
+    ? networkOf(address)
     : `${key.accountId === null ? "key" : "account"} ${key.accountId ?? key.id}`;
 
 /** The key of an admitted request; null: none. */

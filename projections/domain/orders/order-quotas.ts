@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import type { Hex } from "viem";
 
 /** How many orders strangers may keep in the book and add to it; each grows with trades and time. */
 export type OrderQuotas = {
@@ -6,9 +6,12 @@ export type OrderQuotas = {
   readonly maker: number;
   /** Open orders on a contract that is neither traded nor verified. */
   readonly contract: number;
-  /** Orders a day on all contracts of a chain that are neither traded nor verified, together. */
+  /** Listings a day on all contracts of a chain that are neither traded nor verified, together. */
   readonly untradedPerDay: number;
-  /** Orders a day of all makers on a chain who never traded, together. */
+  /**
+   * Listings a day of all makers on a chain who never traded, together, apart from those of verified collections; and as
+   * many offers of each size.
+   */
   readonly newcomersPerDay: number;
   /** How often a maker's open bids may exceed the balance that pays them. */
   readonly bidExposure: number;
@@ -41,10 +44,20 @@ export function openOrderQuota(base: number, history: TradeHistory, now: Date, m
   return Math.min(Math.floor((base + perTrade * trades) * growth), max);
 }
 
-/** Orders that may be added at once (`capacity`) and on average. `address` is null where many share the budget. */
+/** `listings` and `offers` never share a budget that others can use up. */
+export type BudgetSubject =
+  | "maker"
+  | "contract"
+  | "untraded"
+  | "newcomers"
+  | "newcomer offers"
+  | `${"contract" | "contract offers" | "untraded" | "newcomers" | "newcomer offers"} share`;
+
+/** Orders that may be added at once (`capacity`) and on average. */
 export type OrderBudget = {
-  readonly subject: "maker" | "contract" | "untraded" | "newcomers";
-  readonly address: Address | null;
+  readonly subject: BudgetSubject;
+  /** Bytes that tell budgets of a subject apart; null where all share one. */
+  readonly key: Hex | null;
   readonly capacity: number;
   readonly perSecond: number;
 };
@@ -55,16 +68,29 @@ const turnover = 10;
 
 /** A budget of one maker or contract, from its quota of open orders. */
 export function ownBudget(
-  subject: "maker" | "contract",
-  address: Address,
+  subject: "maker" | "contract" | "contract offers share",
+  key: Hex,
   quota: number,
 ): OrderBudget {
-  return { subject, address, capacity: quota, perSecond: (quota * turnover) / daySeconds };
+  return { subject, key, capacity: quota, perSecond: (quota * turnover) / daySeconds };
 }
 
 /** A budget that many share: an hour's orders at once. */
-export function sharedBudget(subject: "untraded" | "newcomers", perDay: number): OrderBudget {
-  return { subject, address: null, capacity: perDay / 24, perSecond: perDay / daySeconds };
+export function sharedBudget(
+  subject: "untraded" | "newcomers" | "newcomer offers",
+  perDay: number,
+  key: Hex | null = null,
+): OrderBudget {
+  return { subject, key, capacity: perDay / 24, perSecond: perDay / daySeconds };
+}
+
+/** Of what many share, a network address may always use this part, whatever the others have used. */
+const networkShare = 1 / 8;
+
+/** The part of a budget that others cannot use up. `key`: of the network address, and of what the budget is for. */
+export function shareOfBudget(budget: OrderBudget, subject: BudgetSubject, key: Hex): OrderBudget {
+  const capacity = Math.max(1, Math.floor(budget.capacity * networkShare));
+  return { subject, key, capacity, perSecond: budget.perSecond * networkShare };
 }
 
 /** What was charged to a budget, as of a time. */

@@ -30,8 +30,13 @@ export async function readMakerHistories(
   return new Map(rows.map(({ maker, ...history }) => [maker, history]));
 }
 
-/** Sales of a contract on any exchange, whether its collection is verified, and our open orders for it. */
-export type ContractHistory = TradeHistory & { isVerified: boolean; openOrders: number };
+/** Sales of a contract on any exchange, whether its collection is verified, and what is open for it here. */
+export type ContractHistory = TradeHistory & {
+  isVerified: boolean;
+  openListings: number;
+  /** Of the cheapest active listing; null: none. */
+  floorWei: bigint | null;
+};
 
 /** Contracts without a fact are left out. */
 export async function readContractHistories(
@@ -39,14 +44,16 @@ export async function readContractHistories(
   chainId: number,
   contracts: readonly Address[],
 ): Promise<Map<Address, ContractHistory>> {
-  const openIn = (table: string, condition: string) => sql`
-    (select sum(o.rows) from ${sql.table(table)} o
-     where o.chain_id = k.chain_id and o.contract_id = k.contract_id and ${sql.raw(condition)} and ${isOpen})`;
   const { rows } = await sql<{ contract: Address } & ContractHistory>`
     select k.address as contract, least(coalesce(t.sales, 0), ${maxCounted})::int as trades,
            first.timestamp as "firstTradeAt", coalesce(c.verified, false) as "isVerified",
-           (coalesce(${openIn("listings.count", "o.marketplace = 'native'")}, 0)
-            + coalesce(${openIn("bids.count", "true")}, 0))::int as "openOrders"
+           coalesce((
+             select sum(o.rows) from listings.count o
+             where o.chain_id = k.chain_id and o.contract_id = k.contract_id and o.marketplace = 'native' and ${isOpen}
+           ), 0)::int as "openListings",
+           (select o.unit_price_wei from listings.listing o
+            where o.contract_id = k.contract_id and o.status = 'active' and o.is_buyable
+            order by o.unit_price_wei limit 1) as "floorWei"
     from log.contract k
     left join sales.total t on t.chain_id = k.chain_id and t.contract_id = k.contract_id
     left join collections.contract m on m.contract_id = k.contract_id

@@ -24,6 +24,8 @@ export type PendingOrder = {
   terms: MarketTerms;
   order: ParsedOrder;
   signatureCheck: SignatureCheck;
+  /** Whom it came from, as far as budgets go; null: nobody knows. */
+  network: string | null;
   now: Date;
 };
 
@@ -42,11 +44,11 @@ async function parsePendingOrder(
   body: OrderBody,
   context: Context,
 ): Promise<PendingOrder | IntakeRejection> {
-  const { side, chainId, terms, now } = context;
+  const { side, chainId, terms, network, now } = context;
   const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
   if (isRejection(order)) return order;
   const signatureCheck = await verifySignature(order, chainId, recoverSigner);
-  return { chainId, terms, order, signatureCheck, now };
+  return { chainId, terms, order, signatureCheck, network, now };
 }
 
 /**

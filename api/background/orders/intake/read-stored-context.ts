@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
+import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
 import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
 import {
@@ -28,20 +29,20 @@ export type StoredContext = {
 export async function readStoredContext(
   db: Database,
   chainId: ChainId,
-  pendingOrders: readonly PendingOrder[],
+  { pendingOrders, quotas }: { pendingOrders: readonly PendingOrder[]; quotas: OrderQuotas },
   now: Date,
 ): Promise<StoredContext> {
   const orders = pendingOrders.map(({ order }) => order);
-  const makers = [...new Set(orders.map(({ components }) => components.offerer))];
   const bids = orders.filter(({ side }) => side === "bid");
   const bidders = [...new Set(bids.map(({ components }) => components.offerer))];
   const named = orders.map(({ contract }) => contract);
-  const [royaltyCases, contracts, cheaper, openBidsWei, quotas] = await Promise.all([
+  const quotaOrders = { submitted: pendingOrders, contractQuota: quotas.contract };
+  const [royaltyCases, contracts, cheaper, openBidsWei, storedQuotas] = await Promise.all([
     readRoyaltyCases(db, chainId, orders),
     readKnownContracts(db, chainId, named),
     readCheaperListings(db, chainId, pendingOrders, now),
     Promise.all(bidders.map((maker) => readOpenBidsWei(db, chainId, maker, now))),
-    readStoredQuotas(db, chainId, { makers, contracts: named }, now),
+    readStoredQuotas(db, chainId, quotaOrders, now),
   ]);
   return {
     royaltyCases: pairUp(
@@ -51,7 +52,7 @@ export async function readStoredContext(
     contracts,
     cheaper,
     openBidsWei: pairUp(bidders, openBidsWei),
-    quotas,
+    quotas: storedQuotas,
   };
 }
 

@@ -7,11 +7,12 @@ import { type BatchResult, type ChainResults, resultsFor } from "../../chain/que
 import type { IntakeRejection } from "../market/admission.ts";
 import { createBatchTotals } from "../quotas/batch-totals.ts";
 import type { Charge } from "../quotas/order-budgets.ts";
-import { quotasOf } from "../quotas/validate-quotas.ts";
+import { budgetsOf } from "../quotas/validate-quotas.ts";
 import type { Accepted } from "./append-orders.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import type { StoredContext } from "./read-stored-context.ts";
 import { validateOrder } from "./validate-order.ts";
+import { quotaContextOf } from "./validate-state.ts";
 
 export type ValidationResult = {
   rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
@@ -62,9 +63,10 @@ export function validateInOrder(
       rejections.set(pending, result);
     } else if (before === undefined) {
       accepted.set(order.orderHash, { pending, terms: result.terms });
-      const { quotas, stored } = context;
-      const { budgets } = quotasOf(order, { quotas, stored: stored.quotas, now: pending.now });
-      batchTotals.add(order, budgets);
+      batchTotals.add(
+        order,
+        budgetsOf(order, quotaContextOf(pending, { ...validated, batchTotals })),
+      );
     }
   }
   const charges = batchTotals.charges();

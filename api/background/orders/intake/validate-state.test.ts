@@ -46,6 +46,7 @@ const pending: PendingOrder = {
   },
   order,
   signatureCheck: { signedBy: "maker", digest: zeroHash },
+  network: null,
   now: new Date(0),
 };
 
@@ -60,6 +61,7 @@ function contextWith(openOrders: number): ValidationContext {
         makers: new Map(),
         contracts: new Map(),
         openOfMakers: new Map([[maker, openOrders]]),
+        higherBidders: new Map(),
         spending: new Map(),
         blocked: new Set(),
       },

@@ -13,7 +13,7 @@ import { recipientsQuery } from "../checks/evaluate-order.ts";
 import { isConduitApproved, transferQueries } from "../checks/transferability.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { rejectBlocked } from "../quotas/blocked-makers.ts";
-import { validateQuotas } from "../quotas/validate-quotas.ts";
+import { type QuotaContext, validateQuotas } from "../quotas/validate-quotas.ts";
 import { ownCheaperListings } from "./admission-queries.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import type { ValidationContext } from "./validation-context.ts";
@@ -108,26 +108,40 @@ export function validateOwnOrders(
   pending: PendingOrder,
   context: ValidationContext,
 ): IntakeRejection | null {
-  const { order, now } = pending;
-  const { stored, quotas, batchTotals } = context;
+  const { order } = pending;
   const raise =
     order.side === "ask" && order.standard === "erc721"
       ? validatePriceRaise(order, cheapestOwnListing(pending, context))
       : null;
   if (raise !== null) return raise;
-  const full = validateQuotas(order, { quotas, stored: stored.quotas, batchTotals, now });
+  const full = validateQuotas(order, quotaContextOf(pending, context));
   return full ?? (order.side === "bid" ? validateBidExposure(pending, context) : null);
 }
 
-function validateBidExposure(
-  { order, terms }: PendingOrder,
-  { results, stored, batchTotals, quotas }: ValidationContext,
-): IntakeRejection | null {
-  const { maker: owner, unitPriceWei, quantity } = order;
-  const balance = results.find({ kind: "balance_read", currency: terms.currency, owner });
+/** What the quotas of an order depend on. */
+export function quotaContextOf(pending: PendingOrder, context: ValidationContext): QuotaContext {
+  const { stored, quotas, batchTotals } = context;
+  const { network, now } = pending;
+  const funds = fundsOf(pending, context);
+  return { quotas, stored: stored.quotas, batchTotals, funds, network, now };
+}
+
+function fundsOf(
+  { order: { maker: owner }, terms: { currency } }: PendingOrder,
+  { results, stored, batchTotals }: ValidationContext,
+) {
   const openBidsWei = (stored.openBidsWei.get(owner) ?? 0n) + batchTotals.bidWei(owner);
-  const funds = { openBidsWei, balanceWei: balance?.wei ?? 0n };
-  return validateExposure(unitPriceWei * quantity, funds, quotas.bidExposure);
+  const balance = results.find({ kind: "balance_read", currency, owner });
+  return { openBidsWei, balanceWei: balance?.wei ?? 0n };
+}
+
+function validateBidExposure(
+  pending: PendingOrder,
+  context: ValidationContext,
+): IntakeRejection | null {
+  const { unitPriceWei, quantity } = pending.order;
+  const funds = fundsOf(pending, context);
+  return validateExposure(unitPriceWei * quantity, funds, context.quotas.bidExposure);
 }
 
 /** An own listing may have ended on the chain before the projections know it. */

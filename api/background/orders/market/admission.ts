@@ -15,6 +15,8 @@ export type Submission = {
   parsed?: ReadonlyMap<unknown, OrderBody>;
   /** The request body that contains the orders. */
   envelope: unknown;
+  /** The network address or account that the request came from; null: nobody knows. */
+  network: string | null;
   now: Date;
 };
 

@@ -1,26 +1,35 @@
 import { sql } from "kysely";
-import type { Address } from "viem";
+import type { Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderBudget, Spending } from "../../../../projections/domain/orders/order-quotas.ts";
 import { byteaArray } from "../../../../projections/sql/bytea.ts";
 
-type Key = Pick<OrderBudget, "subject" | "address">;
+type Key = Pick<OrderBudget, "subject" | "key">;
 
-export const budgetKey = ({ subject, address }: Key): string => `${subject} ${address ?? ""}`;
+export const budgetKey = ({ subject, key }: Key): string => `${subject} ${key ?? ""}`;
 
-/** What is charged to the budgets of these makers and contracts, and to those that many share, by `budgetKey`. */
+/** The longest key of a budget that many share: a class of size. */
+const maxSharedKeyBytes = 1;
+
+/** What is charged to the budgets with these keys, and to those that many share, by `budgetKey`. */
 export async function readSpending(
   db: Database,
   chainId: ChainId,
-  addresses: readonly Address[],
+  keys: readonly Hex[],
 ): Promise<Map<string, Spending>> {
-  const { rows } = await sql<Spending & Key>`
-    select subject, case when length(address) > 0 then address end as address, spent, spent_at as "spentAt"
+  const { rows } = await sql<Spending & { subject: OrderBudget["subject"]; key: string }>`
+    select subject, encode(address, 'hex') as key, spent, spent_at as "spentAt"
     from ops.order_budget
-    where chain_id = ${chainId} and subject in ('maker', 'contract', 'untraded', 'newcomers')
-      and address = any (${byteaArray(["0x", ...new Set(addresses)])})`.execute(db);
-  return new Map(rows.map(({ spent, spentAt, ...key }) => [budgetKey(key), { spent, spentAt }]));
+    where chain_id = ${chainId}
+      and (address = any (${byteaArray([...new Set(keys)])}) or subject in ('untraded', 'newcomers', 'newcomer offers')
+           and length(address) <= ${maxSharedKeyBytes})`.execute(db);
+  return new Map(
+    rows.map(({ subject, key, ...spending }) => [
+      budgetKey({ subject, key: key === "" ? null : `0x${key}` }),
+      spending,
+    ]),
+  );
 }
 
 export type Charge = { budget: OrderBudget; orders: number };
@@ -38,7 +47,7 @@ export async function chargeBudgets(
     insert into ops.order_budget as b (chain_id, subject, address, spent, spent_at, per_second)
     select ${chainId}, c.subject, decode(c.address, 'hex'), c.orders, ${now}, c.per_second
     from unnest(${sorted.map(({ budget }) => budget.subject)}::text[],
-                ${sorted.map(({ budget }) => budget.address?.slice(2) ?? "")}::text[],
+                ${sorted.map(({ budget }) => budget.key?.slice(2) ?? "")}::text[],
                 ${sorted.map(({ orders }) => orders)}::float8[],
                 ${sorted.map(({ budget }) => budget.perSecond)}::float8[]) c (subject, address, orders, per_second)
     on conflict (chain_id, subject, address) do update

@@ -1,7 +1,9 @@
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { Spending, TradeHistory } from "../../../../projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
+import { readHigherBidders } from "../../../../projections/reads/bids/read-higher-bidders.ts";
 import { readOpenOrderCounts } from "../../../../projections/reads/orders/read-open-order-counts.ts";
 import {
   type ContractHistory,
@@ -9,6 +11,7 @@ import {
   readMakerHistories,
 } from "../../../../projections/reads/orders/read-trade-histories.ts";
 import { readBlocked } from "./blocked-makers.ts";
+import { shareKeys } from "./network-shares.ts";
 import { readSpending } from "./order-budgets.ts";
 
 /** What the quotas of orders depend on. */
@@ -16,24 +19,37 @@ export type StoredQuotas = {
   makers: ReadonlyMap<Address, TradeHistory>;
   contracts: ReadonlyMap<Address, ContractHistory>;
   openOfMakers: ReadonlyMap<Address, number>;
+  /** By the hash of a bid: makers with an active bid on its contract at its price or above. None: too few to matter. */
+  higherBidders: ReadonlyMap<Hex, number>;
   /** By `budgetKey`. */
   spending: ReadonlyMap<string, Spending>;
   blocked: ReadonlySet<Address>;
 };
 
-/** By one query of each kind for all orders of a batch. */
+/** An order, and the network address that it came from. */
+type SubmittedOrder = { order: ParsedOrder; network: string | null };
+
+/** By one query of each kind for all orders of a batch. `contractQuota`: see `OrderQuotas`. */
 export async function readStoredQuotas(
   db: Database,
   chainId: ChainId,
-  { makers, contracts }: { makers: readonly Address[]; contracts: readonly Address[] },
+  { submitted, contractQuota }: { submitted: readonly SubmittedOrder[]; contractQuota: number },
   now: Date,
 ): Promise<StoredQuotas> {
-  const [histories, ofContracts, openOfMakers, spending, blocked] = await Promise.all([
+  const orders = submitted.map(({ order }) => order);
+  const makers = orders.map(({ maker }) => maker);
+  const contracts = orders.map(({ contract }) => contract);
+  const bids = orders.filter(({ side }) => side === "bid");
+  const keys = [...makers, ...contracts, ...submitted.flatMap(shareKeys)];
+  const [histories, ofContracts, openOfMakers, ranks, spending, blocked] = await Promise.all([
     readMakerHistories(db, chainId, makers),
     readContractHistories(db, chainId, contracts),
     readOpenOrderCounts(db, chainId, makers, now),
-    readSpending(db, chainId, [...makers, ...contracts]),
+    readHigherBidders(db, chainId, bids, contractQuota),
+    readSpending(db, chainId, keys),
     readBlocked(db, makers),
   ]);
-  return { makers: histories, contracts: ofContracts, openOfMakers, spending, blocked };
+  const higherBidders = new Map(ranks.map((one) => [one.orderHash, one.higherBidders]));
+  const stored = { openOfMakers, higherBidders, spending, blocked };
+  return { ...stored, makers: histories, contracts: ofContracts };
 }

@@ -49,7 +49,7 @@ export function bulkData<Result extends z.ZodType>(result: Result) {
   });
 }
 
-type Bulk = Pick<Submission, "chainId" | "envelope"> & {
+type Bulk = Pick<Submission, "chainId" | "envelope" | "network"> & {
   side: Side;
   items: readonly unknown[];
   /** The fields of an item. */

@@ -11,6 +11,7 @@ import {
 } from "../../../background/order-input/parse-order-body.ts";
 import { rejectBulkSignature } from "../../../background/orders/intake/pending-order.ts";
 import type { BodyLimits } from "../../http/body/json-body.ts";
+import { callerOfInput, type RequestOrigin } from "../../http/limit.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";
@@ -92,7 +93,11 @@ export function unknownField(schema: z.ZodType, value: unknown): Rejection<"bad_
 }
 
 /** Admits the order of a request. An invalid body, or a signature for several orders, is rejected before a pause is checked. */
-export async function admitOne(side: Side, body: z.output<typeof singleBody>, context: Context) {
+export async function admitOne(
+  side: Side,
+  { body, from }: { body: z.output<typeof singleBody>; from: RequestOrigin },
+  context: Context,
+) {
   const { chainId, seaport } = body;
   const parsed = parseOrderBody(seaport, { chainId, envelope: body });
   if (isRejection(parsed)) return parsed;
@@ -108,6 +113,7 @@ export async function admitOne(side: Side, body: z.output<typeof singleBody>, co
     orders: [seaport],
     parsed: new Map([[seaport, parsed]]),
     envelope: body,
+    network: callerOfInput(from),
     now: context.now(),
   });
   if (admission === undefined) throw new Error("admission returned no result for an order");

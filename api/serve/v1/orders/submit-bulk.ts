@@ -8,6 +8,7 @@ import {
   submitCrossListings,
 } from "../../../background/orders/cross-listings/submit-cross-listings.ts";
 import type { Admission } from "../../../background/orders/market/admission.ts";
+import { callerOfInput } from "../../http/limit.ts";
 import { hash } from "../../views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import {
@@ -71,9 +72,16 @@ export const submitAsks = route(
     // An order and its cross-listing each.
     bodyLimits: bulkLimits(200),
   },
-  async ({ body }, context) => {
+  async ({ body, ...from }, context) => {
     const { chainId, listings } = body;
-    const bulk = { side: asks, chainId, envelope: body, items: listings, item: askItem };
+    const bulk = {
+      side: asks,
+      chainId,
+      envelope: body,
+      network: callerOfInput(from),
+      items: listings,
+      item: askItem,
+    };
     const admissions = await admitMany(bulk, context);
     if (isRejection(admissions)) return admissions;
     const crossListings = await submitRequested(bulk, admissions, context);
@@ -102,9 +110,16 @@ export const submitBids = route(
     refuses: refusalsOf(bids),
     bodyLimits: bulkLimits(50),
   },
-  async ({ body }, context) => {
+  async ({ body, ...from }, context) => {
     const { chainId, bids: items } = body;
-    const bulk = { side: bids, chainId, envelope: body, items, item: bidItem };
+    const bulk = {
+      side: bids,
+      chainId,
+      envelope: body,
+      network: callerOfInput(from),
+      items,
+      item: bidItem,
+    };
     const admissions = await admitMany(bulk, context);
     if (isRejection(admissions)) return admissions;
     return summarize(

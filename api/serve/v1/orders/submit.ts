@@ -35,8 +35,8 @@ const submitOrder = <Schema extends z.ZodType>(
       refuses: refusalsOf(side),
       bodyLimits: singleBodyLimits,
     },
-    async ({ body }, context) => {
-      const outcome = await admitOne(side, body, context);
+    async ({ body, ...from }, context) => {
+      const outcome = await admitOne(side, { body, from }, context);
       if (isRejection(outcome)) return outcome;
       return { data: present(orderId(context.market.prefix, outcome.orderHash), outcome) };
     },
