@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { isCommonContract } from "./calls/execute-calls.ts";
+import { CostlyTogether, isCommonContract } from "./calls/execute-calls.ts";
 import { type ChainQuery, payersOfQuery } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
 import {
@@ -24,8 +24,17 @@ export type QueryChain = (questions: readonly ChainQuery[]) => Promise<ChainResu
  */
 export function createQueryBatcher(client: ChainClient): QueryChain {
   const share = shareRounds(client);
-  return (queries) => (isCheap(client, queries) ? share(queries) : queryChain(client, queries));
+  return (queries) => (isCheap(client, queries) ? share(queries) : queryAlone(client, queries));
 }
+
+/** What is costly rests for the tokens that it was asked about. */
+const queryAlone = (client: ChainClient, queries: readonly ChainQuery[]): Promise<ChainResults> =>
+  queryChain(client, queries, { asker: tokensOf(queries) });
+
+const tokensOf = (queries: readonly ChainQuery[]): string =>
+  [...new Set(queries.flatMap((one) => ("tokenId" in one ? [`${one.tokenId}`] : [])))]
+    .sort()
+    .join(" ");
 
 /** Whether all contracts that decide what the queries cost are common or answered cheaply before. */
 function isCheap({ health }: ChainClient, queries: readonly ChainQuery[]): boolean {
@@ -63,12 +72,13 @@ function shareRounds(client: ChainClient): QueryChain {
 async function runPending(client: ChainClient, waiting: readonly PendingQueries[]): Promise<void> {
   let round: BatchResult;
   try {
-    round = await runBatch(
-      client,
-      waiting.flatMap(({ queries }) => queries),
-    );
+    const queries = waiting.flatMap((one) => one.queries);
+    round = await runBatch(client, queries, { areShared: true });
   } catch (error) {
-    for (const { reject } of waiting) reject(error);
+    for (const { queries, resolve, reject } of waiting) {
+      if (error instanceof CostlyTogether) queryAlone(client, queries).then(resolve, reject);
+      else reject(error);
+    }
     return;
   }
   for (const { queries, resolve } of waiting) resolve(resultsFor(round, queries));

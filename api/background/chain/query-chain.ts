@@ -1,6 +1,6 @@
 import type { ChainReading, ReadingBasis } from "../../../projections/facts/chain-reading.ts";
 import { type CallOutcome, type ChainCall, callKey } from "./calls/chain-call.ts";
-import { executeCalls } from "./calls/execute-calls.ts";
+import { type ExecutionOptions, executeCalls } from "./calls/execute-calls.ts";
 import {
   type ChainQuery,
   isReading,
@@ -27,24 +27,27 @@ export type ChainResults = {
 export async function queryChain(
   client: ChainClient,
   queries: readonly ChainQuery[],
+  options: BatchSettings = {},
 ): Promise<ChainResults> {
-  return resultsFor(await runBatch(client, queries), queries);
+  return resultsFor(await runBatch(client, queries, options), queries);
 }
 
 /** Results of queries that ran together. */
 export type BatchResult = { basis: ReadingBasis; results: ReadonlyMap<string, QueryResult> };
 
 /** `basis` may be fetched earlier, while the caller waits for something else. */
+export type BatchSettings = Omit<ExecutionOptions, "tooLarge"> & { basis?: Promise<ReadBasis> };
+
 export async function runBatch(
   client: ChainClient,
   queries: readonly ChainQuery[],
-  basis: Promise<ReadBasis> = fetchReadBasis(client),
+  { basis = fetchReadBasis(client), ...execution }: BatchSettings = {},
 ): Promise<BatchResult> {
   try {
-    return await runBatchAt(client, await basis, queries);
+    return await runBatchAt(client, await basis, { queries, execution });
   } catch (error) {
     if (!(error instanceof BasisReorged)) throw error;
-    return runBatchAt(client, await fetchReadBasis(client), queries);
+    return runBatchAt(client, await fetchReadBasis(client), { queries, execution });
   }
 }
 
@@ -72,7 +75,7 @@ export function readingsOf({ find }: ChainResults, queries: readonly ChainQuery[
 async function runBatchAt(
   client: ChainClient,
   basis: ReadBasis,
-  queries: readonly ChainQuery[],
+  { queries, execution }: { queries: readonly ChainQuery[]; execution: ExecutionOptions },
 ): Promise<BatchResult> {
   const distinct = new Map(queries.map((query) => [queryKey(query), query]));
   const outcomes = new Map<string, CallOutcome>();
@@ -80,7 +83,7 @@ async function runBatchAt(
   const make = async (calls: readonly ChainCall[]) => {
     const open = new Map(calls.map((call) => [callKey(call), call]));
     for (const key of outcomes.keys()) open.delete(key);
-    const results = await executeCalls(client, basis, [...open.values()]);
+    const results = await executeCalls(client, basis, [...open.values()], execution);
     [...open.keys()].forEach((key, index) => {
       outcomes.set(key, results[index]);
     });

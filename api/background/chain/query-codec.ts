@@ -17,7 +17,11 @@ export type QueryCodec<Kind extends QueryKind> = {
   ): ResultByKind[Kind] | undefined;
 };
 
-/** A codec with one call; `parse` is skipped without a result from the node. */
+/** No result from the node, or none before the gas was used up: nothing is known. */
+const isUnknown = (outcome: CallOutcome): outcome is undefined =>
+  outcome === undefined || ("isOutOfGas" in outcome && outcome.isOutOfGas === true);
+
+/** A codec with one call; `parse` is skipped where nothing is known. */
 export function singleCallCodec<Kind extends QueryKind>(
   callOf: (query: QueryByKind[Kind]) => ChainCall,
   parse: (
@@ -29,14 +33,14 @@ export function singleCallCodec<Kind extends QueryKind>(
     encode: (query) => [callOf(query)],
     decode(query, lookUp) {
       const outcome = lookUp(callOf(query));
-      return outcome === undefined ? undefined : parse(query, outcome);
+      return isUnknown(outcome) ? undefined : parse(query, outcome);
     },
   };
 }
 
-/** Whether the call did not revert; undefined: no result from the node. */
+/** Whether the call did not revert; undefined: unknown. */
 export function hasReturned(outcome: CallOutcome): boolean | undefined {
-  return outcome === undefined ? undefined : "returned" in outcome;
+  return isUnknown(outcome) ? undefined : "returned" in outcome;
 }
 
 /** One 32-byte word of the returned data; undefined if the call reverted or returned fewer. */

@@ -5,8 +5,8 @@ import { encodeCall } from "./encode-call.ts";
 import { singleCallCodec, wordOf } from "./query-codec.ts";
 
 /*
- * A contract that reverts or returns malformed data counts as: no owner, not approved, balance 0. Only a missing result
- * from the node is unknown.
+ * A contract that reverts or returns malformed data counts as: no owner, not approved, balance 0. Unknown is only a missing
+ * result from the node, and a call that used up its gas: an honest contract may need more for some of its ids.
  */
 
 export const ownerCodec = singleCallCodec<"owner_read">(

@@ -44,7 +44,7 @@ async function fetchState(
   queries: readonly ChainQuery[],
 ): Promise<{ state: ChainReadings; missing: ChainQuery[] }> {
   const { chainId } = client;
-  const batch = await runBatch(client, queries, Promise.resolve(basis));
+  const batch = await runBatch(client, queries, { basis: Promise.resolve(basis) });
   const readings = [...batch.results.values()].filter(isReading);
   const distinct = new Map(queries.map((query) => [queryKey(query), query]));
   const missing = [...distinct].flatMap(([key, query]) => {

@@ -17,6 +17,10 @@ let alice: Address;
 const burners: readonly Address[] = Array.from({ length: 4 }, (_, index) =>
   numberToHex(0xbad_1000 + index, { size: 20 }),
 );
+/** As ERC-721A: walks back over as many cold slots as the id says, 2,100 gas and more each, to the owner. */
+const walking = numberToHex(0xbad_3000, { size: 20 });
+const walker = numberToHex(0xa11ce, { size: 20 });
+const endless = 1_000_000n;
 const [first = "0x", second = "0x", third = "0x", fourth = "0x"] = burners;
 
 beforeAll(async () => {
@@ -24,6 +28,9 @@ beforeAll(async () => {
   proxy = await startRpcProxy(market.anvil.rpcUrl);
   alice = market.actors.alice.address.toLowerCase() as Address;
   // Loops until its gas is used up.
+  // i := calldataload(4); while (i > 0) { pop(sload(i)); i -= 1 }; return 0xa11ce
+  const bytecode = "0x6004355b8015601357805450600190036003565b620a11ce60005260206000f3";
+  await market.client.setCode({ address: walking, bytecode });
   for (const address of burners) await market.client.setCode({ address, bytecode: "0x5b600056" });
 });
 afterAll(async () => {
@@ -129,14 +136,54 @@ describe("a contract that burns all gas", () => {
     expect(gas).toBe(spent);
   });
 
-  it("still counts as one that names no owner when it is asked about one token", async () => {
-    const { find } = await queryChain(open(), [ownerOf(fourth)]);
+  it("says nothing about an owner, and never that there is none", async () => {
+    const { find, readings } = await queryChain(open(), [ownerOf(fourth)]);
 
-    expect(find(ownerOf(fourth))).toMatchObject({ owner: null });
+    expect(find(ownerOf(fourth))).toBeUndefined();
+    expect(readings).toEqual([]);
+  });
+
+  it("rests for the asker who named what is costly, and for nobody else", async () => {
+    const client = open();
+    const rests = async (asker: string, query: ChainQuery) => {
+      let asked = 0;
+      proxy.before = async (calls) => {
+        asked += callsTo(walking, calls).length;
+      };
+      const { find } = await queryChain(client, [query], { asker });
+      return asked === 0 && find(query) === undefined;
+    };
+    const costly = Array.from({ length: 16 }, (_, n) => ownerOf(walking, endless + BigInt(n)));
+    await queryChain(client, costly, { asker: "stranger" });
+
+    expect(await rests("stranger", ownerOf(walking, 1n))).toBe(true);
+    expect(await rests("owner", ownerOf(walking, 1n))).toBe(false);
+    expect(client.health.isCoolingDown(walking)).toBe(false);
+  });
+
+  it("shares no round with others once it did", async () => {
+    const client = open();
+    client.health.recordCheap(walking);
+    const ask = createQueryBatcher(client);
+    const costly = Array.from({ length: 16 }, (_, n) => ownerOf(walking, endless + BigInt(n)));
+    const [stranger, owner] = await Promise.all([ask(costly), ask([ownerOf(walking, 1n)])]);
+
+    expect(costly.filter((query) => stranger.find(query) !== undefined)).toEqual([]);
+    expect(owner.find(ownerOf(walking, 1n))?.owner).toBe(walker);
   });
 });
 
 describe("an honest contract", () => {
+  it.each([
+    ["a few", 900n],
+    ["thousands of", 9_000n],
+  ])("is answered that walks over %s slots", async (_, steps) => {
+    const queries = Array.from({ length: 12 }, (_one, n) => ownerOf(walking, steps + BigInt(n)));
+    const { find } = await queryChain(open(), queries);
+
+    expect(queries.map((query) => find(query)?.owner)).toEqual(queries.map(() => walker));
+  });
+
   it("is answered on a node that is slow with everything", async () => {
     const client = open(3_000);
     proxy.before = () => delay(1_500);

@@ -46,6 +46,8 @@ beforeEach(() => {
   proxy.requests = 0;
 });
 
+const looping = () => addresses[Object.keys(hostile).indexOf("looping")] ?? alice;
+
 const aboutToken = (contract: Address, tokenId: bigint): ChainQuery[] => [
   { kind: "standard", contract },
   { kind: "approval_read", contract, owner: alice },
@@ -73,7 +75,9 @@ describe("askChain among hostile contracts", () => {
 
     const answers = await queryChain(chain, company);
 
-    for (const contract of addresses) {
+    // Nothing is known of one that uses up all gas, however much.
+    const answering = addresses.filter((one) => one !== looping());
+    for (const contract of answering) {
       const question = { contract, tokenId: 1n } as const;
       expect(answers.find({ kind: "standard", contract })).toMatchObject({ standard: null });
       expect(answers.find({ kind: "approval_read", contract, owner: alice })).toMatchObject({
@@ -85,6 +89,9 @@ describe("askChain among hostile contracts", () => {
       });
     }
     expect(answers.readings.filter(({ kind }) => kind === "transfer_read")).toEqual([]);
+    expect(
+      answers.readings.filter((one) => "contract" in one && one.contract === looping()),
+    ).toEqual([]);
   });
 
   it("reads answers that are too large for one request in several", async () => {
@@ -101,14 +108,13 @@ describe("askChain among hostile contracts", () => {
   });
 
   it("takes a wallet that burns all gas for one that refuses the signature", async () => {
-    const looping = addresses[Object.keys(hostile).indexOf("looping")] ?? alice;
     const nft = { standard: "erc721", contract: contracts.punks, tokenId: 1n } as const;
     const order = await market.actors.alice.lists(nft, { priceWei: 1_000n });
-    const components = { ...order.components, offerer: looping };
+    const components = { ...order.components, offerer: looping() };
     const question = {
       kind: "signature_read",
       orderHash: `0x${"ab".repeat(32)}`,
-      maker: looping,
+      maker: looping(),
       order: { ...order, components },
     } as const;
 

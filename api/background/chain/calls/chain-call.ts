@@ -19,9 +19,13 @@ export type ChainCall = SenderCall | { readonly codeOf: Address };
 
 /**
  * `reverted`: the revert data, `0x` if unknown. `isTooLarge`: more than `maxReturnedBytes`, so that nothing of it was
- * read. Undefined: no result from the node.
+ * read. `isOutOfGas`: it needs more gas than it got, which says nothing about its result. Undefined: no result from the
+ * node.
  */
-export type CallOutcome = { returned: Hex } | { reverted: Hex; isTooLarge?: true } | undefined;
+export type CallOutcome =
+  | { returned: Hex }
+  | { reverted: Hex; isTooLarge?: true; isOutOfGas?: true }
+  | undefined;
 
 export function callKey(call: ChainCall): string {
   if ("codeOf" in call) return call.codeOf;

@@ -7,29 +7,39 @@ const maxContracts = 10_000;
 const initialMs = 5_000;
 const maxMs = 600_000;
 
-type Health = { isCheap: boolean; costly: number; coolDownUntil: number };
+type Rest = { costly: number; coolDownUntil: number };
 
-/** Which contracts answered calls cheaply, and which are not called for a while as they did not. */
+/**
+ * Which contracts answered calls cheaply, and which are not called for a while as they did not. `asker`: see
+ * `ExecutionOptions`; a rest of its calls is no rest of the contract.
+ */
 export function createContractHealth(now: () => number = () => performance.now()) {
-  const contracts = new LRUCache<Address, Health>({ max: maxContracts });
-  const costlyOf = (contract: Address) => contracts.get(contract)?.costly ?? 0;
+  const cheap = new LRUCache<Address, true>({ max: maxContracts });
+  const rests = new LRUCache<string, Rest>({ max: maxContracts });
+  const keyOf = (contract: Address, asker: string | undefined) => `${contract} ${asker ?? ""}`;
+  const isResting = (key: string) => (rests.get(key)?.coolDownUntil ?? 0) > now();
   return {
-    isCoolingDown: (contract: Address) => (contracts.get(contract)?.coolDownUntil ?? 0) > now(),
-    isCheap: (contract: Address) => contracts.get(contract)?.isCheap ?? false,
-    recordCheap(contract: Address): void {
-      const costly = Math.max(0, costlyOf(contract) - 1);
-      contracts.set(contract, { isCheap: true, costly, coolDownUntil: 0 });
+    isCoolingDown: (contract: Address, asker?: string) =>
+      isResting(keyOf(contract, undefined)) || isResting(keyOf(contract, asker)),
+    isCheap: (contract: Address) => cheap.get(contract) ?? false,
+    recordCheap(contract: Address, asker?: string): void {
+      cheap.set(contract, true);
+      const key = keyOf(contract, asker);
+      const costly = (rests.get(key)?.costly ?? 0) - 1;
+      if (costly > 0) rests.set(key, { costly, coolDownUntil: 0 });
+      else rests.delete(key);
     },
-    recordCostly(contract: Address): void {
-      const costly = costlyOf(contract) + 1;
+    recordCostly(contract: Address, asker?: string): void {
+      cheap.delete(contract);
+      const key = keyOf(contract, asker);
+      const costly = (rests.get(key)?.costly ?? 0) + 1;
       const coolDownMs = Math.min(initialMs * 2 ** (costly - 1), maxMs);
-      contracts.set(contract, { isCheap: false, costly, coolDownUntil: now() + coolDownMs });
+      rests.set(key, { costly, coolDownUntil: now() + coolDownMs });
     },
     /** It is called alone the next time: one of several was costly, and nobody knows which. */
     suspect(contract: Address): void {
-      contracts.set(contract, { isCheap: false, costly: costlyOf(contract), coolDownUntil: 0 });
+      cheap.delete(contract);
     },
-    countCoolingDown: () =>
-      [...contracts.values()].filter(({ coolDownUntil }) => coolDownUntil > now()).length,
+    countCoolingDown: () => [...rests.keys()].filter(isResting).length,
   };
 }

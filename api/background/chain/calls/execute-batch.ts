@@ -9,7 +9,14 @@ import {
 import { isContractFault } from "../contract-fault.ts";
 import { ResponseTooLarge, type RpcResponse } from "../rpc.ts";
 import type { RpcTarget } from "../rpc-batch.ts";
-import { type CallGroup, groupCalls, joinedWeight, toCallGroup } from "./call-group.ts";
+import {
+  type CallGroup,
+  gasLevels,
+  groupCalls,
+  joinedWeight,
+  toCallGroup,
+  weightOf,
+} from "./call-group.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";
 import { LateAnswer } from "./request-in-time.ts";
 
@@ -18,8 +25,10 @@ const callsPerRequest = 99;
 /** Code of our own for a single call whose response is too large; nodes use negative codes and 3. */
 const tooLargeCode = 1_000_000;
 
-/** Separate calls whose gas may run out before the rest of the batch is given up. */
-const maxOutOfGasCalls = 12;
+/** Gas that may be used up before the rest of the batch is given up. */
+const maxUsedUpGas = 24_000_000n;
+/** The same where calls are repeated with more gas. */
+const maxRepeatedGas = 60_000_000n;
 
 /**
  * `cheap`: no call used up its gas; `expensive`: some did; `late`, `out-of-gas`: an answer was late, or calls used up their gas
@@ -27,14 +36,18 @@ const maxOutOfGasCalls = 12;
  */
 export type BatchCost = "cheap" | "expensive" | "late" | "out-of-gas";
 
+/** As nodes phrase it. */
+const usedUpGasText = /out ?of ?gas|gas required exceeds|gas limit reached/i;
+
 type BatchResult = { outcomes: CallOutcome[]; cost: BatchCost };
 
 /**
- * `firstCalls`: how many are made before it is known what they cost; each further request may have twice as many. A
- * response that is too large is requested again in halves, or with `throw` throws `ResponseTooLarge`.
+ * `firstCalls`: how many are made before it is known what they cost; each further request may have twice as many.
+ * `repeats`: calls that use up their gas are made again with more, and further ones begin with what was enough. A response that is too large is requested again in halves, or with `throw` throws `ResponseTooLarge`.
  */
 export type BatchOptions = {
   firstCalls?: number;
+  repeats?: boolean;
   tooLarge?: "halve" | "throw";
   request?: typeof requestAt;
 };
@@ -47,29 +60,62 @@ export async function executeBatch(
   target: RpcTarget,
   basis: ReadBasis,
   calls: readonly ChainCall[],
-  { firstCalls = callsPerRequest, tooLarge = "halve", request = requestAt }: BatchOptions = {},
+  options: BatchOptions = {},
 ): Promise<BatchResult> {
-  const requestGroups = requesterOf(target, basis, request);
+  const { firstCalls = callsPerRequest, tooLarge = "halve", repeats = false } = options;
+  const requestGroups = requesterOf(target, basis, options.request ?? requestAt);
   const send = tooLarge === "halve" ? halving(requestGroups) : requestGroups;
   const outcomes: CallOutcome[] = calls.map(() => undefined);
   const open = groupCalls(calls, basis);
-  let [size, outOfGas] = [firstCalls, 0];
+  const maxGas = repeats ? maxRepeatedGas : maxUsedUpGas;
+  let [size, usedUpGas, enough] = [firstCalls, 0n, 0];
+  const regroup = (index: number, level: number) => toCallGroup(calls, [index], basis, level);
   try {
-    while (open.length > 0 && outOfGas < maxOutOfGasCalls) {
-      const groups = takeNext(open, size);
+    while (open.length > 0 && usedUpGas < maxGas) {
+      const groups = takeNext(open, size, (one) => withEnough(one, enough, regroup));
       const answers = await send(groups);
-      outOfGas += answers.filter(isOutOfGas).length;
-      for (const index of applyAnswers(outcomes, groups, answers)) {
-        open.push(toCallGroup(calls, [index], basis));
-      }
-      if (outOfGas === 0) size = Math.min(size * 2, callsPerRequest);
+      for (const index of applyAnswers(outcomes, groups, answers)) open.push(regroup(index, 0));
+      const { usedUp, gas, highest } = accountFor(groups, answers);
+      usedUpGas += gas;
+      enough = Math.max(enough, highest);
+      if (repeats) open.unshift(...usedUp.flatMap((one) => repetitionOf(one, regroup)));
+      if (usedUpGas === 0n) size = Math.min(size * 2, callsPerRequest);
     }
   } catch (error) {
     if (!(error instanceof LateAnswer)) throw error;
     return { outcomes, cost: "late" };
   }
-  if (outOfGas >= maxOutOfGasCalls) return { outcomes, cost: "out-of-gas" };
-  return { outcomes, cost: outOfGas === 0 ? "cheap" : "expensive" };
+  return { outcomes, cost: costBy(usedUpGas, maxGas) };
+}
+
+/** The calls that used up their gas, how much, and the highest level that was enough for another. */
+function accountFor(groups: readonly CallGroup[], answers: readonly RpcResponse[]) {
+  const usedUp = groups.filter((_, place) => isOutOfGas(answers[place]));
+  const gas = usedUp.reduce((sum, { level }) => sum + (gasLevels[level ?? 0] ?? 0n), 0n);
+  const others = groups.filter((one) => !usedUp.includes(one));
+  return { usedUp, gas, highest: Math.max(0, ...others.map(({ level }) => level ?? 0)) };
+}
+
+function costBy(usedUpGas: bigint, maxGas: bigint): BatchCost {
+  if (usedUpGas >= maxGas) return "out-of-gas";
+  return usedUpGas === 0n ? "cheap" : "expensive";
+}
+
+type Regroup = (index: number, level: number) => CallGroup;
+
+/** A separate call with as much gas as was enough for another one. */
+function withEnough(group: CallGroup, enough: number, regroup: Regroup): CallGroup {
+  const { indexes, isJoined, level } = group;
+  const [index] = indexes;
+  return isJoined || level === null || level >= enough || index === undefined
+    ? group
+    : regroup(index, enough);
+}
+
+/** A call that used up its gas, with more; none with more than the most. */
+function repetitionOf({ indexes, isJoined, level }: CallGroup, regroup: Regroup): CallGroup[] {
+  const isLast = level === null || level + 1 >= gasLevels.length;
+  return isJoined || isLast ? [] : indexes.map((index) => regroup(index, level + 1));
 }
 
 /** Sets the outcomes of groups; returns the indexes of the joined calls that are to be repeated separately. */
@@ -90,13 +136,20 @@ function applyAnswers(
 }
 
 /** Removes the first groups, at least one, of at most a weight. */
-function takeNext(open: CallGroup[], size: number): CallGroup[] {
+function takeNext(
+  open: CallGroup[],
+  size: number,
+  prepare: (group: CallGroup) => CallGroup,
+): CallGroup[] {
   let weight = 0;
-  const end = open.findIndex(({ isJoined }, index) => {
-    weight += isJoined && size < callsPerRequest ? joinedWeight : 1;
+  const groups = open.map(prepare);
+  const end = groups.findIndex((group, index) => {
+    weight += group.isJoined && size < callsPerRequest ? joinedWeight : weightOf(group);
     return index > 0 && weight > size;
   });
-  return open.splice(0, end === -1 ? open.length : end);
+  const taken = end === -1 ? groups.length : end;
+  open.splice(0, taken);
+  return groups.slice(0, taken);
 }
 
 type Send = (groups: readonly CallGroup[]) => Promise<RpcResponse[]>;
@@ -140,14 +193,15 @@ function splitOrEmpty(answer: RpcResponse): CallOutcome[] {
 function outcomeOf(answer: RpcResponse): CallOutcome {
   if ("error" in answer) {
     if (answer.error.code === tooLargeCode) return { reverted: "0x", isTooLarge: true };
+    if (isOutOfGas(answer)) return { reverted: "0x", isOutOfGas: true };
     return isContractFault(answer.error) ? { reverted: revertData(answer.error.data) } : undefined;
   }
   const returned = resultOf(answer);
   return returned === undefined ? undefined : { returned };
 }
 
-const isOutOfGas = (answer: RpcResponse) =>
-  "error" in answer && /out ?of ?gas/i.test(answer.error.message);
+const isOutOfGas = (answer: RpcResponse | undefined): boolean =>
+  answer !== undefined && "error" in answer && usedUpGasText.test(answer.error.message);
 
 /** Some nodes put text before the bytes. */
 function revertData(data: unknown): Hex {

@@ -40,6 +40,21 @@ function payerOf(call: ChainCall): Address | null {
 /** Indexes of the calls that each contract pays for, which share requests. */
 type PayerCalls = Map<Address, number[]>;
 
+/** Calls of several askers were costly together: each asker is to make its own, so that none pays for another. */
+export class CostlyTogether extends Error {
+  override name = "CostlyTogether";
+}
+
+/**
+ * `asker`: who named what is called, or what was named, where that decides what calls cost: only its own calls of a costly
+ * contract rest. Without one the contract rests for all. `areShared`: the calls are of several askers; costly ones are
+ * given up with `CostlyTogether`.
+ */
+export type ExecutionOptions = Pick<BatchOptions, "tooLarge"> & {
+  asker?: string;
+  areShared?: boolean;
+};
+
 /**
  * Makes calls at one block. Common contracts, contracts that answered cheaply before, and each other contract have
  * requests of their own, so that none waits for another. A contract that is late or uses up its gas is not called again
@@ -49,7 +64,7 @@ export async function executeCalls(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ChainCall[],
-  options: Pick<BatchOptions, "tooLarge"> = {},
+  { asker, areShared = false, ...options }: ExecutionOptions = {},
 ): Promise<CallOutcome[]> {
   const outcomes: CallOutcome[] = calls.map(() => undefined);
   const run = async (indexes: readonly number[], batch: BatchOptions) => {
@@ -61,11 +76,16 @@ export async function executeCalls(
     recordWithoutCode(client, members, found.outcomes);
     return found.cost;
   };
-  const { common, cheap, unknown } = groupByPayer(client, calls);
+  const { common, cheap, unknown } = groupByPayer(client, calls, asker);
+  if (areShared && unknown.size > 0) throw new CostlyTogether("not all contracts are cheap");
+  const runAlone = (group: PayerCalls) => runEachAlone(client, basis, group, { run, asker });
   await Promise.all([
     ...(common.length > 0 ? [run(common, {})] : []),
-    runTogether(client, basis, cheap, run).then((again) => runEachAlone(client, basis, again, run)),
-    runEachAlone(client, basis, unknown, run),
+    runTogether(client, basis, cheap, run).then((again) => {
+      if (areShared && again.size > 0) throw new CostlyTogether("a contract was costly");
+      return runAlone(again);
+    }),
+    runAlone(unknown),
   ]);
   return outcomes;
 }
@@ -83,14 +103,18 @@ function recordWithoutCode(
   });
 }
 
-function groupByPayer({ health }: ChainClient, calls: readonly ChainCall[]) {
+function groupByPayer(
+  { health }: ChainClient,
+  calls: readonly ChainCall[],
+  asker: string | undefined,
+) {
   const common: number[] = [];
   const cheap: PayerCalls = new Map();
   const unknown: PayerCalls = new Map();
   calls.forEach((call, index) => {
     const payer = payerOf(call);
     if (payer === null) common.push(index);
-    else if (!health.isCoolingDown(payer)) {
+    else if (!health.isCoolingDown(payer, asker)) {
       const group = health.isCheap(payer) ? cheap : unknown;
       const indexes = group.get(payer);
       if (indexes === undefined) group.set(payer, [index]);
@@ -102,7 +126,7 @@ function groupByPayer({ health }: ChainClient, calls: readonly ChainCall[]) {
 
 type Run = (indexes: readonly number[], batch: BatchOptions) => Promise<BatchCost>;
 
-/** Returns the calls if one of its contracts was costly: nobody knows which, so each is called again alone. */
+/** Returns the calls if any was costly: nobody knows of which contract, so each is called again alone. */
 async function runTogether(
   client: ChainClient,
   basis: ReadBasis,
@@ -113,25 +137,25 @@ async function runTogether(
   const indexes = [...calls.values()].flat();
   const cost = await costOf(client, basis, () => run(indexes, { request: requestInTime }));
   if (cost !== "cheap") for (const contract of calls.keys()) client.health.suspect(contract);
-  return cost === "late" || cost === "out-of-gas" ? calls : new Map();
+  return cost === "cheap" ? new Map() : calls;
 }
 
 async function runEachAlone(
   client: ChainClient,
   basis: ReadBasis,
   calls: PayerCalls,
-  run: Run,
+  { run, asker }: { run: Run; asker: string | undefined },
 ): Promise<void> {
   const { health } = client;
   const open = [...calls];
   const worker = async () => {
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
       const [contract, indexes] = next;
-      const alone = { firstCalls, request: requestInTime };
+      const alone = { firstCalls, repeats: true, request: requestInTime };
       const cost = await costOf(client, basis, () => run(indexes, alone));
-      if (cost === "late" || cost === "out-of-gas") health.recordCostly(contract);
+      if (cost === "late" || cost === "out-of-gas") health.recordCostly(contract, asker);
       else if (cost === "expensive") health.suspect(contract);
-      else health.recordCheap(contract);
+      else health.recordCheap(contract, asker);
     }
   };
   await Promise.all(Array.from({ length: maxConcurrentContracts }, worker));

@@ -21,6 +21,7 @@ import { admissionQueries } from "./admission-queries.ts";
 import { appendOrders } from "./append-orders.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { readStoredContext, type StoredContext } from "./read-stored-context.ts";
+import { rejectUnsigned } from "./reject-unsigned.ts";
 import { isDuplicate, type ValidationResult, validateInOrder } from "./validate-in-order.ts";
 import { validateWithoutChain } from "./validate-order.ts";
 
@@ -56,7 +57,7 @@ export async function admitBatch(context: AdmissionContext, batch: Batch): Promi
   basis.catch(() => {});
   const [acceptedBefore, stored] = await Promise.all([
     readAcceptedOrders(db, chainId, hashes),
-    readStoredContext(db, chainId, pendingOrders, now),
+    readStoredContext(db, chainId, { pendingOrders, quotas: context.quotas }, now),
   ]);
   const newOrders = pendingOrders.filter(
     (pending) => !isDuplicate(pending, acceptedBefore.get(pending.order.orderHash)?.signature),
@@ -119,13 +120,22 @@ async function validateAll(
   { stored, basis }: { stored: StoredContext; basis: Promise<ReadBasis> },
 ): Promise<ValidationResult> {
   if (pendingOrders.length === 0) return rejectAll([]);
-  const queries = new Map(pendingOrders.map((one) => [one, admissionQueries(one, stored)]));
   const startedAt = performance.now();
+  // What a caller names may be costly: that rests for the caller, and not for those who ask about the same contract.
+  const asker = pendingOrders[0]?.network ?? "a caller without an address";
+  const settings = batch.isSingleCaller ? { asker } : { areShared: true };
   try {
-    const round = await runBatch(context.chain(chainId), [...queries.values()].flat(), basis);
-    const results = resultsFor(round, [...queries.values()].flat());
+    const client = context.chain(chainId);
+    const signers = { client, db: context.db, stored, basis, settings };
+    const forged = await rejectUnsigned(signers, chainId, pendingOrders);
+    const signed = pendingOrders.filter((one) => !forged.has(one));
+    if (signed.length === 0) return { ...rejectAll([]), rejections: forged };
+    const queries = new Map(signed.map((one) => [one, admissionQueries(one, stored)]));
+    const asked = [...queries.values()].flat();
+    const round = await runBatch(client, asked, { basis, ...settings });
+    const results = resultsFor(round, asked);
     const ownerless = findOwnerless(
-      pendingOrders.map(({ order }) => order),
+      signed.map(({ order }) => order),
       results,
     );
     const burnedTokens = await readBurnedTokens(context.db, chainId, ownerless);
@@ -135,7 +145,8 @@ async function validateAll(
     const indexesAllContracts = context.indexesAllContracts(chainId);
     const { quotas } = context;
     const chainState = { stored, queries, round, results, burnedTokens, indexesAllContracts };
-    return validateInOrder(pendingOrders, { ...chainState, quotas });
+    const validated = validateInOrder(signed, { ...chainState, quotas });
+    return { ...validated, rejections: new Map([...validated.rejections, ...forged]) };
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
     // A quick failure may be caused by the queries of one caller; an unresponsive node fails for all of them.

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
@@ -8,6 +9,9 @@ import { type AdmissionContext, admitBatch } from "./admit-batch.ts";
 import { type BatchQueue, createBatchQueue } from "./batch-queue.ts";
 import { type ParsedSubmission, type PendingOrder, parseSubmission } from "./pending-order.ts";
 
+/** Of callers with costly contracts; the one that was idle for longest is forgotten. */
+const maxQueues = 10_000;
+
 /** Most orders per batch, unless a single request contains more. */
 const maxOrdersPerBatch = 200;
 
@@ -15,11 +19,13 @@ export function openAdmission(
   admissionContext: AdmissionContext,
   terms: (chainId: ChainId) => MarketTerms,
 ): Admit {
-  const queues = new Map<string, BatchQueue<readonly PendingOrder[], readonly Outcome[]>>();
+  const queues = new LRUCache<string, BatchQueue<readonly PendingOrder[], readonly Outcome[]>>({
+    max: maxQueues,
+  });
   const queueOf = (chainId: ChainId, pendingOrders: readonly PendingOrder[]) => {
     const { health } = admissionContext.chain(chainId);
     const isCheap = pendingOrders.every((pending) => payersOf(pending).every(health.isCheap));
-    const name = `${chainId} ${isCheap}`;
+    const name = isCheap ? `${chainId}` : `${chainId} ${pendingOrders[0]?.network}`;
     const queue = queues.get(name) ?? openQueue(admissionContext, chainId);
     queues.set(name, queue);
     return queue;
@@ -52,8 +58,8 @@ function payersOf({ order: { contract, maker }, signatureCheck }: PendingOrder):
 }
 
 /**
- * Callers of one chain share batches: those whose contracts answered cheaply before, apart from the others, whose first
- * calls may be slow.
+ * Callers of one chain whose contracts answered cheaply before share batches; each other caller, whose calls may be slow,
+ * has its own.
  */
 function openQueue(context: AdmissionContext, chainId: ChainId) {
   return createBatchQueue<readonly PendingOrder[], readonly Outcome[]>(

@@ -5,6 +5,7 @@ import type { TradeTerms } from "../../../../projections/domain/orders/trade-ter
 import { validateFees } from "../../../../projections/domain/orders/validate-fees.ts";
 import { validateTimes } from "../../../../projections/domain/orders/validate-times.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { Royalty } from "../../../../projections/domain/royalty.ts";
 import { validateCounter } from "../../../../projections/domain/seaport/signature.ts";
 import { unixSeconds } from "../../../../projections/reads/orders/order-columns.ts";
 import type { IntakeRejection } from "../market/admission.ts";
@@ -33,12 +34,24 @@ export function validateOrder(
   );
 }
 
-/** The checks that are possible while the chain is unavailable. */
-export function validateWithoutChain({ order, terms, now }: PendingOrder): IntakeRejection {
-  const fees = validateFees(order, terms, null);
-  if (isRejection(fees) && feeCodes.has(fees.rejected)) return fees;
-  return validateTimes(order.components, terms.bounds, unixSeconds(now)) ?? rpcUnavailable(null);
+/**
+ * The checks before that of the signature, and `otherwise`, without asking the chain. `royalty` as it was last read; null:
+ * unknown, then what depends on it is not checked.
+ */
+export function validateUnsigned(
+  { order, terms, now }: PendingOrder,
+  royalty: { due: Royalty | null } | null,
+  otherwise: IntakeRejection,
+): IntakeRejection {
+  const fees = validateFees(order, terms, royalty?.due ?? null);
+  const isKnown = (code: IntakeCode) => royalty !== null || feeCodes.has(code);
+  if (isRejection(fees) && isKnown(fees.rejected)) return fees;
+  return validateTimes(order.components, terms.bounds, unixSeconds(now)) ?? otherwise;
 }
+
+/** The checks that are possible while the chain is unavailable. */
+export const validateWithoutChain = (pending: PendingOrder): IntakeRejection =>
+  validateUnsigned(pending, null, rpcUnavailable(null));
 
 /** Fee rejections that do not depend on the royalty. */
 const feeCodes: ReadonlySet<IntakeCode> = new Set([
@@ -75,7 +88,7 @@ function validateSigner(
     : rpcUnavailable("whether the maker's contract accepts the signature");
 }
 
-function rejectContractSignature(maker: Address): IntakeRejection {
+export function rejectContractSignature(maker: Address): IntakeRejection {
   const message = `the contract ${maker} does not accept the signature (EIP-1271)`;
   return reject("contract_signature_invalid", `signature: ${message}`, [
     { field: "signature", message },

@@ -103,6 +103,24 @@ export function royaltyFrom(one: RoyaltyCase, results: ChainResults): Royalty | 
   return undefined;
 }
 
+/** The royalties due as far as they were ever read; null: the contract was never asked. */
+export async function readStoredRoyalties(
+  db: Database,
+  chainId: ChainId,
+  cases: readonly RoyaltyCase[],
+): Promise<({ due: Royalty | null } | null)[]> {
+  const contracts = cases.map(({ contract }) => contract);
+  const known = await readContractRoyalties(db, chainId, contracts);
+  return cases.map(({ contract, unitPriceWei, operator, partner, configured }) => {
+    const share = known.get(contract);
+    const isKnown = share !== undefined || operator !== null || partner !== null;
+    const royaltyWei = (unitPriceWei * BigInt(share?.bps ?? 0)) / 10_000n;
+    const erc2981 = share === undefined ? null : { recipient: share.recipient, royaltyWei };
+    const sources = { operator, partner, erc2981, configured };
+    return isKnown ? { due: applicableRoyalty(chainId, unitPriceWei, sources) } : null;
+  });
+}
+
 function royaltyQuery({ contract, tokenId, unitPriceWei }: RoyaltyCase) {
   return { kind: "royalty", contract, tokenId, salePriceWei: unitPriceWei } as const;
 }
