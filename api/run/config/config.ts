@@ -17,6 +17,7 @@ export type Config = {
     host: string;
     port: number;
     /** On loopback; null: metrics are served on `port`. */
+    metricsHost: string;
     metricsPort: number | null;
     baseUrl: string;
     siteUrl: string;
@@ -89,6 +90,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
     http: {
       host: env.HOST,
       port: env.PORT,
+      metricsHost: env.METRICS_HOST,
       metricsPort: env.METRICS_PORT ?? env.OPERATOR_PORT ?? null,
       baseUrl,
       siteUrl: withoutSlash(env.SITE_URL ?? baseUrl),

@@ -16,7 +16,8 @@ export const operatorSettings = {
       "port of the operator's console, with `/metrics` and a `/readyz` that names nodes; `/metrics` is then not on PORT",
     expectation: portExpectation,
     example: "4001",
-    fallback: "the console: PORT + 1, or a free one; `/metrics` on PORT",
+    fallback:
+      "the console: PORT + 1, or a free one; `/metrics` on PORT where HOST is loopback, else nowhere but on METRICS_PORT",
   }),
   OPERATOR_HOST: setting(z.string().min(1).default("127.0.0.1"), {
     meaning:
@@ -33,10 +34,16 @@ export const operatorSettings = {
   }),
   METRICS_PORT: setting(wholeNumber(1, 65_535).optional(), {
     meaning:
-      "port on 127.0.0.1 where the API serves `/metrics`, from where the console passes it on; needed where API and console are started apart with one OPERATOR_PORT",
+      "port on METRICS_HOST where the API serves `/metrics`, from where the console passes it on; needed where API and console are started apart with one OPERATOR_PORT",
     expectation: portExpectation,
     example: "4002",
     fallback:
-      "`npm start`: a free one if OPERATOR_PORT is set; an API that runs alone: OPERATOR_PORT",
+      "`npm start`: a free one if OPERATOR_PORT is set or HOST is not loopback; an API that runs alone: OPERATOR_PORT; without one on PORT, where HOST is loopback",
+  }),
+  METRICS_HOST: setting(z.string().min(1).default("127.0.0.1"), {
+    meaning:
+      "address that METRICS_PORT listens on; beyond loopback, as in a container, whoever reaches the port may read the metrics",
+    expectation: "a host name or IP address",
+    example: "0.0.0.0",
   }),
 };

@@ -20,6 +20,7 @@ import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.t
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
+import { isLoopback } from "../config/is-loopback.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { configuredProjections } from "./configured-projections.ts";
@@ -44,6 +45,7 @@ export async function findProblems(
     ...(await checkServer(db)),
     ...(await checkDisk(config)),
     ...(await checkAddress(config)),
+    ...checkMetrics(config),
     ...(await checkReplicas(db, config.database)),
     ...(await Promise.all(nodes)).flat(),
   ];
@@ -69,6 +71,13 @@ export async function findProblems(
     ...(await checkArchives(db)),
     ...(await checkSchemas(db, config, projections)),
   ];
+}
+
+/** Where others reach PORT, it does not serve them. */
+function checkMetrics({ http: { host, metricsPort } }: InspectedConfig): Finding[] {
+  if (isLoopback(host) || metricsPort !== null) return [];
+  const finding = "served nowhere by an API that runs alone, since HOST is not loopback";
+  return [{ about: "metrics", isFault: false, finding, advice: "set METRICS_PORT" }];
 }
 
 async function checkAddress({ database: { url, poolerUrl } }: InspectedConfig): Promise<Finding[]> {

@@ -27,6 +27,24 @@ it("leaves text that is not JSON as it is", () => {
   expect(format("FATAL ERROR: out of memory")).toContain("FATAL ERROR: out of memory");
 });
 
+it("shows control characters, and marks of direction, instead of sending them to the terminal", () => {
+  const hostile = "a\u001b]0;title\u0007\u001b[2J\u009b31m\u202eb";
+  const line = { level: 40, time: 0, part: hostile, msg: hostile, reason: hostile };
+  const nested = { [hostile]: { note: `${hostile} b` }, list: [hostile] };
+  const err = { message: hostile, stack: `Error: ${hostile}\n    at ${hostile}` };
+  const texts = [
+    format(JSON.stringify({ ...line, ...nested })),
+    format(JSON.stringify({ ...line, err })),
+    format(JSON.stringify({ ...line, err: { message: hostile } })),
+    format(`not JSON: ${hostile}`),
+    format(`{not JSON: ${hostile}`),
+  ];
+  for (const text of texts) {
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+    expect(text).toContain("\\u001b[2J");
+  }
+});
+
 it("keeps one changing line below the finished ones on a terminal, and writes none elsewhere", () => {
   const written: string[] = [];
   const output = { columns: 12, write: (text: string) => written.push(text) > 0 };

@@ -13,6 +13,7 @@ import { openNftData } from "../../serve/nft-data/open.ts";
 import { statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
+import { isLoopback } from "../config/is-loopback.ts";
 import { type ApiCells, openApiCells } from "./api-cells.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
@@ -33,7 +34,7 @@ export async function runRole({
   const { main, readStatus } = opened;
   const { db, reads } = main.opened;
   const { market } = main;
-  const { host, port, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
+  const { host, port, metricsHost, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
   const access = openAccess({
@@ -72,7 +73,9 @@ export async function runRole({
     reads,
     replicas: { states: opened.replicaStates, waits: waits.histogram },
   };
-  const operatorMetrics = metricsPort === null ? undefined : openMetrics();
+  // Where others reach the port, they do not get the metrics there.
+  const isPublic = metricsPort !== null || !isLoopback(host);
+  const operatorMetrics = isPublic ? openMetrics() : undefined;
   const app = createApp({
     context,
     baseUrl,
@@ -87,7 +90,7 @@ export async function runRole({
     const main = await listen(app, host, port);
     if (metricsPort === null || operatorMetrics === undefined) return main;
     const operators = { metrics: operatorMetrics, readStatus, logger };
-    return await listenForOperators(main, metricsPort, operators);
+    return await listenForOperators(main, { host: metricsHost, port: metricsPort }, operators);
   });
   let isStopping = false;
   const statusTimer = setInterval(() => {

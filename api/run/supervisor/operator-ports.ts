@@ -1,10 +1,12 @@
 import type { Config } from "../config/config.ts";
+import { isLoopback } from "../config/is-loopback.ts";
 import { findFreePort } from "../free-port.ts";
 import type { RoleName } from "./role-modules.ts";
 
 /**
  * The configuration with the ports of this start's console and metrics. Without OPERATOR_PORT the console takes the port
- * after the API's, or a free one. With it the API serves metrics on a port of their own, and the console passes them on.
+ * after the API's, or a free one. With it, or where others reach the API, metrics are served on a port of their own, and
+ * the console passes them on.
  */
 export async function withOperatorPorts(
   config: Config,
@@ -13,7 +15,8 @@ export async function withOperatorPorts(
   const { http } = config;
   if (!roles.includes("console")) return { ...config, console: { ...config.console, port: null } };
   const port = config.console.port ?? (await findFreePort(config.console.host, http.port + 1));
-  const isShared = http.metricsPort !== null && http.metricsPort === config.console.port;
+  const isShared =
+    http.metricsPort === null ? !isLoopback(http.host) : http.metricsPort === config.console.port;
   const metricsPort = isShared ? await findFreePort("127.0.0.1", port + 1) : http.metricsPort;
   return { ...config, http: { ...http, metricsPort }, console: { ...config.console, port } };
 }

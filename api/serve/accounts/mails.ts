@@ -36,6 +36,8 @@ Otherwise, choose a new password here:
 
 ${address}
 
+That ends all sessions, but API keys, bearer tokens and the client key still work: revoke those that you do not know.
+
 The link works once and expires after ${linkHours} hours. If this was not you, ignore this mail: your password does not change.
 `,
   };
@@ -50,6 +52,8 @@ export function changedMail({ to, baseUrl }: Notice): Mail {
     to,
     subject: "Your password was changed",
     text: `The password of your developer account at ${hostOf(baseUrl)} was changed, and all other sessions were ended.
+
+API keys, bearer tokens and the client key still work. Revoke those that you do not know: ${baseUrl}/developers
 
 ${ifNotYou(baseUrl)}
 `,

@@ -89,8 +89,13 @@ const full: Rejection<Code> = reject(
   "This process serves no more streams of this kind at present",
 );
 
+/** Of a refusal: who errs often is told the first faults. */
+const maxDetails = 20;
+
 function invalid(error: z.ZodError): Rejection<Code> {
-  const details = error.issues.map(({ path, message }) => ({ field: String(path[0]), message }));
+  const details = error.issues
+    .slice(0, maxDetails)
+    .map(({ path, message }) => ({ field: String(path[0]), message }));
   const [first] = details;
   return reject("invalid_parameters", `${first?.field}: ${first?.message}`, details);
 }

@@ -5,8 +5,12 @@ import {
   eventTypes,
   type FeedEvent,
 } from "../../../projections/reads/feed/event.ts";
+import { commaList } from "../http/comma-list.ts";
 
 const word = z.enum(eventTypes);
+/** Of all types that events have, several times over. */
+const maxTypeLength = 1_000;
+
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 0x address")
@@ -14,9 +18,7 @@ const address = z
 
 /** Query parameters that filter events; all must match. */
 export const filterFields = {
-  type: z
-    .string()
-    .transform((text) => text.split(","))
+  type: commaList(maxTypeLength)
     .pipe(z.array(word))
     .optional()
     .meta({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groupOf } from "./caller-address.ts";
+import { callerIp, groupOf, networkOf } from "./caller-address.ts";
 
 describe("the address that a caller is counted by", () => {
   it.each([
@@ -24,4 +24,26 @@ describe("the address that a caller is counted by", () => {
     "is not found in %j",
     (text) => expect(groupOf(text)).toBeUndefined(),
   );
+});
+
+describe("the network that a caller shares with its other addresses", () => {
+  it.each([
+    ["203.0.113.9", "203.0.113.9"],
+    ["2001:db8:1:2::9", "2001:db8:1::/48"],
+    ["2001:db8:1:ffff::9", "2001:db8:1::/48"],
+    ["2001:db8:2:2::9", "2001:db8:2::/48"],
+  ])("of %s is %s", (address, network) => {
+    expect(networkOf(groupOf(address) ?? "")).toBe(network);
+  });
+});
+
+describe("the address that a key is bound to", () => {
+  const ipOfRequest = (ip: string | undefined, remoteAddress: string) =>
+    callerIp({ ip, socket: { remoteAddress } } as Parameters<typeof callerIp>[0]);
+
+  it("is that of the caller, never that of the proxy which names something else", () => {
+    expect(ipOfRequest("203.0.113.9", "10.0.0.1")).toBe("203.0.113.9");
+    expect(ipOfRequest("unknown", "10.0.0.1")).toBeNull();
+    expect(ipOfRequest(undefined, "10.0.0.1")).toBe("10.0.0.1");
+  });
 });

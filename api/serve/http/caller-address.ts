@@ -11,9 +11,12 @@ export function callerAddress(request: Request): string {
   );
 }
 
-/** The whole address that a request came from; null when no proxy names one. */
+/**
+ * The whole address that a request came from; null when a proxy names none, or something that is none: its own address
+ * is not its caller's.
+ */
 export function callerIp(request: Request): string | null {
-  return ipOf(request.ip ?? "") ?? ipOf(request.socket.remoteAddress ?? "") ?? null;
+  return ipOf(request.ip ?? request.socket.remoteAddress ?? "") ?? null;
 }
 
 /** Undefined when the text is not an address: a proxy forwards whatever it receives. */

@@ -84,7 +84,11 @@ const admissions = new WeakMap<Response, Admitted>();
 
 /** Whom an admitted request is counted for; its address where nobody counts. */
 export function callerOf(request: Request, response: Response): string {
-  return admissions.get(response)?.caller ?? callerAddress(request);
+  const admission = admissions.get(response);
+  // The instant keys of an address are one caller.
+  return admission === undefined || admission.key?.isInstant === true
+    ? callerAddress(request)
+    : admission.caller;
 }
 
 /** What a handler's input says of whom it came from. */

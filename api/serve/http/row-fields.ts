@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { commaList } from "./comma-list.ts";
 
 /** The fields of a row that are wanted; undefined: all of them. */
 export type RowFields = ReadonlySet<string> | undefined;
@@ -6,10 +7,9 @@ export type RowFields = ReadonlySet<string> | undefined;
 /** Query parameter of a list: which fields of its rows are sent. The row's schema says which there are. */
 export function rowFields(row: z.ZodObject) {
   const names = Object.keys(row.shape);
-  return z
-    .string()
-    .transform((text, context): ReadonlySet<string> => {
-      const wanted = new Set(text.split(","));
+  return commaList(2_000)
+    .transform((words, context): ReadonlySet<string> => {
+      const wanted = new Set(words);
       const unknown = [...wanted].find((name) => !names.includes(name));
       if (unknown === undefined) return wanted;
       const message = `"${unknown.slice(0, 100)}" is no field of a row; these are: ${names.join(", ")}`;

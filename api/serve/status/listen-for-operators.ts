@@ -1,14 +1,14 @@
 import { type Listening, listen } from "../http/server.ts";
 import { createOperatorApp, type OperatorAppOptions } from "./operator-app.ts";
 
-/** Adds the operator's listener, on loopback, to the public one: both close together. */
+/** Adds the operator's listener to the public one: both close together. */
 export async function listenForOperators(
   main: Listening,
-  port: number,
+  place: { readonly host: string; readonly port: number },
   options: OperatorAppOptions,
 ): Promise<Listening> {
   try {
-    const operators = await listen(createOperatorApp(options), "127.0.0.1", port);
+    const operators = await listen(createOperatorApp(options), place.host, place.port);
     return {
       port: main.port,
       close: async () => void (await Promise.all([main.close(), operators.close()])),

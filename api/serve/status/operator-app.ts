@@ -31,10 +31,21 @@ export function createOperatorApp({ metrics, readStatus, logger }: OperatorAppOp
   return app;
 }
 
-/** Prometheus' text format. */
-export function answerMetrics(metrics: Registry): RequestHandler {
+/** Prometheus' text format. For `keptMs` an answer is given again: collecting asks the database. */
+export function answerMetrics(metrics: Registry, keptMs = 0): RequestHandler {
+  let kept: { readonly until: number; readonly text: Promise<string> } | undefined;
+  const collect = (): Promise<string> => {
+    const now = performance.now();
+    if (kept !== undefined && now < kept.until) return kept.text;
+    const text = metrics.metrics();
+    kept = { until: now + keptMs, text };
+    text.catch(() => {
+      kept = undefined;
+    });
+    return text;
+  };
   return async (_request, response) => {
-    const text = await metrics.metrics();
+    const text = await collect();
     response.set({ "Content-Type": metrics.contentType, "Cache-Control": "no-store" }).end(text);
   };
 }

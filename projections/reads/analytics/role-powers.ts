@@ -40,7 +40,7 @@ export async function readRevocations(session: Session): Promise<string[]> {
     from (
       select string_agg(distinct quote_ident(name), ', ') as users from (
         select current_user::text as name union all
-        select role from ops.service_role where process <> 'api'
+        select role from ops.service_role where process not in ('api', 'console')
       ) named
     ) u`.execute(session);
   return (rows[0]?.statements ?? []).flatMap((both) => both.split("; "));

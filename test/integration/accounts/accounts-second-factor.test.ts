@@ -68,6 +68,20 @@ describe("setting up a second factor", () => {
     });
   });
 
+  it("ends the sessions that began without it, and not the one that switched it on", async () => {
+    const browser = await signUp(desks.one);
+    const other = openBrowser(desks.one);
+    await signIn(other, browser.email);
+    const secret = totpSecretIn((await browser.post(path)).text);
+    const before = (await other.get("/developers/account")).status;
+    await browser.post(`${path}/confirm`, { code: codeNow(secret) });
+    const after = await other.get("/developers/account");
+
+    expect(before).toBe(200);
+    expect(after.location).toContain("/developers/sign-in");
+    expect((await browser.get("/developers/account")).status).toBe(200);
+  });
+
   it("keeps recovery codes as hashes only", async () => {
     const { recovery } = await withSecondFactor();
     const { rows } = await sql<{ text: string }>`

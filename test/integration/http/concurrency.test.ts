@@ -78,11 +78,11 @@ beforeAll(async () => {
 });
 beforeEach(() => open(2));
 
-async function open(perCaller: number): Promise<void> {
+async function open(perCaller: number, places = total): Promise<void> {
   await api?.close();
   running = [];
   concurrency = openConcurrencyLimiter({
-    total,
+    total: places,
     perCaller,
     waiting: maxWaiting,
     waitMs: 600_000,
@@ -155,6 +155,25 @@ it("one caller's slow requests stop no other caller's, of whatever class", async
   await finishAll();
   expect((await Promise.all([...slowOnes, ...others])).map(({ status }) => status)).toEqual(
     Array(4).fill(200),
+  );
+});
+
+it("one caller has a quarter of a class at most, and leaves the rest of it to others", async () => {
+  await open(8, 32);
+  const greedy = newAddress();
+  const many = Array.from({ length: 6 }, () => ask("lists", greedy));
+  await until(() => figures("lists").waiting === 4);
+
+  const others = Array.from({ length: 4 }, () => ask("lists"));
+  await until(() => running.length === 6);
+
+  expect(running.filter(({ caller }) => caller === greedy)).toHaveLength(2);
+  while (figures("lists").inFlight + figures("lists").waiting > 0) {
+    await finishAll();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(new Set((await Promise.all([...many, ...others])).map(({ status }) => status))).toEqual(
+    new Set([200]),
   );
 });
 
@@ -231,7 +250,7 @@ it("a caller that leaves while it waits takes no slot", async () => {
 });
 
 it("a bulk request counts as its items, up to half of its caller's limit", async () => {
-  await open(8);
+  await open(8, 32);
   const greedy = newAddress();
   const asked = [postItems(3, greedy), postItems(20, greedy), ask("orders", greedy)];
   await until(() => running.length === 3);

@@ -44,7 +44,10 @@ const offers = (count: number) =>
 type Orders = Awaited<ReturnType<typeof offers>>;
 
 const forged = (orders: Orders): Orders =>
-  orders.map((order, n) => ({ ...order, signature: orders[(n + 1) % orders.length]?.signature ?? "0x" }));
+  orders.map((order, n) => ({
+    ...order,
+    signature: orders[(n + 1) % orders.length]?.signature ?? "0x",
+  }));
 
 async function submitOffers(from: string, orders: Orders) {
   const bids = orders.map((order) => ({ seaport: wireOrder(order) }));

@@ -62,30 +62,45 @@ export async function executeBatch(
   calls: readonly ChainCall[],
   options: BatchOptions = {},
 ): Promise<BatchResult> {
-  const { firstCalls = callsPerRequest, tooLarge = "halve", repeats = false } = options;
-  const requestGroups = requesterOf(target, basis, options.request ?? requestAt);
-  const send = tooLarge === "halve" ? halving(requestGroups) : requestGroups;
   const outcomes: CallOutcome[] = calls.map(() => undefined);
-  const open = groupCalls(calls, basis);
-  const maxGas = repeats ? maxRepeatedGas : maxUsedUpGas;
-  let [size, usedUpGas, enough] = [firstCalls, 0n, 0];
-  const regroup = (index: number, level: number) => toCallGroup(calls, [index], basis, level);
+  const maxGas = options.repeats === true ? maxRepeatedGas : maxUsedUpGas;
   try {
-    while (open.length > 0 && usedUpGas < maxGas) {
-      const groups = takeNext(open, size, (one) => withEnough(one, enough, regroup));
-      const answers = await send(groups);
-      for (const index of applyAnswers(outcomes, groups, answers)) open.push(regroup(index, 0));
-      const { usedUp, gas, highest } = accountFor(groups, answers);
-      usedUpGas += gas;
-      enough = Math.max(enough, highest);
-      if (repeats) open.unshift(...usedUp.flatMap((one) => repetitionOf(one, regroup)));
-      if (usedUpGas === 0n) size = Math.min(size * 2, callsPerRequest);
-    }
+    const usedUpGas = await callUntil(maxGas, { target, basis, calls, options, outcomes });
+    return { outcomes, cost: costBy(usedUpGas, maxGas) };
   } catch (error) {
     if (!(error instanceof LateAnswer)) throw error;
     return { outcomes, cost: "late" };
   }
-  return { outcomes, cost: costBy(usedUpGas, maxGas) };
+}
+
+type Execution = {
+  target: RpcTarget;
+  basis: ReadBasis;
+  calls: readonly ChainCall[];
+  options: BatchOptions;
+  outcomes: CallOutcome[];
+};
+
+/** Sets the outcomes; returns the gas that calls used up, whose rest was given up where it is `maxGas`. */
+async function callUntil(maxGas: bigint, execution: Execution): Promise<bigint> {
+  const { target, basis, calls, options, outcomes } = execution;
+  const { firstCalls = callsPerRequest, tooLarge = "halve", repeats = false } = options;
+  const requestGroups = requesterOf(target, basis, options.request ?? requestAt);
+  const send = tooLarge === "halve" ? halving(requestGroups) : requestGroups;
+  const open = groupCalls(calls, basis);
+  let [size, usedUpGas, enough] = [firstCalls, 0n, 0];
+  const regroup = (index: number, level: number) => toCallGroup(calls, [index], basis, level);
+  while (open.length > 0 && usedUpGas < maxGas) {
+    const groups = takeNext(open, size, (one) => withEnough(one, enough, regroup));
+    const answers = await send(groups);
+    for (const index of applyAnswers(outcomes, groups, answers)) open.push(regroup(index, 0));
+    const { usedUp, gas, highest } = accountFor(groups, answers);
+    usedUpGas += gas;
+    enough = Math.max(enough, highest);
+    if (repeats) open.unshift(...usedUp.flatMap((one) => repetitionOf(one, regroup)));
+    if (usedUpGas === 0n) size = Math.min(size * 2, callsPerRequest);
+  }
+  return usedUpGas;
 }
 
 /** The calls that used up their gas, how much, and the highest level that was enough for another. */

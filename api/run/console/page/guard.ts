@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { hasOwnOrigin } from "../../../serve/developers/form-origin.ts";
-import { callerAddress } from "../../../serve/http/caller-address.ts";
+import { callerAddress, networkOf } from "../../../serve/http/caller-address.ts";
 import { isLoopback } from "../../config/is-loopback.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */
@@ -32,7 +32,7 @@ function askForPassword(password: string, now: () => Date): RequestHandler {
   });
   return (request, response, next) => {
     const minute = Math.floor(now().getTime() / 60_000);
-    const address = callerAddress(request);
+    const address = networkOf(callerAddress(request));
     const known = failed.get(address);
     const failures = known?.minute === minute ? known : { minute, count: 0 };
     const given = credentialsOf(request);

@@ -7,7 +7,7 @@ import { hashKey } from "../../keys/key-text.ts";
 import type { AccountContext } from "../account-context.ts";
 import { currentTime } from "../clock.ts";
 import { secondFactorMail } from "../mails.ts";
-import type { Session } from "../sessions.ts";
+import { endSessions, type Session } from "../sessions.ts";
 import type { TooMany } from "../throttle.ts";
 import { base32, makeTotpSecret, matchingStep } from "./totp.ts";
 
@@ -54,10 +54,13 @@ export async function readPendingSecret(db: Database, accountId: number): Promis
 
 type WrongCode = Rejection<"wrong_code"> | TooMany;
 
-/** Switches the second factor on by a first code. The recovery codes are stored as hashes only. */
+/**
+ * Switches the second factor on by a first code, and ends all other sessions, which began without it. The recovery codes
+ * are stored as hashes only.
+ */
 export async function confirmSecondFactor(
   context: AccountContext,
-  { accountId, email }: Session,
+  { id, accountId, email }: Session,
   code: string,
 ): Promise<{ readonly codes: readonly string[] } | WrongCode> {
   const { db, clock, throttle, mailer, baseUrl } = context;
@@ -68,6 +71,7 @@ export async function confirmSecondFactor(
     await sql`
       update access.second_factor set confirmed_at = ${currentTime(clock)}
       where account_id = ${accountId}`.execute(transaction);
+    await endSessions(transaction, accountId, id);
     return await makeRecoveryCodes(transaction, accountId);
   });
   if (codes === null) return wrongCode;

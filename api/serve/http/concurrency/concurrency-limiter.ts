@@ -1,5 +1,5 @@
 import { type FairQueue, openFairQueue } from "./fair-queue.ts";
-import { type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts";
+import { callerShare, type LoadClass, loadClasses, ownShare, shareOf } from "./load-class.ts";
 
 type ConcurrencyLimits = {
   /** Requests in progress in this process. */
@@ -53,22 +53,25 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   const { total, perCaller, waiting: maxWaiting = defaultWaiting } = limits;
   const { waitMs = defaultWaitMs } = limits;
   const states = forEachClass((): ClassState => ({ queue: openFairQueue(), inFlight: 0, shed: 0 }));
-  const ofCallers = new Map<string, number>();
+  const ofCallers = openCounts();
+  const ofClasses = openCounts();
   let inFlight = 0;
 
   const placesOf = (items: number) => Math.max(1, Math.min(items, Math.floor(perCaller / 2)));
-  const mayStart = ({ caller, places }: Wanted) =>
-    (ofCallers.get(caller) ?? 0) + places <= perCaller;
+  const mostOfClass = (loadClass: LoadClass) => Math.ceil(total * shareOf[loadClass] * callerShare);
+  const inClass = ({ loadClass, caller }: Wanted) => `${loadClass} ${caller}`;
+  const mayStart = (wanted: Wanted) =>
+    ofCallers.get(wanted.caller) + wanted.places <= perCaller &&
+    ofClasses.get(inClass(wanted)) < mostOfClass(wanted.loadClass);
   const hasPlace = (loadClass: LoadClass) =>
     inFlight < Math.max(1, total * shareOf[loadClass]) ||
     (inFlight < total && states[loadClass].inFlight < total * ownShare);
 
-  function count({ loadClass, caller, places }: Wanted, change: 1 | -1): void {
+  function count(wanted: Wanted, change: 1 | -1): void {
     inFlight += change;
-    states[loadClass].inFlight += change;
-    const left = (ofCallers.get(caller) ?? 0) + change * places;
-    if (left === 0) ofCallers.delete(caller);
-    else ofCallers.set(caller, left);
+    states[wanted.loadClass].inFlight += change;
+    ofCallers.add(wanted.caller, change * wanted.places);
+    ofClasses.add(inClass(wanted), change);
   }
   function startNext(): void {
     for (const loadClass of loadClasses) {
@@ -130,6 +133,19 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
         const { queue, inFlight: running, shed: lost } = states[loadClass];
         return { inFlight: running, waiting: queue.size, shed: lost };
       }),
+  };
+}
+
+/** Counts by name; a name without any takes no memory. */
+function openCounts() {
+  const counts = new Map<string, number>();
+  return {
+    get: (name: string) => counts.get(name) ?? 0,
+    add(name: string, change: number) {
+      const left = (counts.get(name) ?? 0) + change;
+      if (left === 0) counts.delete(name);
+      else counts.set(name, left);
+    },
   };
 }
 

@@ -16,6 +16,9 @@ export const shareOf: Record<LoadClass, number> = { book: 1, orders: 0.75, data:
  */
 export const ownShare = 1 / 16;
 
+/** Of a class's places one caller has at most this share: its slow requests leave the class to the others. */
+export const callerShare = 1 / 4;
+
 /** `Retry-After` of a shed request, in seconds: what is shed first comes back last. */
 export const retryAfterSeconds: Record<LoadClass, number> = {
   book: 1,

@@ -4,6 +4,7 @@ import type { ChainId } from "../../../../abis/deployments.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
 import { readFloorLines } from "../../../../projections/reads/floors/read-floor-lines.ts";
+import { commaList } from "../../http/comma-list.ts";
 import { timedCache } from "../../http/timed-cache.ts";
 import { windowFields } from "../../views/candle.ts";
 import { displayAmount } from "../../views/money.ts";
@@ -15,9 +16,8 @@ const maxDays = 30;
 const maxCollections = 50;
 const maxAgeSeconds = 60;
 
-const addresses = z
-  .string()
-  .transform((text) => text.split(","))
+const addressLength = 43;
+const addresses = commaList(maxCollections * addressLength)
   .pipe(z.array(wallet).max(maxCollections))
   .transform((all) => [...new Set(all)].sort())
   .meta({

@@ -10,6 +10,7 @@ import {
   tokenSorts,
 } from "../../../../projections/reads/tokens/filter.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
+import { commaList } from "../../http/comma-list.ts";
 import {
   cursorInteger,
   cursorPageOf,
@@ -38,9 +39,9 @@ import { readTokenViews } from "./token-views.ts";
 const maxIds = 100;
 const { per_page, cursor } = pageFields;
 
-const tokenIds = z
-  .string()
-  .transform((text) => text.split(","))
+/** Of a uint256, with its comma. */
+const maxDigits = 79;
+const tokenIds = commaList(maxIds * maxDigits)
   .pipe(z.array(uint256).max(maxIds))
   .transform((ids) => [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)))
   .meta({

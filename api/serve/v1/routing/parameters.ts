@@ -12,6 +12,7 @@ import {
   partners,
 } from "../../../../projections/domain/partners.ts";
 import { activityTypes } from "../../../../projections/reads/activity/read-filter.ts";
+import { commaList } from "../../http/comma-list.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
@@ -166,9 +167,8 @@ export const excludeWash = flag.default(false).meta({
 });
 
 /** Comma-separated types of activity. */
-export const activityTypeList = z
-  .string()
-  .transform((asked) => [...new Set(asked.split(","))].sort())
+export const activityTypeList = commaList(1_000)
+  .transform((words) => [...new Set(words)].sort())
   .pipe(z.array(z.enum(activityTypes)))
   .meta({
     description: `Event types, comma-separated: ${activityTypes.join(", ")}. \`listing\` and \`offer\` are orders submitted here; listings of partner marketplaces are not events, and are found at \`/v1/listings\`.`,
