@@ -13,12 +13,20 @@ describe("parseContractText", () => {
       .filter((text) => text === text.trim() && !/\p{Cc}/u.test(text) && [...text].length <= 256);
     fc.assert(
       fc.property(
-        printable.filter((text) => text !== "" && !text.startsWith("\ufeff")),
+        printable.filter((text) => text !== "" && !/\p{Default_Ignorable_Code_Point}/u.test(text)),
         (text) => {
           expect(parseContractText(asString(text))).toBe(text);
         },
       ),
     );
+  });
+
+  it.each([
+    ["\u200b", "\u200c", "\u200d", "\u00ad", "\u034f"],
+    ["\ufe0f", "\u{e0041}", "\u3164", "\u180e", "\u202e"],
+  ])("drops what is not shown, so that no name differs by it alone", (...unseen) => {
+    for (const one of unseen) expect(parseContractText(asString(`Lo${one}cal`))).toBe("Local");
+    for (const emoji of ["👩‍💻", "❤️", "👨🏽‍🚀"]) expect(parseContractText(asString(emoji))).toBe(emoji);
   });
 
   it("makes of any answer a text that PostgreSQL stores, or null", () => {

@@ -30,10 +30,17 @@ function wordAt(bytes: Uint8Array, start: number): number | undefined {
   return word.subarray(26).reduce((value, byte) => value * 256 + byte, 0);
 }
 
+/**
+ * What is not shown, by which a name differs from the one that it imitates: default-ignorable characters and marks of
+ * direction, but for joiners and variants of emoji.
+ */
+const ignorable =
+  /(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d|(?<!\p{Extended_Pictographic})\ufe0f|(?![\u200d\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
+
 function decode(bytes: Uint8Array): string {
   // At most four bytes per character; the rest allows for trimmed leading whitespace.
   const kept = new TextDecoder().decode(bytes.subarray(0, textLength * 16));
-  const printable = kept.replaceAll(/\p{Cc}+/gu, " ").trim();
+  const printable = kept.replaceAll(/\p{Cc}+/gu, " ").replaceAll(ignorable, "").trim();
   return [...printable].slice(0, textLength).join("").trim();
 }
 

@@ -2,11 +2,12 @@ import { type Html, html } from "../../html/html.ts";
 
 const maxLength = 120;
 
-/**
- * Controls, and what turns the direction of the text around it or hides it: names come from anybody. Zero-width joiners
- * stay, which emoji are made of.
- */
-const unsafe = /\p{Cc}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+/** Controls, and what turns the direction of the text around it: names come from anybody. */
+const unsafe = /\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** What is not shown, by which names differ that look the same; joiners and variants of emoji stay. */
+const unseen =
+  /(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d|(?<!\p{Extended_Pictographic})\ufe0f|(?![\u200d\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 /** Marks upon one letter beyond these pile up over the lines around it. */
 const piledMarks = /(\p{M}{3})\p{M}+/gu;
@@ -20,6 +21,7 @@ export function plainText(text: string, length = maxLength): string {
   const clean = text
     .slice(0, 4 * length)
     .replaceAll(unsafe, " ")
+    .replaceAll(unseen, "")
     .replaceAll(piledMarks, "$1")
     .trim();
   const characters = [...clean];
