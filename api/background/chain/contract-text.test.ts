@@ -26,7 +26,8 @@ describe("parseContractText", () => {
     ["\ufe0f", "\u{e0041}", "\u3164", "\u180e", "\u202e"],
   ])("drops what is not shown, so that no name differs by it alone", (...unseen) => {
     for (const one of unseen) expect(parseContractText(asString(`Lo${one}cal`))).toBe("Local");
-    for (const emoji of ["👩‍💻", "❤️", "👨🏽‍🚀"]) expect(parseContractText(asString(emoji))).toBe(emoji);
+    for (const emoji of ["👩‍💻", "❤️", "👨🏽‍🚀"])
+      expect(parseContractText(asString(emoji))).toBe(emoji);
   });
 
   it("makes of any answer a text that PostgreSQL stores, or null", () => {

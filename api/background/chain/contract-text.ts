@@ -40,7 +40,10 @@ const ignorable =
 function decode(bytes: Uint8Array): string {
   // At most four bytes per character; the rest allows for trimmed leading whitespace.
   const kept = new TextDecoder().decode(bytes.subarray(0, textLength * 16));
-  const printable = kept.replaceAll(/\p{Cc}+/gu, " ").replaceAll(ignorable, "").trim();
+  const printable = kept
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .replaceAll(ignorable, "")
+    .trim();
   return [...printable].slice(0, textLength).join("").trim();
 }
 

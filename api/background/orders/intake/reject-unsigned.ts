@@ -19,7 +19,8 @@ type Signers = {
 
 /**
  * Rejects orders that nobody signed, before any contract is asked about what they name: only whether their makers are
- * accounts without code is asked, and contracts whether they accept the signature.
+ * accounts without code is asked, and the exchange whether they validated the order there; then contracts whether they
+ * accept the signature.
  */
 export async function rejectUnsigned(
   signers: Signers,
@@ -29,7 +30,8 @@ export async function rejectUnsigned(
   const unverified = pendingOrders.filter((one) => one.signatureCheck.signedBy !== "maker");
   if (unverified.length === 0) return new Map();
   const { client, basis, settings } = signers;
-  const codes = await queryChain(client, unverified.map(codeQuery), { basis, ...settings });
+  const first = unverified.flatMap((one) => [codeQuery(one), statusQuery(one)]);
+  const codes = await queryChain(client, first, { basis, ...settings });
   const wallets = unverified.filter((one) => codes.find(codeQuery(one))?.hasCode);
   const asked = { ...settings, basis };
   const verdicts =
@@ -56,13 +58,16 @@ const caseOf = ({ order }: PendingOrder, { royaltyCases }: StoredContext) =>
 const codeQuery = ({ order }: PendingOrder) =>
   ({ kind: "code", address: order.components.offerer }) as const;
 
+const statusQuery = ({ order: { orderHash } }: PendingOrder) =>
+  ({ kind: "order_status_read", orderHash }) as const;
+
 function signatureQuery({ order: { orderHash, components, signature } }: PendingOrder) {
   const maker = components.offerer;
   const order = { components, signature };
   return { kind: "signature_read", orderHash, maker, order } as const;
 }
 
-/** Null: the maker's code accepts the signature, or has not answered, so that the order's state decides. */
+/** Null: no signature is needed, the maker's code accepts it or has not answered: the order's state decides. */
 function signatureFault(
   pending: PendingOrder,
   codes: ChainResults,
@@ -70,6 +75,7 @@ function signatureFault(
 ): IntakeRejection | null {
   const { signatureCheck } = pending;
   if (signatureCheck.signedBy === "maker") return null;
+  if (codes.find(statusQuery(pending))?.validated) return null;
   const hasCode = codes.find(codeQuery(pending))?.hasCode;
   if (hasCode === undefined) return rpcUnavailable("whether the maker is a contract");
   if (!hasCode) return signatureCheck.rejection;
