@@ -89,7 +89,7 @@ const full: Rejection<Code> = reject(
   "This process serves no more streams of this kind at present",
 );
 
-/** Of a refusal: who errs often is told the first faults. */
+/** Of a refusal: its first faults. */
 const maxDetails = 20;
 
 function invalid(error: z.ZodError): Rejection<Code> {
