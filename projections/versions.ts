@@ -60,8 +60,8 @@ const definitions = {
     version: 14,
     first: 6,
     tables: [
-      ...["token", "hourly_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
-      ...["holder_stats", "search_text", "collection_count"],
+      ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
+      ...["holder_stats", "search_text", "collection_count", "period_clock"],
     ],
     reads: {
       ...{

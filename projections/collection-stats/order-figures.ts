@@ -40,6 +40,7 @@ export const contractsOf = sql`
 /** SQL: a `FloorListing`. */
 const listingJson = sql`
   jsonb_build_object('priceWei', o.unit_price_wei::text, 'orderHash', '0x' || encode(o.order_hash, 'hex'),
+                     'contract', (select '0x' || encode(k.address, 'hex') from log.contract k where k.contract_id = o.contract_id),
                      'tokenId', o.token_id::text, 'marketplace', o.marketplace, 'isBuyable', o.is_buyable,
                      'currency', '0x' || encode(o.currency, 'hex'))`;
 

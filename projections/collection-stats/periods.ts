@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 
-/** Periods of the figures, in hours. They start at a full hour and end now. */
+/** Periods of the figures, in hours. They start at a full minute and end now. */
 const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;
 export type Period = keyof typeof periodHours;
 
 export const periods = Object.keys(periodHours) as Period[];
 
-/** Sums over sales: count, wei in the chain's currency, count of those with a USD price, and 10⁻⁸ USD. */
-export const salesFigures = ["sales", "wei", "priced", "usd_e8"] as const;
+/** Sums over sales: count, wei in the chain's currency, wei of those with a USD price, and 10⁻⁸ USD. */
+export const salesFigures = ["sales", "wei", "priced_wei", "usd_e8"] as const;
 /** Sums over those of them that are wash trades. */
 export const washFigures = ["wash_sales", "wash_wei"] as const;
 type Figure = (typeof salesFigures)[number] | (typeof washFigures)[number];

@@ -12,9 +12,10 @@ import {
   openAffected,
   updateContracts,
 } from "./contracts.ts";
-import { deriveAllHourlySales, deriveHourlySales } from "./hourly-sales.ts";
 import { deriveAllListedTokens, deriveListedTokens } from "./listed-tokens.ts";
-import { advanceClock } from "./snapshot-clock.ts";
+import { deriveAllMinuteSales, deriveMinuteSales } from "./minute-sales.ts";
+import { advancePeriodClock } from "./period-clock.ts";
+import { advanceSnapshotClock } from "./snapshot-clock.ts";
 import { tables } from "./tables.ts";
 import { deriveAllWashTrades, deriveWashTrades } from "./wash-trades.ts";
 
@@ -44,10 +45,12 @@ async function derive(session: Session, schema: string, opened: FactWindow): Pro
   await sendAhead(session, async (ahead) => {
     await openAffected(ahead);
     await deriveListedTokens(ahead, schema, window);
-    await deriveHourlySales(ahead, schema, window);
+    await deriveMinuteSales(ahead, schema, window);
     await deriveWashTrades(ahead, schema, window);
   });
-  if (kinds.has(factKind.floor_snapshotted)) await advanceClock(session, schema);
+  if (holdsAny(kinds, ["clock_ticked", "floor_snapshotted"]))
+    await advancePeriodClock(session, schema, window);
+  if (kinds.has(factKind.floor_snapshotted)) await advanceSnapshotClock(session, schema);
   await findAffectedContracts(session, schema, window);
   const isRegrouped = await updateContracts(session, schema, window, { all: false });
   if (kinds.has(factKind.clock_ticked)) await addTimeAffected(session, schema, window);
@@ -60,13 +63,14 @@ async function derive(session: Session, schema: string, opened: FactWindow): Pro
 async function deriveAll(session: Session, schema: string, window: FactWindow): Promise<void> {
   await openAffected(session);
   await deriveAllListedTokens(session, schema);
-  await deriveAllHourlySales(session, schema);
+  await deriveAllMinuteSales(session, schema);
   await deriveAllWashTrades(session, schema);
-  await advanceClock(session, schema);
+  await advancePeriodClock(session, schema, window);
+  await advanceSnapshotClock(session, schema);
   await addAllContracts(session);
   await sql`analyze pg_temp.affected_contract`.execute(session);
   await updateContracts(session, schema, window, { all: true });
-  for (const table of ["token", "hourly_sales", "wash_trade", "contract"]) {
+  for (const table of ["token", "minute_sales", "wash_trade", "contract"]) {
     await sql`analyze ${sql.id(schema, table)}`.execute(session);
   }
   await deriveCollections(session, schema);

@@ -2,16 +2,13 @@ import { sql } from "kysely";
 import { chainIds } from "../../abis/deployments.ts";
 import type { Session } from "../database.ts";
 import { openScratchTable } from "../engine/scratch.ts";
-import { hoursOf, type Period, periods, salesColumn, salesFigures } from "./periods.ts";
+import { hoursOf, type Period, periods } from "./periods.ts";
 
 /** How much older than one period before the last snapshot the compared snapshot may be. */
 const maxSnapshotGap = sql.raw("interval '1 hour'");
 
-/**
- * Advances the clock to the last floor snapshot. Hours that left a period are subtracted, and contracts whose floor one
- * period ago changed are affected.
- */
-export async function advanceClock(session: Session, schema: string): Promise<void> {
+/** Advances the clock to the last floor snapshot. Contracts whose floor one period ago changed are affected. */
+export async function advanceSnapshotClock(session: Session, schema: string): Promise<void> {
   const clock = sql.table(`${schema}.snapshot_clock`);
   const before = periods.map(
     (period) => `"before_${period}" timestamptz, "old_${period}" timestamptz`,
@@ -36,7 +33,6 @@ export async function advanceClock(session: Session, schema: string): Promise<vo
     session,
   );
   if ((numAffectedRows ?? 0n) === 0n) return;
-  for (const period of periods) await updateWindowFigures(session, schema, period);
   await addFloorAffected(session, schema);
   await sql`delete from ${clock} c using pg_temp.advanced_clock m where m.chain_id = c.chain_id`.execute(
     session,
@@ -51,35 +47,6 @@ function onePeriodBefore(period: Period) {
   return sql`
     select max(s.taken_at) from floors.snapshot s
     where s.chain_id = last.chain_id and s.taken_at <= ${then} and s.taken_at > ${then} - ${maxSnapshotGap}`;
-}
-
-/** Without a clock the periods were empty: all their hours are added. */
-async function updateWindowFigures(
-  session: Session,
-  schema: string,
-  period: Period,
-): Promise<void> {
-  const hour = (column: string) => sql`date_trunc('hour', m.${sql.ref(column)}, 'UTC')`;
-  const start = sql`${hour("snapshot_at")} - ${hoursOf(period)}`;
-  const counts = {
-    hourly_sales: salesFigures.map((figure) => [figure, sql`h.${sql.ref(figure)}`] as const),
-    wash_trade: [["wash_sales", sql`1`] as const, ["wash_wei", sql`h.wei`] as const],
-  };
-  for (const [table, figures] of Object.entries(counts)) {
-    const columns = figures.map(([figure]) => sql.id(salesColumn(figure, period)));
-    const sums = figures.map(([, count]) => sql`sum(m.sign * ${count})`);
-    await sql`
-      insert into pg_temp.figure_delta (contract_id, ${sql.join(columns)})
-      select h.contract_id, ${sql.join(sums)}
-      from (
-        select m.chain_id, case when m.old_snapshot_at is null then 1 else -1 end as sign,
-               case when m.old_snapshot_at is null then ${start} else ${hour("old_snapshot_at")} - ${hoursOf(period)} end as after,
-               case when m.old_snapshot_at is null then 'infinity' else ${start} end as up_to
-        from pg_temp.advanced_clock m
-      ) m
-      join ${sql.table(`${schema}.${table}`)} h on h.hour > m.after and h.hour <= m.up_to and h.chain_id = m.chain_id
-      group by h.contract_id`.execute(session);
-  }
 }
 
 /** After a longer step floors in between may have been deleted already, so all contracts are affected. */

@@ -19,20 +19,20 @@ export function tables(schema: string): readonly string[] {
     `create index on ${table("token")} (contract_id, next_change_at)`,
     `comment on column ${table("token")}.next_change_at is 'When the first of its listings ends or begins, unix seconds'`,
 
-    `create table ${table("hourly_sales")} (
+    `create table ${table("minute_sales")} (
        contract_id    integer     not null,
-       hour           timestamptz not null,
+       minute         timestamptz not null,
        chain_id       integer     not null,
        first_block_id bigint      not null,
        last_block_id  bigint      not null,
        last_at        timestamptz not null,
        sales          numeric     not null,
        wei            numeric     not null,
-       priced         numeric     not null,
+       priced_wei     numeric     not null,
        usd_e8         numeric     not null,
-       primary key (contract_id, hour)
+       primary key (contract_id, minute)
      )`,
-    `create index on ${table("hourly_sales")} (hour)`,
+    `create index on ${table("minute_sales")} (minute)`,
 
     `create table ${table("wash_trade")} (
        block_id          bigint        not null,
@@ -41,12 +41,12 @@ export function tables(schema: string): readonly string[] {
        contract_id       integer       not null,
        token_id          numeric(78,0) not null,
        chain_id          integer       not null,
-       hour              timestamptz   not null,
+       minute            timestamptz   not null,
        wei               numeric       not null,
        primary key (block_id, transaction_index, ordinal)
      )`,
     `create index on ${table("wash_trade")} (contract_id, token_id)`,
-    `create index on ${table("wash_trade")} (hour)`,
+    `create index on ${table("wash_trade")} (minute)`,
     `comment on table ${table("wash_trade")} is 'Sales that are counted as wash trades'`,
 
     `create table ${table("contract")} (
@@ -65,6 +65,10 @@ export function tables(schema: string): readonly string[] {
        snapshot_at timestamptz not null,
        ${periods.map((period) => `"before_${period}" timestamptz`).join(", ")}
      )`,
+    `create table ${table("period_clock")} (
+       minute timestamptz not null
+     )`,
+    `comment on table ${table("period_clock")} is 'The minute of the last clock tick or floor snapshot: periods begin as long before it'`,
     `comment on table ${table("snapshot_clock")} is 'The last floor snapshot, and those one period before it'`,
 
     `create table ${table("collection")} (

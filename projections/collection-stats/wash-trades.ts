@@ -7,21 +7,21 @@ import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
 import { columnsOf, hoursOf, periods, salesColumn, washFigures } from "./periods.ts";
 
 const columns = sql.raw(
-  "block_id, transaction_index, ordinal, contract_id, token_id, chain_id, hour, wei",
+  "block_id, transaction_index, ordinal, contract_id, token_id, chain_id, minute, wei",
 );
 const key = sql.raw("block_id, transaction_index, ordinal");
 
 /** SQL: wash trades `w` of the sales, with what is counted of each. */
 const washTrades = (from: RawBuilder<unknown>) => sql`
   select w.block_id, w.transaction_index, w.ordinal, w.contract_id, w.token_id, s.chain_id,
-         date_trunc('hour', s.timestamp, 'UTC') as hour,
+         date_trunc('minute', s.timestamp, 'UTC') as minute,
          case when native.coin is null then 0 else s.total_wei end as wei
   from ${from} join sales.sale s using (${key})
   left join ${nativeCoins} on native.chain_id = s.chain_id and ${isPaidNatively}`;
 
 /**
  * Counts the wash trades again of the tokens of which a flag may have changed: those with a flag, before or now, on a
- * sale of a changed transaction. A later sale may flag an earlier one, so their hours are any; a sale without a flag
+ * sale of a changed transaction. A later sale may flag an earlier one, so their minutes are any; a sale without a flag
  * gives none to others. The differences between counted and current flags are the differences of the figures.
  */
 export async function deriveWashTrades(
@@ -52,17 +52,17 @@ export async function deriveWashTrades(
     ), stored as (
       insert into ${counted} as w (${columns}) select ${columns} from flagged
       on conflict (${key}) do update
-        set contract_id = excluded.contract_id, token_id = excluded.token_id, hour = excluded.hour, wei = excluded.wei
-        where (w.contract_id, w.token_id, w.hour, w.wei)
-          is distinct from (excluded.contract_id, excluded.token_id, excluded.hour, excluded.wei)
+        set contract_id = excluded.contract_id, token_id = excluded.token_id, minute = excluded.minute, wei = excluded.wei
+        where (w.contract_id, w.token_id, w.minute, w.wei)
+          is distinct from (excluded.contract_id, excluded.token_id, excluded.minute, excluded.wei)
     ), difference as (
-      select contract_id, chain_id, hour, sum(sign) as wash_sales, sum(sign * wei) as wash_wei
+      select contract_id, chain_id, minute, sum(sign) as wash_sales, sum(sign * wei) as wash_wei
       from (select 1, flagged.* from flagged union all select -1, known.* from known) both_ends (sign, ${columns})
       group by 1, 2, 3
     )
     insert into pg_temp.figure_delta (contract_id, ${sql.join(columnsOf(washFigures).map((name) => sql.id(name)))})
     select d.contract_id, ${sql.join(deltas)}
-    from difference d left join ${sql.table(`${schema}.snapshot_clock`)} k using (chain_id)
+    from difference d left join ${sql.table(`${schema}.period_clock`)} k on true
     where d.wash_sales <> 0 or d.wash_wei <> 0
     group by d.contract_id`.execute(session);
 }
@@ -72,8 +72,7 @@ const deltas = washFigures.flatMap((figure) =>
   ([...periods, "all"] as const).map((period) => {
     const sum = sql`sum(d.${sql.ref(figure)})`;
     if (period === "all") return sum;
-    const start = sql`date_trunc('hour', k.snapshot_at, 'UTC') - ${hoursOf(period)}`;
-    return sql`coalesce(${sum} filter (where d.hour > ${start}), 0)`;
+    return sql`coalesce(${sum} filter (where d.minute >= k.minute - ${hoursOf(period)}), 0)`;
   }),
 );
 

@@ -12,7 +12,7 @@ describe("a name that is resolved", () => {
     ["a.b.c.d.eth", "a.b.c.d.eth"],
     ["0-9.xyz", "0-9.xyz"],
     ["abc--d.eth", "abc--d.eth"],
-    [`${"a.".repeat(19)}eth`, `${"a.".repeat(19)}eth`],
+    [`${"a.".repeat(126)}eth`, `${"a.".repeat(126)}eth`],
   ])("%s is taken as %s", (text, name) => {
     expect(parseEnsName(text)).toEqual({ name });
   });
@@ -32,7 +32,7 @@ describe("a name that is resolved", () => {
     ["💩.eth", "an emoji"],
     ["alice\u200d.eth", "a joiner"],
     [`${"a".repeat(252)}.eth`, "256 characters"],
-    [`${"a.".repeat(20)}eth`, "21 labels"],
+    [`${"a.".repeat(127)}eth`, "257 characters in 128 labels"],
   ])("%j is not: %s", (text) => {
     expect(parseEnsName(text)).toMatchObject({ rejected: "unsupported_name" });
   });

@@ -2,10 +2,9 @@ import { type Rejection, reject } from "./rejection.ts";
 
 const label = /^[a-z0-9-]+$/;
 export const maxNameLength = 255;
-const maxLabels = 20;
 
 /**
- * A name in the form that is resolved: lower case, two to twenty labels of ASCII letters, digits and hyphens, none with
+ * A name in the form that is resolved: lower case, two or more labels of ASCII letters, digits and hyphens, none with
  * hyphens in third and fourth position (reserved by ENSIP-15), 255 characters in all. Each label costs two hashes and a
  * call of the registry, and contracts tell names too.
  */
@@ -16,7 +15,6 @@ export function parseEnsName(text: string): { name: string } | Rejection<"unsupp
   const name = text.toLowerCase();
   const labels = name.split(".");
   if (labels.length < 2) return unsupported("at least two labels, as in alice.eth");
-  if (labels.length > maxLabels) return unsupported(`at most ${maxLabels} labels`);
   if (!labels.every((one) => label.test(one))) {
     return unsupported("only ASCII letters, digits and hyphens between its dots");
   }

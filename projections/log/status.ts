@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { projectionIn, schemaOf, versions } from "../versions.ts";
 import { blockIdRange, firstBlockId } from "./block-id.ts";
+import { kindLiteral } from "./fact-kind-sql.ts";
 import { coreIndexer } from "./indexer-id.ts";
 import { logHead } from "./read-log-head.ts";
 import { isFact } from "./recording/ponder-events.ts";
@@ -156,6 +157,14 @@ export async function readNewestEvent(db: Database, chainId: number): Promise<Ne
 }
 
 /** Roles that some process has worked in, and for how long nobody has, by the clock of the database. */
+/** Whether a time is in the log, by which periods of figures begin, or no process was ever there to append one. */
+export async function readHasClock(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ hasClock: boolean }>`
+    select exists (select from log.fact where kind = ${kindLiteral("clock_ticked")})
+           or not exists (select from ops.lease where role = 'jobs') as "hasClock"`.execute(db);
+  return rows[0]?.hasClock === true;
+}
+
 export async function readIdleRoles(db: Database): Promise<{ role: string; seconds: number }[]> {
   const { rows } = await sql<{ role: string; seconds: number }>`
     select role, extract(epoch from clock_timestamp() - expires_at)::float8 as seconds from ops.lease

@@ -29,7 +29,7 @@ export interface paths {
         post: operations["getAcceptData"];
     };
     "/v1/bids/best": {
-        /** The bids with the highest net for a token's holder */
+        /** The bids with the highest net for a token's holder; none for a token that is burned or was never minted */
         get: operations["getBestBids"];
     };
     "/v1/bids/best-accept-data": {
@@ -73,7 +73,7 @@ export interface paths {
         get: operations["getCollectionImage"];
     };
     "/v1/collections/{collection}/tokens": {
-        /** Tokens of a collection, including burned ones: of all its contracts, or, by the address of a contract other than the primary one, of that contract */
+        /** Tokens of a collection, including burned ones: by its slug of all its contracts, by an address of that contract */
         get: operations["listTokens"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}": {
@@ -671,11 +671,19 @@ export interface components {
                     "30d"?: number;
                     all?: number;
                 };
+                /** @description Of `volume`; null where a sale has no price in USD. */
                 volumeUsd: {
                     "7d"?: number | null;
                     "24h"?: number | null;
                     "30d"?: number | null;
                     all?: number | null;
+                };
+                /** @description The part of `volumeWei` whose sales have a price in USD, 0 to 1. */
+                volumeUsdShare: {
+                    "7d"?: number;
+                    "24h"?: number;
+                    "30d"?: number;
+                    all?: number;
                 };
                 volumeWei: {
                     "7d"?: string;
@@ -879,6 +887,7 @@ export interface components {
         Floor: {
             askId: string;
             buyableViaApi: boolean;
+            contract: string;
             /** @description The listing's own: the wrapped currency counts as the native one for the order. */
             currency: string;
             marketplace: string;
@@ -1017,7 +1026,7 @@ export interface components {
                 trait_type: string;
                 value: string | number | boolean;
             }[] | null;
-            /** @description The active bid with the highest net, on the token or on its contract. */
+            /** @description The active bid with the highest net, on the token or on its contract; null for a burned token. */
             bestOffer: components["schemas"]["TokenBid"] | null;
             /** @enum {integer} */
             chainId: 1 | 33139;
@@ -1057,7 +1066,7 @@ export interface components {
             rarity: {
                 /** @description Tokens with a rank. */
                 of: number;
-                /** @description 1 is the rarest; tokens with equal scores share a rank. */
+                /** @description 1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank. */
                 rank: number;
                 /** @description Information content divided by the collection's entropy. */
                 score: number;
@@ -1410,11 +1419,14 @@ export interface components {
             allowanceWei: string | null;
             /** @description null without `maker`. */
             balanceWei: string | null;
+            /** @description The code that submitting the order would be rejected with, even with the required approval. */
+            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
             /** @description Zero: the exchange itself transfers the currency. */
             conduitKey: string;
             consideration: components["schemas"]["OfferOrderComponents"] | null;
             currency: components["schemas"]["Currency"];
             legs: components["schemas"]["PriceLeg"][] | null;
+            message: string | null;
             offer: components["schemas"]["OfferItem"][] | null;
             /** @description Total of the maker's open offers; null without `maker`. */
             openOffersWei: string | null;
@@ -1422,6 +1434,8 @@ export interface components {
             orderType: number | null;
             /** @description For this offer and the maker's open ones: approve exactly this amount. */
             requiredAllowanceWei: string | null;
+            /** @description What the maker can do about it. */
+            retry: ("fix_and_resign" | "never" | "later" | "after_onchain_action") | null;
             /** @description null: no price was given, or the royalty is unknown. */
             royalty: components["schemas"]["OrderRoyalty"] | null;
             sellerNetWei: string | null;
@@ -1507,6 +1521,8 @@ export interface components {
             wei: string;
         };
         OrderParameterBlock: {
+            /** @description The code that submitting the order would be rejected with, even with the required approval. */
+            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
             bounds: {
                 clockSkewSeconds: number;
                 maxDurationSeconds: number;
@@ -1538,6 +1554,7 @@ export interface components {
             feeRecipient: string;
             legs: components["schemas"]["PriceLeg"][] | null;
             maker: string | null;
+            message: string | null;
             offer: components["schemas"]["OfferItem"][] | null;
             offers: components["schemas"]["OfferParameters"];
             /** @description 0 is FULL_OPEN, 1 PARTIAL_OPEN. null, like `offer` and `consideration`: nothing can be signed. */
@@ -1549,6 +1566,8 @@ export interface components {
                 name: string;
                 version: string;
             };
+            /** @description What the maker can do about it. */
+            retry: ("fix_and_resign" | "never" | "later" | "after_onchain_action") | null;
             /** @description null: no price was given, or the royalty is unknown. */
             royalty: components["schemas"]["OrderRoyalty"] | null;
             /** @description First four bytes of the salt, which has 32; the others are random. */
@@ -1770,7 +1789,7 @@ export interface components {
                 trait_type: string;
                 value: string | number | boolean;
             }[] | null;
-            /** @description The active bid with the highest net, on the token or on its contract. */
+            /** @description The active bid with the highest net, on the token or on its contract; null for a burned token. */
             bestOffer: components["schemas"]["TokenBid"] | null;
             /** @enum {integer} */
             chainId: 1 | 33139;
@@ -1810,7 +1829,7 @@ export interface components {
             rarity: {
                 /** @description Tokens with a rank. */
                 of: number;
-                /** @description 1 is the rarest; tokens with equal scores share a rank. */
+                /** @description 1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank. */
                 rank: number;
                 /** @description Information content divided by the collection's entropy. */
                 score: number;
@@ -2155,7 +2174,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case. */
                 bidId: string;
             };
             cookie?: never;
@@ -2182,7 +2201,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case. */
                 bidId: string;
             };
             cookie?: never;
@@ -3067,7 +3086,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
                 askId: string;
             };
             cookie?: never;
@@ -3094,7 +3113,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
                 askId: string;
             };
             cookie?: never;
@@ -3139,7 +3158,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    askIds?: string[];
+                    askIds: string[];
                     /** @description Receives the token. Default: the sender of the transaction. */
                     buyer?: string;
                     /**
@@ -3346,7 +3365,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
                 askId: string;
             };
             cookie?: never;
@@ -3376,7 +3395,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
                 askId: string;
             };
             cookie?: never;
@@ -3403,7 +3422,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case; listings of opensea: the order hash; listings of magiceden: `magiceden-` and the order hash. */
                 askId: string;
             };
             cookie?: never;
@@ -3843,7 +3862,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case. */
                 bidId: string;
             };
             cookie?: never;
@@ -3873,7 +3892,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case. */
                 bidId: string;
             };
             cookie?: never;
@@ -3900,7 +3919,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The market's prefix, a hyphen and the order hash, in any case. */
+                /** @description The market's prefix as it is, a hyphen and the order hash, the hash in any case. */
                 bidId: string;
             };
             cookie?: never;

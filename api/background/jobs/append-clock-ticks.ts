@@ -20,8 +20,8 @@ type ClockOptions = {
 };
 
 /**
- * Appends `clock_ticked` when time passes the start or end of an order, so that projections re-derive it. One fact
- * covers every boundary up to its time.
+ * Appends `clock_ticked` when time passes the start or end of an order, and once a minute, by which sales leave the periods
+ * of figures, so that projections derive them again. One fact covers every boundary up to its time.
  */
 export async function runClockTicks({
   db,
@@ -34,9 +34,9 @@ export async function runClockTicks({
   let clock = await readClock(db);
   while (!signal.aborted) {
     try {
-      const boundary = await readNextBoundary(db, clock);
+      const boundary = earlier(await readNextBoundary(db, clock), (clock / 60n + 1n) * 60n);
       const now = readTime();
-      const isDue = boundary !== null && Number(boundary) * 1000 <= now;
+      const isDue = Number(boundary) * 1000 <= now;
       if (isDue && !(await mayAppend(now))) await changeSignal.wait(retryMs, signal);
       else if (isDue) {
         const tick = BigInt(Math.floor(now / 1000));
@@ -53,10 +53,12 @@ export async function runClockTicks({
 }
 
 /** One millisecond after the boundary: timers may fire early. */
-function msUntilBoundary(boundary: bigint | null, now: number): number {
-  if (boundary === null) return waitMs;
+function msUntilBoundary(boundary: bigint, now: number): number {
   return Math.min(Number(boundary) * 1000 - now + 1, waitMs);
 }
+
+const earlier = (one: bigint | null, other: bigint): bigint =>
+  one !== null && one < other ? one : other;
 
 function clockTicked(unixSeconds: bigint, at: Date): Observation {
   return {

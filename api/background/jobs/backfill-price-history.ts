@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
 import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
+import { readFirstSaleAt } from "../../../projections/reads/coin-prices/read-first-sale-at.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import { type BackfillProgress, backfillPrices } from "../prices/backfill-prices.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
@@ -12,6 +13,8 @@ const passEveryMs = 24 * hourMs;
 /** After a pass with failing exchanges; doubled each time, up to an hour. */
 const retryMs = 60_000;
 const reportEveryMs = 10_000;
+/** Of every coin first, in one request each, then what periods of figures need: their sales are on the first pages. */
+const newestDays = [4, 31];
 
 type HistoryOptions = {
   db: Database;
@@ -23,25 +26,38 @@ type HistoryOptions = {
 };
 
 /**
- * Appends the hourly prices of the last year that are missing, newest first. What is recorded is not fetched again, so a
- * restart resumes. Repeats daily, and sooner while exchanges fail.
+ * Appends the hourly prices that are missing, the newest of both coins first: of the last year, and back to the first sale
+ * as far as exchanges have them. What is recorded is not fetched again, so a restart resumes. Repeats daily, and sooner
+ * while exchanges fail.
  */
 export async function runPriceHistory(options: HistoryOptions): Promise<void> {
   const { feeds, signal } = options;
   if (feeds.length === 0) return;
   let failures = 0;
   while (!signal.aborted) {
-    const complete: boolean[] = [];
-    for (const coin of coins) complete.push(await fillHistory(options, coin));
-    failures = complete.every(Boolean) ? 0 : failures + 1;
+    failures = (await fillPass(options)) ? 0 : failures + 1;
     const retryInMs = Math.min(retryMs * 2 ** (failures - 1), hourMs);
     await sleep(failures === 0 ? passEveryMs : retryInMs, signal);
   }
 }
 
+/** Whether nothing is left of any coin. */
+async function fillPass(options: HistoryOptions): Promise<boolean> {
+  const { historyDays = priceHistoryDays + 1 } = options;
+  for (const days of newestDays.filter((days) => days < historyDays)) {
+    for (const coin of coins) await fillHistory(options, coin, days);
+  }
+  const complete: boolean[] = [];
+  for (const coin of coins) {
+    const firstSale = await daysSinceFirstSale(options, coin);
+    complete.push(await fillHistory(options, coin, Math.max(historyDays, firstSale)));
+  }
+  return complete.every(Boolean);
+}
+
 /** Whether nothing is left that a later pass may find: missing hours that no exchange failed on stay missing. */
-async function fillHistory(options: HistoryOptions, coin: Coin): Promise<boolean> {
-  const { logger, signal, historyDays: days = priceHistoryDays } = options;
+async function fillHistory(options: HistoryOptions, coin: Coin, days: number): Promise<boolean> {
+  const { logger, signal } = options;
   try {
     const work = { ...options, coin, days, now: new Date() };
     const done = await backfillPrices({ ...work, onProgress: reportProgress(logger, coin) });
@@ -51,6 +67,17 @@ async function fillHistory(options: HistoryOptions, coin: Coin): Promise<boolean
   } catch (error) {
     if (!signal.aborted) logger.warn({ err: error, coin }, "price history failed, retrying");
     return false;
+  }
+}
+
+/** 0: there is none, or it cannot be read at present. */
+async function daysSinceFirstSale({ db, logger }: HistoryOptions, coin: Coin): Promise<number> {
+  try {
+    const at = await readFirstSaleAt(db, coin);
+    return at === null ? 0 : Math.ceil((Date.now() - at.getTime()) / (24 * hourMs)) + 1;
+  } catch (error) {
+    logger.warn({ err: error, coin }, "first sale unknown, history of a year");
+    return 0;
   }
 }
 

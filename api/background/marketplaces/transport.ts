@@ -84,9 +84,9 @@ export function openTransport(options: TransportOptions): Transport {
   };
   const inFlight = new Map<string, Promise<PartnerResponse | PartnerFailure>>();
 
-  /** Messages contain no header, query or host: any of them may hold a key. */
-  const failure = ({ method, path }: PartnerRequest, reason: string): PartnerFailure =>
-    reject("upstream_error", `${name} did not answer ${method} ${path}: ${reason}`);
+  /** For callers: without paths of the partner, which are none of theirs, and without codes of the driver. */
+  const failure = (reason: string): PartnerFailure =>
+    reject("upstream_error", `${name} did not answer: ${plainReason(reason)}`);
 
   const rationed = (seconds: number): PartnerFailure => ({
     ...reject(
@@ -139,8 +139,7 @@ export function openTransport(options: TransportOptions): Transport {
       const outcome = await tryOnce(request);
       if (!("fault" in outcome)) return outcome;
       if ("retryAfterSeconds" in outcome) return rationed(outcome.retryAfterSeconds);
-      if (!outcome.isRetryable || tries >= timeouts.attempts)
-        return failure(request, outcome.fault);
+      if (!outcome.isRetryable || tries >= timeouts.attempts) return failure(outcome.fault);
       // Random jitter, so that callers that failed together do not retry together.
       await clock.sleep(initialBackoffMs * 2 ** (tries - 1) * (0.5 + random() / 2));
     }
@@ -158,4 +157,10 @@ export function openTransport(options: TransportOptions): Transport {
     },
     close: () => dispatcher.destroy(),
   };
+}
+
+/** A driver's code, as `UND_ERR_SOCKET`, says nothing to a caller. */
+function plainReason(reason: string): string {
+  if (/TIMEOUT|TIMEDOUT/.test(reason)) return "no answer in time";
+  return /^[A-Z][A-Z0-9_]+$/.test(reason) ? "the connection failed" : reason;
 }

@@ -38,13 +38,22 @@ type BodyCode = "bad_structure" | "pp_retired" | "wrong_protocol";
 /** Parses a signed order, `{parameters, signature}` or flat. It may name its protocol; other fields are refused. */
 export function parseOrderBody(
   raw: unknown,
-  { chainId, envelope }: { chainId: number; envelope: unknown },
+  {
+    chainId,
+    envelope,
+    field = "seaport",
+  }: {
+    chainId: number;
+    envelope: unknown;
+    /** What the body calls the order. */
+    field?: string;
+  },
 ): OrderBody | Rejection<BodyCode> {
   if (isRetiredProtocol(raw) || (raw === undefined && isRetiredProtocol(envelope))) {
     return reject("pp_retired", "Payment Processor orders are no longer accepted");
   }
   const parsed = (hasParameters(raw) ? canonical : flatAsCanonical).safeParse(raw);
-  if (!parsed.success) return badStructure(parsed.error);
+  if (!parsed.success) return badStructure(parsed.error, field);
   const other = namesOtherProtocol([raw, envelope], chainId);
   if (other !== null) {
     return reject("wrong_protocol", `${other.field} ${other.message}`, [other]);
@@ -63,17 +72,17 @@ function hasParameters(raw: unknown): boolean {
 
 const maxDetails = 20;
 
-function badStructure({ issues }: z.ZodError): Rejection<"bad_structure"> {
-  const details = issues.slice(0, maxDetails).map(detailOf);
+function badStructure({ issues }: z.ZodError, field: string): Rejection<"bad_structure"> {
+  const details = issues.slice(0, maxDetails).map((issue) => detailOf(issue, field));
   const [first] = details;
   return reject("bad_structure", `${first?.field}: ${first?.message}`, details);
 }
 
-function detailOf(issue: z.core.$ZodIssue): RejectionDetail {
+function detailOf(issue: z.core.$ZodIssue, whole: string): RejectionDetail {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
     const field = [...path, issue.keys[0]?.slice(0, 100)].join(".");
     return { field, message: "is not a field of an order" };
   }
-  return { field: path.length === 0 ? "seaport" : path.join("."), message: issue.message };
+  return { field: path.length === 0 ? whole : path.join("."), message: issue.message };
 }

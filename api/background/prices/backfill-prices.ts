@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../../projections/database.ts";
 import { bucketStart, intervalMs } from "../../../projections/domain/candles.ts";
+import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
 import { type Coin, type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readRecordedMinutes } from "../../../projections/reads/coin-prices/read-recorded-minutes.ts";
@@ -10,6 +11,8 @@ import { agreeOnPrice } from "./median.ts";
 
 /** Hours per request, supported by every exchange. */
 const hoursPerRequest = 100;
+/** Older ones end where no exchange has any. */
+const usualDays = priceHistoryDays + 1;
 /** Wait between two requests, for the exchanges' rate limits. */
 const usualPauseMs = 250;
 const hourMs = intervalMs["1h"];
@@ -67,6 +70,8 @@ export async function backfillPrices(options: Backfill): Promise<BackfillProgres
     }
     progress.missing += range.length - ticks.length;
     onProgress?.({ ...progress, failures: [...failures] });
+    const isBeyond = rangeOf(range).toMs < lastMs - usualDays * 24 * hourMs;
+    if (isBeyond && ticks.length === 0 && wrong.length === 0) break;
     await delay(pauseMs, undefined, { signal });
   }
   return { ...progress, failures: [...failures] };

@@ -3,6 +3,7 @@ import { type Config, shapeConfig } from "./config.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { readCurated } from "./curated.ts";
 import { Environment } from "./environment.ts";
+import { misspeltSettings } from "./misspelt-settings.ts";
 import {
   badValue,
   missingCompanions,
@@ -28,6 +29,8 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
   const named = withoutBlanks(variables);
   const parsed = Environment.safeParse(named);
   const problems = settingsOfUnknownChains(named);
+  const reported = new Set(problems.map((line) => line.split(":", 1)[0]));
+  problems.push(...misspeltSettings(named).filter((line) => !reported.has(line.split(":", 1)[0])));
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
     problems.push(...[...names].map((name) => badValue(name, named[name])));

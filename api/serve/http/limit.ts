@@ -39,11 +39,7 @@ export type Admitted = {
   readonly key: UsedKey | null;
   readonly rateLimit: RateLimitState | null;
   readonly refund: Refund;
-  /** Counts the request as that many in all; refused when they do not fit. */
-  readonly charge: Charge;
 };
-
-type Charge = (requests: number) => Promise<Pick<Admitted, "rateLimit"> | Refused>;
 
 export type Refused = Rejection<LimitCode> & {
   readonly rateLimit: RateLimitState | null;
@@ -154,19 +150,6 @@ export function admitOrRefuse(response: Response, admission: Admitted | Refused)
   registerRefund(response, admission.refund);
   admissions.set(response, admission);
   return true;
-}
-
-/**
- * Counts an expensive request as several. Answers it itself when they do not fit the caller's limit; requests that are
- * not counted at all cost nothing.
- */
-export async function chargeOrRefuse(response: Response, requests: number): Promise<boolean> {
-  const admission = admissions.get(response);
-  if (admission === undefined || requests <= 1) return true;
-  const charged = await admission.charge(requests);
-  setRateLimitHeaders(response, charged.rateLimit);
-  if (isRejection(charged)) refuse(response, charged);
-  return !isRejection(charged);
 }
 
 function refuse(response: Response, refused: Refused): void {

@@ -1,8 +1,13 @@
 /**
  * The known name that a mistyped one most likely means: by its letters without case and punctuation, then by the fewest
- * letters to change, with two swapped ones as one change. Undefined: none is near.
+ * letters to change, with two swapped ones as one change. Undefined: none is near. `changesOf`: how many changes a name of
+ * so many letters may have.
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  changesOf = (letters: number) => Math.max(1, Math.floor(letters / 3)),
+): string | undefined {
   const typed = plain(name.slice(0, maxLength));
   let nearest: { readonly name: string; readonly changes: number } | undefined;
   for (const one of known) {
@@ -11,7 +16,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   }
   if (nearest === undefined) return undefined;
   const longest = Math.max(typed.length, plain(nearest.name).length);
-  return nearest.changes <= Math.max(1, Math.floor(longest / 3)) ? nearest.name : undefined;
+  return nearest.changes <= changesOf(longest) ? nearest.name : undefined;
 }
 
 const maxLength = 100;

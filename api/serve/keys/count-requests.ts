@@ -39,7 +39,7 @@ export type KnownKey = {
 };
 
 export type Counted = {
-  /** Whom the requests count for: the account of a key that has no limit of its own, or an instant key's share. */
+  /** Whom the requests count for: a permanent key for itself, an instant key for its share. */
   readonly caller: string;
   readonly key: KnownKey | null;
   /** 0: unlimited, nothing is counted. */
@@ -84,8 +84,7 @@ export async function countRequests(
              coalesce(k.expires_at <= clock.at, false) as is_expired,
              k.networks is null or coalesce(a.ip <<= any(k.networks::inet[]), false) as is_allowed,
              k.networks is not null as is_bound,
-             case when k.per_minute is not null then a.caller
-                  when k.account_id is not null then 'keys of account ' || k.account_id
+             case when k.per_minute is not null or k.account_id is not null then a.caller
                   when k.share is not null and k.created_from is not null
                   then 'instant keys ' || k.share || ' of ' || k.created_from
                   else a.caller end as caller,

@@ -55,17 +55,6 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const taken = local.take(caller, perMinute, wanted, (now?.() ?? new Date()).getTime());
     return { ...taken, perMinute };
   };
-  /** Never more than a whole minute allows: what is documented must be possible, if nothing else is done. */
-  const chargeOf =
-    (caller: string, perMinute: number): Admitted["charge"] =>
-    async (requests) => {
-      const wanted = Math.min(requests, perMinute) - 1;
-      if (wanted === 0) return { rateLimit: null };
-      const taken = await shared.take({ caller, perMinute, wanted });
-      const { window, used, isGranted } = taken ?? takeHere(caller, perMinute, wanted);
-      const rateLimit = rateLimitStateOf(perMinute, used, window);
-      return isGranted ? { rateLimit } : { ...tooMany(rateLimit), rateLimit };
-    };
   const admissionOf = (
     taken: Count,
     giveBack: GiveBack,
@@ -79,7 +68,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
       const left = await giveBack(caller, window.beganAt);
       return left === null ? null : rateLimitStateOf(perMinute, left, window);
     };
-    return { caller, key, rateLimit, refund, charge: chargeOf(caller, perMinute) };
+    return { caller, key, rateLimit, refund };
   };
   const countHere = (perMinute: number, counted: { caller: string; key?: UsedKey }) => {
     const taken = takeHere(counted.caller, perMinute, 1);
@@ -140,7 +129,6 @@ const unlimited = (caller: string, key: UsedKey | null = null): Admitted => ({
   key,
   rateLimit: null,
   refund: async () => null,
-  charge: async () => ({ rateLimit: null }),
 });
 
 const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimitState => ({

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { z } from "zod";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { activityDescriptions, readActivityPage } from "../v1/activity/page.ts";
+import { ownContracts } from "../v1/collections/reference.ts";
 import { activityTypeList, since } from "../v1/routing/parameters.ts";
 import { archivedTo } from "../views/archived-to.ts";
 import { findByAddress } from "./collections/find.ts";
@@ -32,7 +33,7 @@ export async function listActivity(query: ActivityQuery, context: NftDataContext
   const found =
     query.collection === undefined ? null : await findByAddress(context, query.collection);
   if (isRejection(found)) return found;
-  const contractIds = found?.contractIds ?? null;
+  const contractIds = found === null ? null : ownContracts(found);
   const page = await readActivityPage(db, { ...query, chainId, contractIds });
   if (isRejection(page)) return page;
   return {

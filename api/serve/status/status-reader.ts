@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { readIdleRoles } from "../../../projections/log/status.ts";
+import { readHasClock, readIdleRoles } from "../../../projections/log/status.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import { openProjectionStatus } from "./projection-status.ts";
@@ -49,13 +49,14 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
   const projectionStatus = openProjectionStatus(projections, lateSeconds.projection);
   const none: Findings<ProjectionStatus[]> = { status: [], failing: [], warnings: [] };
   const checkDatabase = openDatabaseCheck(db);
+  const findMissingClock = openClockCheck();
 
   return async (): Promise<ServiceStatus> => {
     const at = now().getTime();
     const databaseFault = await checkDatabase();
     const readable = databaseFault === undefined ? db : null;
     const [idle, ...chainFindings] = await Promise.all([
-      readable === null ? [] : findIdleRoles(readable, lateSeconds.lease),
+      readable === null ? [] : findIdleRoles(readable, lateSeconds.lease).then(findMissingClock(readable)),
       ...chainStatuses.map((look) => look(readable, at)),
     ]);
     // The log's head is read before the checkpoints, so that a projection never seems ahead of the log.
@@ -88,6 +89,18 @@ async function findIdleRoles(db: Database, lateSeconds: number): Promise<Failing
       message: `no process is running as the ${role}`,
       behind: { seconds },
     }));
+}
+
+/** Before the first time is recorded, volume and sales of every period are none, whatever was sold. It stays recorded. */
+function openClockCheck() {
+  let hasClock = false;
+  return (db: Database) =>
+    async (others: FailingPart[]): Promise<FailingPart[]> => {
+      hasClock ||= await readHasClock(db);
+      if (hasClock) return others;
+      const message = "no time is recorded yet that periods of figures end at";
+      return [...others, { part: "clock", message }];
+    };
 }
 
 /** Migrations only go forward, so they are checked until they are current once. */

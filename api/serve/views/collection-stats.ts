@@ -11,7 +11,7 @@ import { listingId, orderId } from "../../background/orders/market/order-id.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import type { MediaView } from "./media.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
-import { exactUnits, uint256Text } from "./wire.ts";
+import { address, exactUnits, uint256Text } from "./wire.ts";
 
 /** A value per period; the list contains only the requested period. */
 const byPeriod = <Value extends z.ZodType>(value: Value) =>
@@ -32,6 +32,7 @@ const floor = z
     }),
     usd: z.number().nullable(),
     askId: z.string(),
+    contract: address,
     tokenId: uint256Text,
     marketplace: z.string(),
     buyableViaApi: z.boolean(),
@@ -55,7 +56,12 @@ export const stats = z.object({
   holders: z.int().min(0),
   volume: byPeriod(z.number()),
   volumeWei: byPeriod(uint256Text),
-  volumeUsd: byPeriod(z.number().nullable()),
+  volumeUsd: byPeriod(z.number().nullable()).meta({
+    description: "Of `volume`; null where a sale has no price in USD.",
+  }),
+  volumeUsdShare: byPeriod(z.number().min(0).max(1)).meta({
+    description: "The part of `volumeWei` whose sales have a price in USD, 0 to 1.",
+  }),
   sales: byPeriod(z.int().min(0)),
   washVolume: byPeriod(z.number()).meta({
     description: "The part of `volume` that is of sales with `washTrade`.",
@@ -100,6 +106,7 @@ export function presentStats(
     volume: each(({ wei }) => displayAmount(wei)),
     volumeWei: each(({ wei }) => String(wei)),
     volumeUsd: each(({ usdE8 }) => (usdE8 === null ? null : displayPrice(usdE8))),
+    volumeUsdShare: each(pricedShare),
     sales: each(({ sales }) => Number(sales)),
     washVolume: each(({ washWei }) => displayAmount(washWei)),
     washVolumeWei: each(({ washWei }) => String(washWei)),
@@ -112,8 +119,13 @@ export function presentStats(
   };
 }
 
+/** Rounded down, so that 1 means all of it. */
+function pricedShare({ wei, pricedWei }: CollectionRow["salesFigures"]["all"]): number {
+  return wei === 0n ? 1 : Number((pricedWei * 1_000_000n) / wei) / 1_000_000;
+}
+
 function presentFloor(
-  { priceWei, orderHash, tokenId, marketplace, isBuyable, currency }: FloorListing,
+  { priceWei, orderHash, contract, tokenId, marketplace, isBuyable, currency }: FloorListing,
   chainId: ChainId,
   { prefix, coinPriceE8 }: CollectionViewContext,
 ): z.output<typeof floor> {
@@ -124,6 +136,7 @@ function presentFloor(
     currency: presentCurrency(chainId, currency ?? zeroAddress).symbol ?? "",
     usd: coinPriceE8 === null ? null : displayPrice((wei * coinPriceE8) / 10n ** 18n),
     askId: listingId(prefix, { marketplace, orderHash }),
+    contract,
     tokenId,
     marketplace,
     buyableViaApi: isBuyable,

@@ -38,7 +38,10 @@ const rarity = z.object({
   rank: z
     .int()
     .min(1)
-    .meta({ description: "1 is the rarest; tokens with equal scores share a rank." }),
+    .meta({
+      description:
+        "1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank.",
+    }),
   score: z
     .number()
     .meta({ description: "Information content divided by the collection's entropy." }),
@@ -75,7 +78,8 @@ export const Token = z
     supplyExact: exactUnits,
     listing: TokenListing.nullable().meta({ description: "The cheapest active one." }),
     bestOffer: TokenBid.nullable().meta({
-      description: "The active bid with the highest net, on the token or on its contract.",
+      description:
+        "The active bid with the highest net, on the token or on its contract; null for a burned token.",
     }),
     lastSale: LastSale.nullable(),
     isBurned: z.boolean(),
@@ -141,7 +145,8 @@ export function presentToken(
     supply: Number(supply),
     supplyExact: String(supply),
     listing: listing && presentTokenListing(listing, view),
-    bestOffer: bestBid && presentTokenBid(bestBid, view),
+    // Nobody can sell a burned token.
+    bestOffer: row.isBurned ? null : bestBid && presentTokenBid(bestBid, view),
     lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
     metadata: {

@@ -51,6 +51,14 @@ export function validateListingState(order: OrderIntent, state: ListingState): R
   );
 }
 
+/** What of it no maker can change: whether the token can be traded at all, and moved as the exchange does. */
+export function validateTradable(
+  order: OrderIntent,
+  state: TokenState & { transferAllowed: boolean | undefined },
+): Refusal {
+  return validateToken(order, state) ?? validateTransfer(order, state);
+}
+
 /** A bidder pays by an allowance to the exchange itself, not to the conduit. */
 export function validateBidState(order: OrderIntent, state: BidState): Refusal {
   return (
@@ -184,7 +192,10 @@ function validateExchangeStatus({ cancelled, filled, size }: ExchangeStatus): Re
   return rejectField("order_filled", { field, expected, actual: "filled", message });
 }
 
-function validateTransfer(order: OrderIntent, { transferAllowed }: ListingState): Refusal {
+function validateTransfer(
+  order: OrderIntent,
+  { transferAllowed }: Pick<ListingState, "transferAllowed">,
+): Refusal {
   if (transferAllowed !== false) return null;
   return rejectField("transfer_restricted", {
     field: fieldOf(order, "token"),

@@ -8,6 +8,8 @@ import { applicableRoyalty, type Royalty } from "../../domain/royalty.ts";
 export type FloorListing = {
   priceWei: string;
   orderHash: Hex;
+  /** Which of the collection's contracts. */
+  contract: Hex;
   tokenId: string;
   marketplace: ListingMarketplace;
   isBuyable: boolean;
@@ -19,12 +21,13 @@ export type FloorListing = {
 export type BestOffer = { priceWei: string; sellerNetWei: string; orderHash: Hex };
 
 /**
- * Sales in any currency; wei in the chain's currency; USD of these in 10⁻⁸, null where no price was known. Wash trades are
- * counted in these, and their part is apart.
+ * Sales in any currency; wei in the chain's currency; `pricedWei` of those with a known price; USD of these in 10⁻⁸, null
+ * where a sale has none. Wash trades are counted in these, and their part is apart.
  */
 type SalesFigures = {
   sales: bigint;
   wei: bigint;
+  pricedWei: bigint;
   usdE8: bigint | null;
   washSales: bigint;
   washWei: bigint;
@@ -103,10 +106,12 @@ function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
 
 function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {
   const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
-  const isUnknown = wei > 0n && row[`priced_${period}`] === 0n;
+  const pricedWei = row[`priced_wei_${period}`];
+  const isUnknown = pricedWei < wei;
   return {
     sales,
     wei,
+    pricedWei,
     usdE8: isUnknown ? null : row[`usd_e8_${period}`],
     washSales: row[`wash_sales_${period}`],
     washWei: row[`wash_wei_${period}`],

@@ -13,9 +13,11 @@ export type CollectionRef = {
   contractIds: number[];
   /** The contract of the requested address; null for a slug. */
   contractId: number | null;
+  /** False: a contract that no collection has, of which sales are known. */
+  isCovered: boolean;
 };
 
-/** `key` is a slug or a 0x address, in any case. */
+/** `key` is a slug or a 0x address, in any case. A contract with sales is known also where it is not covered. */
 export async function findCollection(
   db: Database,
   chainId: number,
@@ -31,15 +33,18 @@ export async function findCollection(
       select c.collection_id, null::int as contract_id from collections.collection c
       where c.chain_id = ${chainId} and c.slug = ${key.toLowerCase()}`;
   const { rows } = await sql<CollectionRef>`
-    select c.collection_id as "collectionId", k.address, c.slug, c.name, requested.contract_id as "contractId",
+    select requested.collection_id as "collectionId", k.address, c.slug, c.name, requested.contract_id as "contractId",
+           c.collection_id is not null as "isCovered",
            array(
              select f.contract_id from (
-               select c.collection_id as contract_id
+               select requested.collection_id as contract_id
                union select m.contract_id from collections.contract m where m.collection_id = c.collection_id
-             ) f order by f.contract_id <> c.collection_id, f.contract_id
+             ) f order by f.contract_id <> requested.collection_id, f.contract_id
            ) as "contractIds"
     from (${requested}) requested
-    join collections.collection c using (collection_id)
-    join log.contract k on k.contract_id = c.collection_id`.execute(db);
+    left join collections.collection c using (collection_id)
+    join log.contract k on k.contract_id = requested.collection_id
+    where c.collection_id is not null
+      or exists (select from sales.sale s where s.contract_id = requested.contract_id)`.execute(db);
   return rows[0] ?? null;
 }

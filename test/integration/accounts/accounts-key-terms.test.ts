@@ -197,20 +197,20 @@ describe("the networks of a key", () => {
   });
 });
 
-describe("the limit of an account", () => {
-  it("is shared by its keys, over processes, and exact", async () => {
+describe("the limit of a permanent key", () => {
+  it("is its own beside the account's other keys, over processes, and exact", async () => {
     const browser = await signUp(desks.one);
     const keys: string[] = [];
-    for (let time = 0; time < 3; time += 1) keys.push(secretIn(await submit(browser, {}), "live"));
+    for (let time = 0; time < 2; time += 1) keys.push(secretIn(await submit(browser, {}), "live"));
     const statuses = await Promise.all(
-      Array.from({ length: 150 }, async (_, time) => {
-        const key = keys[time % 3] ?? "";
-        const at = time % 2 === 0 ? desks.one : desks.other;
+      Array.from({ length: 270 }, async (_, time) => {
+        const key = keys[time % 2] ?? "";
+        const at = time % 4 < 2 ? desks.one : desks.other;
         return (await call({ path: reading, key, at, address: `10.2.0.${time}` }))[0];
       }),
     );
 
-    expect(statuses.filter((status) => status === 422)).toHaveLength(120);
+    expect(statuses.filter((status) => status === 422)).toHaveLength(240);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 });

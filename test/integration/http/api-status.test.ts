@@ -17,6 +17,7 @@ import { type RpcStandIn, startRpc, timestampOf } from "../../support/chain/rpc-
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { ticked } from "../../support/orders/order-facts.ts";
 import { openTestMarket } from "../../support/orders/test-market.ts";
 
 let database: TestDatabase;
@@ -372,6 +373,18 @@ describe("/readyz", () => {
     expect(text).toMatch(/part_failing\{part="projector"\} 1/);
     await sql`update ops.lease set expires_at = now() + interval '2 seconds'`.execute(db);
     expect(await failingParts()).toEqual([]);
+  });
+
+  it("waits for the first time, by which periods of figures are counted, where a process appends it", async () => {
+    const { db } = database;
+    await sql`
+      insert into ops.lease values ('jobs', 'somebody', 1, now() + interval '1 hour')
+    `.execute(db);
+    await api.close();
+    api = await serveStatus(database.url);
+    expect(await failingParts()).toEqual(["clock"]);
+    await appendObservations(db, [ticked(1_700_000_000n)]);
+    expect(await failingParts()).not.toContain("clock");
   });
 
   it("names the database when it does not answer, without its address", async () => {

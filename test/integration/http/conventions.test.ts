@@ -63,6 +63,23 @@ describe("the query", () => {
     expect([status, body]).toMatchObject([200, { success: true }]);
   });
 
+  it("has traits of any name, each of which counts", async () => {
+    const names = [...Object.getOwnPropertyNames(Object.prototype), "__proto__", "length", "0"];
+    const { body } = await api.get("/v1/collections?chainId=33139&per_page=1");
+    const [{ slug }] = (body as { data: [{ slug: string }] }).data;
+    for (const path of ["/v1/sales", `/v1/collections/${slug}/tokens`]) {
+      for (const name of names) {
+        const { body } = await api.get(`${path}?chainId=33139&traits[${name}]=zzz`);
+        expect([path, name, body]).toMatchObject([path, name, { meta: { total: 0 } }]);
+      }
+      const six = [...names.slice(0, 5), "__proto__"].map((name) => `traits[${name}]=a`).join("&");
+      expect(await api.get(`${path}?chainId=33139&${six}`)).toMatchObject({
+        status: 422,
+        body: { code: "invalid_parameters", details: [{ field: "traits" }] },
+      });
+    }
+  });
+
   it.each(["traits=x", "traits=x&traits[a]=b", "sort=price_asc&sort=price_desc"])(
     "is refused where a field is not what it should be: %s",
     async (query) => {

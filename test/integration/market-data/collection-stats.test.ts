@@ -17,7 +17,7 @@ import { runsOf } from "../../support/thoroughness.ts";
 
 const tables = [
   "token",
-  "hourly_sales",
+  "minute_sales",
   "wash_trade",
   "contract",
   "snapshot_clock",

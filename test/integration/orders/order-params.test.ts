@@ -322,6 +322,34 @@ describe("GET /v1/orders/params", () => {
   });
 });
 
+describe("GET /v1/orders/params says what intake will say", () => {
+  const blockedOf = async (fields: Parameters<typeof params>[0]) => {
+    const data = await params({ unitPriceWei: priceWei, maker: alice.address, ...fields });
+    const ofListing = [data.blocked, data.offer, data.consideration];
+    return { ofListing, ofOffer: [data.offers.blocked, data.offers.offer], data };
+  };
+
+  it("of a token that was never minted", async () => {
+    const { ofListing, ofOffer, data } = await blockedOf({ ...punk, tokenId: 987_654n });
+    expect(ofListing).toEqual(["token_not_found", null, null]);
+    expect(ofOffer).toEqual(["token_not_found", null]);
+    expect([data.retry, data.message]).toEqual(["never", expect.stringContaining("987654")]);
+  });
+
+  it("of a contract that is not covered, of which nothing is known", async () => {
+    const { ofListing, ofOffer } = await blockedOf({ contract: creator, tokenId: 1n });
+    expect(ofListing).toEqual(["unknown_collection", null, null]);
+    expect(ofOffer).toEqual(["unknown_collection", null]);
+  });
+
+  it("nothing where it takes the order", async () => {
+    await book.actors.alice.mints({ standard: "erc721", contract: contracts.punks, tokenId: 55n });
+    const { ofListing, data } = await blockedOf({ ...punk, tokenId: 55n });
+    expect([ofListing[0], data.message, data.retry]).toEqual([null, null, null]);
+    expect(data.offer).toHaveLength(1);
+  });
+});
+
 describe("GET /v1/orders/params rejects", () => {
   it.each([
     ["a maker that is no address", "maker=alice"],

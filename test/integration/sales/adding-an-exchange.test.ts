@@ -158,7 +158,7 @@ describe("an exchange that is added as the guide says", () => {
 
   it("makes the same rows in a rebuild", async () => {
     const { db } = database;
-    const tables = ["sales.sale", "sales.volume", "collection_stats.hourly_sales"];
+    const tables = ["sales.sale", "sales.volume", "collection_stats.minute_sales"];
     const dump = () => Promise.all(tables.map((table) => dumpTable(db, table)));
     const before = await dump();
     for (const projection of projections) await rebuild(db, projection, () => {});

@@ -169,7 +169,7 @@ describe("sales of other exchanges", () => {
       },
     });
     const { rows } = await sql<{ sales: string; wei: string }>`
-      select sum(sales)::text as sales, sum(wei)::text as wei from collection_stats.hourly_sales`.execute(
+      select sum(sales)::text as sales, sum(wei)::text as wei from collection_stats.minute_sales`.execute(
       database.db,
     );
     expect(rows).toEqual([{ sales: "3", wei: String((7n * ether) / 2n) }]);
@@ -239,7 +239,7 @@ describe("sales of other exchanges", () => {
           ...["sale", "day", "wash_trade", "unresolved_event_total"].map(
             (table) => `sales.${table}`,
           ),
-          ...["hourly_sales", "wash_trade", "contract", "collection"].map(
+          ...["minute_sales", "wash_trade", "contract", "collection"].map(
             (table) => `collection_stats.${table}`,
           ),
         ].map((table) => dumpTable(db, table)),

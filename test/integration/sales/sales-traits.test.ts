@@ -38,6 +38,7 @@ async function seed(): Promise<void> {
         { trait_type: random.pick(["Fur", "FUR", "fu r"]), value: random.pick(["Gold", "Tan"]) },
         { trait_type: "Eyes", value: random.pick(["Laser", "laser", "Sad"]) },
         { trait_type: "Level", value: random.int(1, 3) },
+        ...(id === 8 ? [{ trait_type: "__proto__", value: "constructor" }] : []),
         ...(id === 7 ? [{ trait_type: "Crown", value: "100% & <more>" }] : []),
       ],
     })),
@@ -130,6 +131,7 @@ const cases: [string, [string, string][], boolean][] = [
     ],
     true,
   ],
+  ["one named as what every object has", [["__PROTO__", "constructor"]], true],
   ["one of a single token", [["crown", "100% & <more>"]], true],
   [
     "one that nobody has beside one that many have",

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
+import { factKind } from "../../../projections/log/fact-kind.ts";
 
 /**
  * Expected rows of `collection_stats.collection`, each with that of `holder_stats`, computed from all orders, owners,
@@ -7,15 +8,20 @@ import type { Database } from "../../../projections/database.ts";
  */
 export async function computeExpectedStats(db: Database): Promise<unknown[]> {
   const { rows } = await sql<{ stats: unknown }>`
-    with clock as (
+    with period_clock as (
+      select date_trunc('minute', greatest(
+        (select to_timestamp(max(amount)) from log.fact where kind = ${sql.lit(factKind.clock_ticked)}),
+        (select max(taken_at) from floors.snapshot)
+      ), 'UTC') as minute
+    ), clock as (
       select chain_id, max(taken_at) as taken_at from floors.snapshot group by chain_id
     ), own as (
       select c.collection_id, c.chain_id, c.verified,
              array(select contract_id from collections.contract m where m.collection_id = c.collection_id) as contracts
       from collections.collection c
     ), sale as (
-      select s.contract_id, date_trunc('hour', s.timestamp, 'UTC') as hour,
-             case when n.ours then s.total_wei else 0 end as wei, (p.price is not null and n.ours)::int as priced,
+      select s.contract_id, date_trunc('minute', s.timestamp, 'UTC') as minute,
+             case when n.ours then s.total_wei else 0 end as wei, case when p.price is not null and n.ours then s.total_wei else 0 end as priced_wei,
              w.rule is not null as is_wash,
              case when n.ours then coalesce(div(s.total_wei * p.price, 1000000000000000000), 0) else 0 end as usd
       from sales.sale s
@@ -54,18 +60,17 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
          where contract_id = any (f.contracts) and kind = 'collection' and reason = 'not_started'))
     ) || (
       select jsonb_object_agg('sales_' || w.name, w.sales) || jsonb_object_agg('wei_' || w.name, w.wei)
-             || jsonb_object_agg('priced_' || w.name, w.priced) || jsonb_object_agg('usd_e8_' || w.name, w.usd)
+             || jsonb_object_agg('priced_wei_' || w.name, w.priced_wei) || jsonb_object_agg('usd_e8_' || w.name, w.usd)
              || jsonb_object_agg('wash_sales_' || w.name, w.wash_sales) || jsonb_object_agg('wash_wei_' || w.name, w.wash_wei)
       from (
-        select period.name, count(t.hour) as sales, coalesce(sum(t.wei), 0) as wei,
-               coalesce(sum(t.priced), 0) as priced, coalesce(sum(t.usd), 0) as usd,
+        select period.name, count(t.minute) as sales, coalesce(sum(t.wei), 0) as wei,
+               coalesce(sum(t.priced_wei), 0) as priced_wei, coalesce(sum(t.usd), 0) as usd,
                count(*) filter (where t.is_wash) as wash_sales,
                coalesce(sum(t.wei) filter (where t.is_wash), 0) as wash_wei
         from (values ('24h', 24), ('7d', 168), ('30d', 720), ('all', null)) period (name, hours)
-        left join clock k on k.chain_id = f.chain_id
+        left join period_clock k on true
         left join sale t on t.contract_id = any (f.contracts)
-          and (period.hours is null
-               or t.hour > date_trunc('hour', k.taken_at, 'UTC') - period.hours * interval '1 hour')
+          and (period.hours is null or t.minute >= k.minute - period.hours * interval '1 hour')
         group by period.name
       ) w
     ) || (
@@ -92,6 +97,7 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
 function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select jsonb_build_object('priceWei', unit_price_wei::text, 'orderHash', '0x' || encode(order_hash, 'hex'),
+                              'contract', (select '0x' || encode(k.address, 'hex') from log.contract k where k.contract_id = listing.contract_id),
                               'tokenId', token_id::text, 'marketplace', marketplace, 'isBuyable', is_buyable,
                               'currency', '0x' || encode(currency, 'hex'))
     from listings.listing where contract_id = any (f.contracts) and status = 'active' and ${condition}

@@ -63,7 +63,7 @@ export async function submitCrossListings(
   const parsed = requested.map((one): ParseResult => {
     const listing = listings.get(one.orderHash);
     if (listing === undefined) throw new Error(`the listing ${one.orderHash} is not in the log`);
-    const body = parseOrderBody(one.crossListing, { chainId, envelope: {} });
+    const body = parseOrderBody(one.crossListing, { chainId, envelope: {}, field: "opensea" });
     if (isRejection(body)) return reject("partner_requirements_unmet", body.message);
     const partnerOrderHash = orderHash(body.components);
     const { components } = listing;

@@ -34,6 +34,7 @@ import {
   type TokenSources,
   tokenQueries,
   tokenStateOf,
+  transferQueries,
 } from "./requested-token.ts";
 
 export type ListingItem = {
@@ -138,11 +139,6 @@ function approvalQueries({ contract, tokenId, known, maker: owner }: ListedItem)
       tokenApproval: { kind: "token_approval_read", contract, tokenId } as const,
     }),
   };
-}
-
-/** A transfer depends on the standard: it is not queried while that is unknown. */
-function transferQueries({ contract, tokenId, known: standard, maker: owner }: ListedItem) {
-  return standard ? [{ kind: "transfer_read", contract, tokenId, owner, standard } as const] : [];
 }
 
 const statusQuery = ({ orderHash }: NativeListing) =>

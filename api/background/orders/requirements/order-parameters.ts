@@ -1,9 +1,12 @@
 import type { Address } from "viem";
 import type { ChainId } from "../../../../abis/deployments.ts";
+import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
+import { validateTradable } from "../../../../projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
 import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
 import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { ChainResults } from "../../chain/query-chain.ts";
 import type { Market } from "../market/market.ts";
 import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import {
@@ -14,7 +17,14 @@ import {
 } from "../market/royalty.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
 import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
-import { type RequestedToken, standardOf } from "./requested-token.ts";
+import {
+  type RequestedToken,
+  readTokenSources,
+  standardOf,
+  tokenQueries,
+  tokenStateOf,
+  transferQueries,
+} from "./requested-token.ts";
 
 /** The order to describe; unspecified values are null. */
 export type OrderParametersRequest = {
@@ -31,11 +41,14 @@ export type OrderParametersRequest = {
 
 const anyMaker: Address = "0x0000000000000000000000000000000000000001";
 
-/** Null: the request does not specify enough. An order that intake would refuse has nothing to sign. */
+/** `blocked`: why intake would refuse the order, so that there is nothing to sign. */
+export type DescribedOrder = PricedItem & { blocked: Rejection<IntakeCode> | null };
+
+/** Null: the request does not specify enough. */
 export type OrderParameters = {
   makerFunds: MakerFunds | null;
-  listing: PricedItem | null;
-  bid: PricedItem | null;
+  listing: DescribedOrder | null;
+  bid: DescribedOrder | null;
 };
 
 /** Without a maker and without a price the chain is not queried. */
@@ -52,7 +65,7 @@ export async function readOrderParameters(
   ]);
   const queries = [
     ...(maker === null ? [] : makerFundsQueries(maker, terms)),
-    ...(subject === null ? [] : subjectQueries(subject)),
+    ...(subject === null ? [] : subjectQueries(subject, maker)),
   ];
   if (queries.length === 0) return { makerFunds: null, listing: null, bid: null };
   const results = await queryChainOrReject(market, chainId, queries);
@@ -63,16 +76,24 @@ export async function readOrderParameters(
   const royalty = royaltyFrom(subject.royaltyCase, results);
   if (royalty === undefined) return chainUnavailable();
   const standard = standardOf(subject, results);
+  const sources = await readTokenSources(market, chainId, { items: [subject], results });
+  const state = tokenStateOf(subject, sources);
+  const transferAllowed = findTransfer(subject, maker, results);
   const { contract, tokenId, unitPriceWei } = subject;
-  const price = (side: "ask" | "bid", quantity: bigint) => {
+  const price = (side: "ask" | "bid", quantity: bigint): DescribedOrder => {
     const intent = { side, contract, tokenId, unitPriceWei, maker, standard, quantity };
     const priced = priceItem(intent, terms, royalty, makerFunds?.counter);
     // Without a maker the order cannot be validated as it is.
     const named = maker === null ? { ...intent, maker: anyMaker } : intent;
     const draft = maker === null ? priceItem(named, terms, royalty) : priced;
-    return isRejection(validateDraft(named, draft, terms))
-      ? { ...priced, components: null }
-      : priced;
+    const order = validateDraft(named, draft, terms);
+    const blocked = isRejection(order)
+      ? order
+      : validateTradable(order, {
+          ...state,
+          transferAllowed: side === "ask" ? transferAllowed : undefined,
+        });
+    return { ...priced, components: blocked === null ? priced.components : null, blocked };
   };
   const listing = tokenId === null ? null : price("ask", request.quantity);
   return { makerFunds, listing, bid: price("bid", 1n) };
@@ -96,6 +117,24 @@ async function readSubject(
   return { contract, tokenId, known: known.get(contract), unitPriceWei, royaltyCase };
 }
 
-function subjectQueries({ contract, royaltyCase }: Subject): ChainQuery[] {
-  return [{ kind: "standard", contract }, ...royaltyQueries([royaltyCase])];
+function subjectQueries(subject: Subject, maker: Address | null): ChainQuery[] {
+  return [
+    ...tokenQueries(subject),
+    ...royaltyQueries([subject.royaltyCase]),
+    ...movingQueries(subject, maker),
+  ];
+}
+
+/** Whether the maker has approved the conduit, and whether it can move the token. */
+function movingQueries({ tokenId, ...token }: Subject, maker: Address | null) {
+  if (maker === null || tokenId === null) return [];
+  const approval = { kind: "approval_read", contract: token.contract, owner: maker } as const;
+  return [approval, ...transferQueries({ ...token, tokenId, maker })];
+}
+
+/** Undefined: unknown, as while the maker has not approved the conduit. */
+function findTransfer(subject: Subject, maker: Address | null, results: ChainResults) {
+  const [approval, transfer] = movingQueries(subject, maker);
+  if (approval?.kind !== "approval_read" || transfer?.kind !== "transfer_read") return undefined;
+  return results.find(approval)?.approved === true ? results.find(transfer)?.allowed : undefined;
 }

@@ -25,6 +25,16 @@ export function tokenQueries({ contract, tokenId, known }: RequestedToken): Chai
   return [{ kind: "standard", contract }, ...owner];
 }
 
+/** A transfer depends on the standard: it is not queried while that is unknown. */
+export function transferQueries({
+  contract,
+  tokenId,
+  known: standard,
+  maker: owner,
+}: RequestedToken & { tokenId: bigint; maker: Address }) {
+  return standard ? [{ kind: "transfer_read", contract, tokenId, owner, standard } as const] : [];
+}
+
 /** The standard seen in transfers takes precedence over the declared one. Null: unknown. */
 export function standardOf({ contract, known }: RequestedToken, results: ChainResults) {
   return known ?? results.find({ kind: "standard", contract })?.standard ?? null;

@@ -1,7 +1,6 @@
 import type { RequestHandler, Response } from "express";
 import { sendRejection } from "../answer.ts";
 import { setItems } from "../concurrency/limit-concurrency.ts";
-import { chargeOrRefuse } from "../limit.ts";
 import { type JsonOutline, outlineJson, withoutItems } from "./json-outline.ts";
 import { bodyRefusals, readBody } from "./read-body.ts";
 
@@ -20,14 +19,9 @@ const defaults = { maxBytes: 16_384, maxValues: 300 };
 /** Objects and arrays within one another. A signed order in a bulk request needs seven. */
 const maxDepth = 16;
 
-/** What one request of the caller's limit pays for. */
-const bytesPerRequest = 32_768;
-const itemsPerRequest = 10;
-
 /**
  * Parses a body as JSON, whatever its Content-Type: callers forget the header. Its size, depth and number of values
- * are bounded, and what it costs is charged to the caller, before it is parsed. A malformed one is refused with
- * `refuse`; an element that is too deep or too large becomes null where elements are validated one by one.
+ * are bounded before it is parsed. A malformed one is refused with `refuse`; an element that is too deep or too large becomes null where elements are validated one by one.
  */
 export function jsonBody(
   given: BodyLimits,
@@ -40,8 +34,6 @@ export function jsonBody(
     if ("rejected" in bytes) return sendRejection(response, bodyRefusals[bytes.rejected], bytes);
     if (bytes.byteLength === 0) return next();
     const outline = outlineJson(bytes, limits);
-    const cost = Math.max(bytes.byteLength / bytesPerRequest, outline.items / itemsPerRequest);
-    if (!(await chargeOrRefuse(response, Math.ceil(cost)))) return;
     const problem = structureProblem(outline, limits);
     if (problem !== undefined) return refuse(response, problem);
     const parsed = parse(withoutItems(bytes, outline));

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { traitsFields, traitsPage } from "../../v1/collections/traits-page.ts";
-import { presentTraits, traitsMeta } from "../../views/trait.ts";
+import { presentTraits } from "../../views/trait.ts";
 import { route } from "../context.ts";
+import { listMeta, nextMeta } from "../list-page.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
 import { NftAttributes } from "../views/objects.ts";
 import { snake } from "../views/snake.ts";
@@ -19,7 +20,7 @@ export const attributes = route(
     params: z.object({ address: collectionAddress }),
     query: z.object(traitsFields),
     data: NftAttributes,
-    meta: traitsMeta,
+    meta: listMeta,
     refuses: { not_found: 404, ...readRefusals, invalid_cursor: 422 },
   },
   async ({ params, query }, context) => {
@@ -32,6 +33,7 @@ export const attributes = route(
     if (page === null)
       return reject("not_found", `No attribute ${query.type} in ${params.address}`);
     if (isRejection(page)) return page;
-    return { data: snake(presentTraits(found, { siteUrl, chainId }, page.types)), meta: page.meta };
+    const meta = nextMeta(page.meta.next_cursor);
+    return { data: snake(presentTraits(found, { siteUrl, chainId }, page.types)), meta };
   },
 );

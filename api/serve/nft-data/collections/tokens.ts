@@ -3,6 +3,7 @@ import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
 import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
 import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
+import { ownContracts } from "../../v1/collections/reference.ts";
 import { keyOfToken, tokenKeyOf } from "../../v1/collections/tokens.ts";
 import { flag } from "../../v1/routing/parameters.ts";
 import { route } from "../context.ts";
@@ -23,7 +24,8 @@ export const tokens = route(
     query: z.object({
       attributes: attributes.optional(),
       owner: address.optional().meta({
-        description: "Only ERC-721 tokens of this wallet. An ERC-1155 id has no single owner.",
+        description:
+          "Only tokens of this wallet: ERC-721 tokens that it owns, and ERC-1155 ids of which it holds units.",
       }),
       listed: flag
         .optional()
@@ -42,9 +44,10 @@ export const tokens = route(
     const { db, chainId, siteUrl, media, prefix, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
-    const { collectionId, contractIds } = collection;
+    const { collectionId } = collection;
+    const contractIds = ownContracts(collection);
     const { sort, owner = null, listed = null } = query;
-    const asked = Object.entries(query.attributes ?? {});
+    const asked = query.attributes ?? [];
     const scope = {
       list: "account tokens",
       chainId,

@@ -10,6 +10,7 @@ import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
 import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
+import { uncoveredPage } from "./uncovered.ts";
 
 /** Leaves a title room for the view. */
 const maxName = 80;
@@ -23,7 +24,11 @@ const bodies: Record<View, (visit: Visit, row: CollectionRow) => Promise<Html>> 
 };
 
 /** A collection: its statistics, and one of the views of it. */
-export async function collectionPage(visit: Visit): Promise<PageContent> {
+export function collectionPage(visit: Visit): Promise<PageContent> {
+  return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
+}
+
+async function coveredPage(visit: Visit): Promise<PageContent> {
   const { chainId, key, parameter, read } = visit;
   const { data: row } = await read(collection, {
     params: { collection: key("collection") },

@@ -5,6 +5,7 @@ import { token } from "../../v1/collections/token.ts";
 import { traits } from "../../v1/collections/traits.ts";
 import { listListings } from "../../v1/listings/list.ts";
 import { listSales } from "../../v1/sales/list.ts";
+import { uncoveredPage } from "../collection/uncovered.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { chainNames } from "../parts/chain.ts";
@@ -24,7 +25,11 @@ import type { TokenRow } from "./row.ts";
 const maxDescription = 1_000;
 
 /** A token: what it is, who wants how much for it, and what happened to it. */
-export async function tokenPage(visit: Visit): Promise<PageContent> {
+export function tokenPage(visit: Visit): Promise<PageContent> {
+  return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
+}
+
+async function coveredPage(visit: Visit): Promise<PageContent> {
   const { chainId, key, read, now } = visit;
   const chain = { chainId: String(chainId) };
   const params = { collection: key("collection"), tokenId: key("tokenId") };

@@ -25,8 +25,7 @@ export const tokenActivity = route(
   },
   async ({ params: { collection, tokenId }, query }, context) => {
     const { chainId } = query;
-    const token = { chainId, collection, token_id: tokenId };
-    const contractIds = await salesContracts(context.db, token);
+    const contractIds = await salesContracts(context.db, { chainId, collection });
     if (contractIds === undefined) return noCollection(chainId, collection);
     return answerActivity({ ...query, contractIds, tokenId }, context);
   },

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import type { Database } from "../../../../projections/database.ts";
 import { readBestBidsOf } from "../../../../projections/reads/bids/read-best-bids.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
 import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
 import { Bid, presentBid } from "../../views/orders/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
-import { noCollection, referTo } from "../collections/reference.ts";
+import { noCollection, ownContracts, referTo } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
 
@@ -27,7 +25,8 @@ export const bestBids = route(
     operationId: "getBestBids",
     tag: "Bids",
     loadClass: "book",
-    summary: "The bids with the highest net for a token's holder",
+    summary:
+      "The bids with the highest net for a token's holder; none for a token that is burned or was never minted",
     query: z.object({ chainId, collection: collectionKey, tokenId }),
     data: BestBids,
     refuses: { not_found: 404, ...chainRefusals },
@@ -37,13 +36,13 @@ export const bestBids = route(
     const chain = query.chainId;
     const collection = await referTo(db, chain, query.collection);
     if (collection === null) return noCollection(chain, query.collection);
-    const contractId = await contractOf(db, collection, query.tokenId);
-    const rows = await readBestBidsOf(
-      db,
-      { contractId, tokenId: query.tokenId },
-      { limit: 1 },
-      now(),
-    );
+    const { tokenId } = query;
+    const token = await readToken(db, ownContracts(collection), tokenId);
+    // Nobody can sell a token that is burned or was never minted.
+    const rows =
+      token === null || token.isBurned
+        ? []
+        : await readBestBidsOf(db, { contractId: token.contractId, tokenId }, { limit: 1 }, now());
     const bids = rows.map((row) => presentBid(row, { siteUrl, prefix }));
     const { address, slug, name } = collection;
     return {
@@ -58,13 +57,3 @@ export const bestBids = route(
     };
   },
 );
-
-/** An address selects its contract; a slug the contract of the collection in which the token exists. */
-async function contractOf(
-  db: Database,
-  { contractId, contractIds, collectionId }: CollectionRef,
-  tokenId: bigint,
-): Promise<number> {
-  if (contractId !== null) return contractId;
-  return (await readToken(db, contractIds, tokenId))?.contractId ?? collectionId;
-}

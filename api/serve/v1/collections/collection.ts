@@ -5,7 +5,7 @@ import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
-import { noCollection, referTo } from "./reference.ts";
+import { noCollection, notCovered, referTo } from "./reference.ts";
 
 export const collection = route(
   {
@@ -29,7 +29,7 @@ export const collection = route(
       readCollection(db, found.collectionId, at),
       readPriceAt(db, nativeCoin[query.chainId], at),
     ]);
-    if (row === null) return noCollection(query.chainId, params.collection);
+    if (row === null) return notCovered(query.chainId, found);
     const links = { ...media, isList: false };
     const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
     return { data: presentCollection(row, ["24h", "7d", "30d", "all"], view) };

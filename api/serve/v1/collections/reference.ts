@@ -7,26 +7,24 @@ import {
 } from "../../../../projections/reads/collections/find-collection.ts";
 import { versionCache } from "../../http/reads/version-cache.ts";
 
-type CollectionQuery = {
-  chainId: ChainId;
-  collection?: string | undefined;
-  token_id?: bigint | undefined;
-};
+type CollectionQuery = { chainId: ChainId; collection?: string | undefined };
 
 /**
- * Contracts that a query selects: null is every contract, undefined an unknown collection.
- * An address with a token id means that contract's token; otherwise all contracts of the collection are selected.
+ * Contracts that a query selects: null is every contract, undefined an unknown collection. A slug means all contracts of
+ * the collection, an address that contract: what is for one contract of a family cannot be used for another.
  */
 export async function salesContracts(
   db: Database,
-  { chainId, collection, token_id }: CollectionQuery,
+  { chainId, collection }: CollectionQuery,
 ): Promise<number[] | null | undefined> {
   if (collection === undefined) return null;
   const found = await referTo(db, chainId, collection);
-  if (found === null) return undefined;
-  if (token_id !== undefined && found.contractId !== null) return [found.contractId];
-  return found.contractIds;
+  return found === null ? undefined : ownContracts(found);
 }
+
+/** What the name of a collection stands for in lists: `salesContracts`. */
+export const ownContracts = ({ contractId, contractIds }: CollectionRef): number[] =>
+  contractId === null ? contractIds : [contractId];
 
 /**
  * What cannot be a slug or an address is unknown without asking the database. What was found in another snapshot of the
@@ -47,4 +45,10 @@ export async function referTo(
 
 export function noCollection(chainId: ChainId, key: string | undefined) {
   return reject("not_found", `No collection ${key?.slice(0, 200)} on chain ${chainId}`);
+}
+
+/** Of a contract of which nothing but sales is known, with where these are. */
+export function notCovered(chainId: ChainId, { address }: CollectionRef) {
+  const sales = `/v1/sales?chainId=${chainId}&collection=${address}`;
+  return reject("not_found", `Contract ${address} is not covered: only its sales are, ${sales}`);
 }

@@ -9,7 +9,7 @@ import {
 import { presentToken, Token } from "../../views/token.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
-import { noCollection, referTo } from "./reference.ts";
+import { noCollection, notCovered, ownContracts, referTo } from "./reference.ts";
 
 export const token = route(
   {
@@ -29,12 +29,8 @@ export const token = route(
   async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return noCollection(query.chainId, params.collection);
-    const { contractId, contractIds } = collection;
-    const row = await readToken(
-      db,
-      contractId === null ? contractIds : [contractId],
-      params.tokenId,
-    );
+    if (!collection.isCovered) return notCovered(query.chainId, collection);
+    const row = await readToken(db, ownContracts(collection), params.tokenId);
     if (row === null) {
       const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
       return reject("not_found", message);

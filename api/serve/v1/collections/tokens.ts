@@ -46,7 +46,10 @@ const tokenIds = commaList(maxIds * maxDigits)
   .transform((ids) => [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)))
   .meta({
     description: `Token ids, comma-separated, at most ${maxIds}.`,
-    override: { type: "string", pattern: "^\\d+(,\\d+)*$" },
+    override: {
+      type: "string",
+      pattern: "^(0|[1-9][0-9]{0,77})(,(0|[1-9][0-9]{0,77})){0,99}$",
+    },
   });
 
 export const cursorMeta = pageMeta.omit({ page: true }).meta({ id: "CursorMeta" });
@@ -59,7 +62,7 @@ export const tokens = route(
     tag: "Collections",
     loadClass: "lists",
     summary:
-      "Tokens of a collection, including burned ones: of all its contracts, or, by the address of a contract other than the primary one, of that contract",
+      "Tokens of a collection, including burned ones: by its slug of all its contracts, by an address of that contract",
     params: z.object({ collection: collectionKey }),
     plansOnceWith: ["chainId", "sort", "fields", "cursor", "per_page"],
     query: z.object({
@@ -96,7 +99,7 @@ export const tokens = route(
     const contractIds = await selectedContracts(db, collection, query);
     if (isRejection(contractIds)) return contractIds;
     const { chainId, sort, owner = null, listed = null, token_ids: ids = null, fields } = query;
-    const traits = Object.entries(query.traits ?? {});
+    const traits = query.traits ?? [];
     const scope = {
       list: "tokens",
       chainId,
@@ -138,14 +141,14 @@ export const tokens = route(
 
 type Selection = { chainId: ChainId; contract?: Address | undefined };
 
-/** The primary contract's address names the collection; the address of another contract, or `contract`, selects one. */
+/** A slug names the collection, all its contracts; an address its contract, or `contract` one. */
 async function selectedContracts(
   db: Database,
-  { contractId, contractIds, collectionId }: CollectionRef,
+  { contractId, contractIds }: CollectionRef,
   { chainId, contract }: Selection,
 ) {
   if (contract === undefined) {
-    return contractId === null || contractId === collectionId ? contractIds : [contractId];
+    return contractId === null ? contractIds : [contractId];
   }
   const found = await referTo(db, chainId, contract);
   if (found?.contractId != null && contractIds.includes(found.contractId))

@@ -8,15 +8,14 @@ export const buyRefusals = {
   unsupported_chain: 422,
 } as const;
 
-/** A field with a rejection code of its own. `document` is its JSON schema. */
+/** A field with a rejection code of its own. `document` is its JSON schema; it tells one that is `given` as `required` as such. */
 function coded<Schema extends z.ZodType>(
   code: "bad_request" | "bad_amount",
   schema: Schema,
   document: Record<string, unknown>,
+  given: z.ZodType = z.unknown().optional(),
 ) {
-  return z
-    .unknown()
-    .optional()
+  return given
     .transform((value, context): z.output<Schema> => {
       const parsed = schema.safeParse(value);
       if (parsed.success) return parsed.data;
@@ -70,9 +69,11 @@ export const maxPriceWei = coded("bad_request", wei.nullish(), {
   description: "The same in wei; takes precedence over `maxPrice`.",
 });
 
-export const askIds = coded("bad_request", z.array(z.string().max(200)).min(1).max(20), {
-  type: "array",
-  items: { type: "string" },
-  minItems: 1,
-  maxItems: 20,
-});
+const required = z.unknown();
+
+export const askIds = coded(
+  "bad_request",
+  z.array(z.string().max(200)).min(1).max(20),
+  { type: "array", items: { type: "string" }, minItems: 1, maxItems: 20 },
+  required,
+);

@@ -115,8 +115,8 @@ export function summarize<Result extends { success: boolean }>(results: Result[]
   const failed = results.length - created;
   const message =
     failed === 0
-      ? `All ${created} orders are in the order book`
-      : `${created} of ${results.length} orders are in the order book; ${failed} were rejected`;
+      ? `${created === 1 ? "The order is" : `All ${created} orders are`} in the order book`
+      : `${created} of ${results.length} ${results.length === 1 ? "order is" : "orders are"} in the order book; ${failed} ${failed === 1 ? "was" : "were"} rejected`;
   return {
     status: failed === 0 ? (201 as const) : (200 as const),
     batch: { message, isDone: created > 0 },

@@ -21,7 +21,7 @@ import { presentPriced, pricedFields } from "../../views/orders/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainId, tokenId, wallet } from "../routing/parameters.ts";
-import { requirementRefusals, wei } from "./requirement-fields.ts";
+import { blockedFields, presentBlocked, requirementRefusals, wei } from "./requirement-fields.ts";
 
 const { maxQuantity } = orderBounds;
 const units = z
@@ -59,6 +59,7 @@ const offers = z
     currency,
     conduitKey: hash.meta({ description: "Zero: the exchange itself transfers the currency." }),
     ...pricedFields,
+    ...blockedFields,
     consideration: pricedFields.consideration
       .unwrap()
       .meta({ id: "OfferOrderComponents" })
@@ -122,6 +123,7 @@ const OrderParametersBlock = z
       .nullable()
       .meta({ description: `The maker's, to be signed; ${onlyWithMaker}` }),
     ...pricedFields,
+    ...blockedFields,
     offers,
   })
   .meta({ id: "OrderParameterBlock" });
@@ -182,6 +184,7 @@ function present(
     bounds: publishedBounds(terms),
     counter: found.makerFunds && String(found.makerFunds.counter),
     ...presentPriced(found.listing, { side: "ask", maker, quantity, unitPriceWei }),
+    ...presentBlocked(found.listing?.blocked ?? null),
     offers: presentOffers(request, found, terms),
   };
 }
@@ -196,6 +199,7 @@ function presentOffers(
     currency: presentCurrency(chainId, terms.currency),
     conduitKey: zeroHash,
     ...presentPriced(bid, { side: "bid", maker, quantity: 1n, unitPriceWei: offeredWei }),
+    ...presentBlocked(bid?.blocked ?? null),
     requiredAllowanceWei:
       unitPriceWei === null ? null : String((makerFunds?.openOffersWei ?? 0n) + offeredWei),
     openOffersWei: makerFunds && String(makerFunds.openOffersWei),

@@ -34,18 +34,23 @@ export const wei = uint256.meta({
 const codes = Object.keys(intakeCodes) as [IntakeCode, ...IntakeCode[]];
 const retries = [...new Set(Object.values(intakeCodes).map(({ retry }) => retry))];
 
-/** Fields of the requirements of one item, on both sides. */
-export const requirementFields = {
-  contract: address,
-  quantity: z.int().min(1),
-  standard: standardName.nullable(),
-  ...pricedFields,
+/** Why an order would be refused, if it would be. */
+export const blockedFields = {
   blocked: z.enum(codes).nullable().meta({
     description:
       "The code that submitting the order would be rejected with, even with the required approval.",
   }),
   message: z.string().nullable(),
   retry: z.enum(retries).nullable().meta({ description: "What the maker can do about it." }),
+};
+
+/** Fields of the requirements of one item, on both sides. */
+export const requirementFields = {
+  contract: address,
+  quantity: z.int().min(1),
+  standard: standardName.nullable(),
+  ...pricedFields,
+  ...blockedFields,
 };
 
 /** Fields of the requirements as a whole, on both sides. */
@@ -65,7 +70,7 @@ export function presentRequirement(
   return { ...presentPriced(requirement, priced), ...presentBlocked(requirement.blocked) };
 }
 
-function presentBlocked(blocked: Rejection<IntakeCode> | null) {
+export function presentBlocked(blocked: Rejection<IntakeCode> | null) {
   return {
     blocked: blocked?.rejected ?? null,
     message: blocked?.message ?? null,

@@ -87,7 +87,7 @@ export const tokenId = uint256.meta({
   override: { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
 });
 
-const ownId = "The market's prefix, a hyphen and the order hash, in any case";
+const ownId = "The market's prefix as it is, a hyphen and the order hash, the hash in any case";
 const partnerAskId = (name: PartnerName) =>
   `listings of ${name}: ${partners[name].askIdForm === "hash" ? "the order hash" : `\`${name}-\` and the order hash`}`;
 export const askId = text(200).meta({
@@ -191,13 +191,40 @@ export const until = moment.meta({ description: "Only rows before this ISO 8601 
 
 const maxTraits = 5;
 
-/** Traits that a token must all have, in a parameter of the given name. */
+/** Traits that a token must all have, in a parameter of the given name. Their types are any text, `__proto__` too. */
 export function traitFilter(name: "traits" | "attributes", more = "") {
   return z
-    .record(text(200), text(500))
-    .refine((asked) => Object.keys(asked).length <= maxTraits, `must be at most ${maxTraits}`)
+    .unknown()
+    .transform((asked, context) => traitsOf(asked, context))
     .meta({
       description: `\`${name}[<type>]=<value>\`; at most ${maxTraits}, all must match. ${more}Types ignore case and spacing, values are those of the token's \`attributes\`.`,
       param: { style: "deepObject", explode: true },
+      override: {
+        type: "object",
+        propertyNames: { type: "string", maxLength: maxTypeLength },
+        additionalProperties: { type: "string", maxLength: maxValueLength },
+      },
     });
+}
+
+const maxTypeLength = 200;
+const maxValueLength = 500;
+const trait = z.tuple([text(maxTypeLength), text(maxValueLength)]);
+
+function traitsOf(asked: unknown, context: z.RefinementCtx): (readonly [string, string])[] {
+  const refuse = (message: string, path: string[] = []) => {
+    context.addIssue({ code: "custom", message, path });
+    return z.NEVER;
+  };
+  if (typeof asked !== "object" || asked === null || Array.isArray(asked))
+    return refuse(`must be written ${"`name[<type>]=<value>`"}`);
+  const entries = Object.entries(asked);
+  if (entries.length > maxTraits) return refuse(`must be at most ${maxTraits}`);
+  return entries.map((entry) => {
+    const parsed = trait.safeParse(entry);
+    if (parsed.success) return parsed.data;
+    return refuse(parsed.error.issues[0]?.message ?? "is no trait", [
+      entry[0].slice(0, maxTypeLength),
+    ]);
+  });
 }

@@ -62,7 +62,7 @@ export const listSales = route(
     isCacheable: true,
   },
   async ({ query }, { db, siteUrl }) => {
-    const traits = Object.entries(query.traits ?? {});
+    const traits = query.traits ?? [];
     const contractIds = await salesContracts(db, query);
     if (contractIds === undefined) return noCollection(query.chainId, query.collection);
 
