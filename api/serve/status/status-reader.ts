@@ -56,7 +56,9 @@ function openMeasurement({ db, chains, projections, now, lateSeconds }: StatusSo
     const databaseFault = await checkDatabase();
     const readable = databaseFault === undefined ? db : null;
     const [idle, ...chainFindings] = await Promise.all([
-      readable === null ? [] : findIdleRoles(readable, lateSeconds.lease).then(findMissingClock(readable)),
+      readable === null
+        ? []
+        : findIdleRoles(readable, lateSeconds.lease).then(findMissingClock(readable)),
       ...chainStatuses.map((look) => look(readable, at)),
     ]);
     // The log's head is read before the checkpoints, so that a projection never seems ahead of the log.

@@ -135,7 +135,7 @@ describe("GET /v1/sales", () => {
     ["?collection=KIN&per_page=9", ({ contract }) => kin.includes(contract.id)],
     [
       `?collection=${addressOfContract(contracts.kinSecond)}&per_page=9`,
-      ({ contract }) => kin.includes(contract.id),
+      ({ contract }) => contract.id === contracts.kinSecond.id,
     ],
     [
       "?collection=kin&token_id=3&per_page=2",

@@ -219,7 +219,14 @@ describe("GET /v1/collections", () => {
             volume: { [period]: stats.volume[period] },
             sales: { [period]: stats.sales[period] },
             ...Object.fromEntries(
-              ["volumeWei", "volumeUsd", "washVolume", "washVolumeWei", "washSales"].map((name) => [
+              [
+                "volumeWei",
+                "volumeUsd",
+                "volumeUsdShare",
+                "washVolume",
+                "washVolumeWei",
+                "washSales",
+              ].map((name) => [
                 name,
                 { [period]: z.record(z.string(), z.unknown()).parse(stats[name])[period] },
               ]),

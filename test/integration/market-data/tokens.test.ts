@@ -80,7 +80,8 @@ function inOrder(tokens: readonly Known[], sort: string): Known[] {
 const [alice = dead] = holders;
 const families: [string, Hex[]][] = [
   ["punks", [nfts.punks.address]],
-  [nfts.kin.address, [nfts.kin.address, nfts.kinSecond.address]],
+  ["kin", [nfts.kin.address, nfts.kinSecond.address]],
+  [nfts.kin.address, [nfts.kin.address]],
   [nfts.kinSecond.address, [nfts.kinSecond.address]],
   ["EDITIONS", [nfts.editions.address]],
 ];

@@ -142,7 +142,10 @@ const lists: [string, (one: Known) => boolean][] = [
   ["/api/activity?type=mint,offer", isOf("mint,offer")],
   ["/api/activity?type=burn", isOf("burn")],
   ["/api/activity?type=cancel", isOf("cancel")],
-  [`/api/activity?collection=${nfts.kinSecond.address}`, ({ contract }) => kin.includes(contract)],
+  [
+    `/api/activity?collection=${nfts.kinSecond.address}`,
+    ({ contract }) => contract === nfts.kinSecond.address,
+  ],
   [
     `/api/activity?collection=${nfts.editions.address.toUpperCase().replace("0X", "0x")}&type=transfer,listing`,
     (one) => one.contract === nfts.editions.address && isOf("transfer,listing")(one),
@@ -154,7 +157,7 @@ const lists: [string, (one: Known) => boolean][] = [
   ],
   [
     `/api/wallets/${bob}/activity?collection=${nfts.kin.address}`,
-    (one) => has(bob)(one) && kin.includes(one.contract),
+    (one) => has(bob)(one) && one.contract === nfts.kin.address,
   ],
 ];
 

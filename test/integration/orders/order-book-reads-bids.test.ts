@@ -178,13 +178,19 @@ describe("GET /v1/bids/best", () => {
     for (const [key, contract] of [
       ["kin", kinSecond],
       [kinSecond, kinSecond],
-      [kin, kin],
     ] as const) {
       expect(await reads.one(`/v1/bids/best?collection=${key}&tokenId=6`)).toMatchObject({
         itemOffer: highest(contract, 6n),
         collectionOffer: highest(contract, null),
       });
     }
+    // Nobody can sell a token that was never minted.
+    for (const path of [`collection=${kin}&tokenId=6`, "collection=punks&tokenId=424242424242"])
+      expect(await reads.one(`/v1/bids/best?${path}`)).toMatchObject({
+        best: null,
+        itemOffer: null,
+        collectionOffer: null,
+      });
   });
 
   it("is null without a bid", async () => {

@@ -256,9 +256,10 @@ export async function seedOrders(db: Database) {
   return { catchUp };
 }
 
-/** Makers own their listed tokens, except that of `mirror`. */
+/** Makers own their listed tokens, except that of `mirror`, and one the token that rivals bid on. */
 function ownershipEvents(): ChainEvent[] {
-  return listings
+  const wanted = { contract: nfts.punks, tokenId: 500n, maker: makers.of(0) };
+  return [...listings, wanted]
     .filter(({ contract }) => contract !== nfts.mirror)
     .map(({ contract, tokenId, maker }, index) => ({
       kind: contract.standard === "erc721" ? "erc721_transfer" : "erc1155_transfer",

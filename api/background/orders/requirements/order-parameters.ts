@@ -42,7 +42,7 @@ export type OrderParametersRequest = {
 const anyMaker: Address = "0x0000000000000000000000000000000000000001";
 
 /** `blocked`: why intake would refuse the order, so that there is nothing to sign. */
-export type DescribedOrder = PricedItem & { blocked: Rejection<IntakeCode> | null };
+type DescribedOrder = PricedItem & { blocked: Rejection<IntakeCode> | null };
 
 /** Null: the request does not specify enough. */
 export type OrderParameters = {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
+import { ownContracts } from "../../v1/collections/reference.ts";
 import { heldKey, keyOfHeld, walletScope } from "../../v1/wallets/held-page.ts";
 import { findByAddress } from "../collections/find.ts";
 import { route } from "../context.ts";
@@ -27,7 +28,7 @@ export const walletTokens = route(
     const found =
       query.collection === undefined ? null : await findByAddress(context, query.collection);
     if (isRejection(found)) return found;
-    const contractIds = found?.contractIds ?? null;
+    const contractIds = found === null ? null : ownContracts(found);
     const filter = { chainId, wallet: params.address, contractIds };
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;

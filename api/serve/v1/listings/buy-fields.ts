@@ -13,7 +13,7 @@ function coded<Schema extends z.ZodType>(
   code: "bad_request" | "bad_amount",
   schema: Schema,
   document: Record<string, unknown>,
-  given: z.ZodType = z.unknown().optional(),
+  given = z.unknown().optional(),
 ) {
   return given
     .transform((value, context): z.output<Schema> => {
@@ -69,7 +69,8 @@ export const maxPriceWei = coded("bad_request", wei.nullish(), {
   description: "The same in wei; takes precedence over `maxPrice`.",
 });
 
-const required = z.unknown();
+/** Of the same type for our code, which finds out itself that it is missing; the document tells that it must be there. */
+const required = z.unknown() as unknown as z.ZodOptional<z.ZodUnknown>;
 
 export const askIds = coded(
   "bad_request",
