@@ -182,7 +182,7 @@ export const filters: [string, OrderPredicate][] = [
   ["collection=punks", every(active, on(punks))],
   [`collection=${upperCase(punks)}`, every(active, on(punks))],
   ["collection=KIN", every(active, on(kin, kinSecond))],
-  [`collection=${kinSecond}`, every(active, on(kin, kinSecond))],
+  [`collection=${kinSecond}`, every(active, on(kinSecond))],
   ["collection=editions&token_id=2", every(active, on(editions), ofToken(2n))],
   [`collection=${kinSecond}&token_id=6`, every(active, on(kinSecond), ofToken(6n))],
   [`maker=${upperCase(makers.of(1))}`, every(active, ofChain(1), by(makers.of(1)))],
