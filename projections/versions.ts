@@ -57,7 +57,7 @@ const definitions = {
   bids: { version: 7, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 14,
+    version: 15,
     first: 6,
     tables: [
       ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "collection"],

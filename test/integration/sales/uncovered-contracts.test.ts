@@ -96,7 +96,7 @@ describe("a sale of a contract that is not covered", () => {
     "/v1/collections/{}/tokens",
     "/v1/collections/{}/traits",
     "/v1/collections/{}/holders",
-    "/v1/collections/{}/holder-distribution",
+    "/v1/collections/{}/holders/distribution",
     "/v1/collections/{}/floor-history",
     "/v1/collections/{}/depth",
     "/v1/bids/best?tokenId=7&collection=",
