@@ -35,13 +35,10 @@ const attribute = z.object({
 });
 
 const rarity = z.object({
-  rank: z
-    .int()
-    .min(1)
-    .meta({
-      description:
-        "1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank.",
-    }),
+  rank: z.int().min(1).meta({
+    description:
+      "1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank.",
+  }),
   score: z
     .number()
     .meta({ description: "Information content divided by the collection's entropy." }),
