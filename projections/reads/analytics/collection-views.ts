@@ -20,8 +20,8 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
     ],
     [
       `volume_usd_${period}`,
-      `case when s.priced_${period} > 0 then (s.usd_e8_${period} * 0.00000001)::double precision end`,
-      `Volume in USD of those sales that have a price; null where none has`,
+      `case when s.priced_wei_${period} > 0 and s.priced_wei_${period} >= s.wei_${period} then (s.usd_e8_${period} * 0.00000001)::double precision end`,
+      `volume_wei_${period} in USD; null where a sale has no price`,
     ],
     [`wash_sales_${period}`, `coalesce(s.wash_sales_${period}, 0)`, "Of these, wash trades"],
     [
@@ -34,7 +34,8 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
 
 export const collectionsView: View = {
   name: "collections",
-  comment: "Collections with their figures over all their contracts; periods consist of full hours",
+  comment:
+    "Collections with their figures over all their contracts; periods consist of full minutes",
   from: `collections.collection c
     join log.contract main on main.contract_id = c.collection_id
     left join collection_stats.collection s on s.collection_id = c.collection_id

@@ -293,6 +293,7 @@ describe("/readyz", () => {
   ])(
     "names an RPC that is %s, never its key; the other chain stays green",
     async (_how, spoil, words) => {
+      expect(await failingParts()).toEqual([]);
       await spoil();
       const { status, failing } = await readiness();
       expect([status, failing.map(({ part }) => part)]).toEqual([503, ["chain 1 RPC"]]);
@@ -373,18 +374,6 @@ describe("/readyz", () => {
     expect(text).toMatch(/part_failing\{part="projector"\} 1/);
     await sql`update ops.lease set expires_at = now() + interval '2 seconds'`.execute(db);
     expect(await failingParts()).toEqual([]);
-  });
-
-  it("waits for the first time, by which periods of figures are counted, where a process appends it", async () => {
-    const { db } = database;
-    await sql`
-      insert into ops.lease values ('jobs', 'somebody', 1, now() + interval '1 hour')
-    `.execute(db);
-    await api.close();
-    api = await serveStatus(database.url);
-    expect(await failingParts()).toEqual(["clock"]);
-    await appendObservations(db, [ticked(1_700_000_000n)]);
-    expect(await failingParts()).not.toContain("clock");
   });
 
   it("names the database when it does not answer, without its address", async () => {
@@ -584,4 +573,18 @@ it("readiness warns of facts that a projection excludes, and metrics count them"
   expect(await metrics.text()).toContain(
     'projection_facts_excluded{projection="sales",chain="1"} 1',
   );
+});
+
+describe("the first time of figures", () => {
+  it("is waited for where a process appends it; its fact stays in the log, so this comes last", async () => {
+    const { db } = database;
+    await sql`
+      insert into ops.lease values ('jobs', 'somebody', 1, now() + interval '1 hour')
+    `.execute(db);
+    await api.close();
+    api = await serveStatus(database.url);
+    expect(await failingParts()).toEqual(["clock"]);
+    await appendObservations(db, [ticked(1_700_000_000n)]);
+    expect(await failingParts()).not.toContain("clock");
+  });
 });

@@ -74,6 +74,12 @@ describe.each(apis)("clients generated from the document of %s", (name, one) => 
     expect(shapesOf(readExamples()[name])).toEqual(today);
   });
 
+  it("see examples of the account's one chain", () => {
+    const text = JSON.stringify(readExamples().account);
+    const chains = [...text.matchAll(/(?:chain_id":|chainId=)(\d+)/g)].map(([, id]) => id);
+    expect([...new Set(chains)]).toEqual(["33139"]);
+  });
+
   it("see examples that their schemas accept", () => {
     const { places, errors } = checkExamples(one.api().document);
     expect(errors).toEqual([]);
