@@ -60,8 +60,8 @@ const definitions = {
     version: 15,
     first: 6,
     tables: [
-      ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "collection"],
-      ...["holder_stats", "search_text", "collection_count", "period_clock"],
+      ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],
+      ...["collection", "holder_stats", "search_text", "collection_count"],
     ],
     reads: {
       ...{
