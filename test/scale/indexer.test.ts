@@ -2,7 +2,6 @@ import { on } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
@@ -12,7 +11,6 @@ import { type ChainId, commonConduit, seaport, wrappedNative } from "../../abis/
 import { conduitAbi, seaportEvents } from "../../abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
 import { readConfig } from "../../api/run/config/read-config.ts";
-import { ponderDirectory } from "../../api/run/programs/installed-paths.ts";
 import { runRole } from "../../api/run/roles/indexer.ts";
 import { type RunningRole, roleDatabase } from "../../api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "../../devnet/anvil.ts";
@@ -94,7 +92,6 @@ describe("the indexer", () => {
   });
 
   it("holds the same events after its Ponder was killed during trading, an earlier release's too", async () => {
-    await restoreLiveQueries(database, await ponderSchema(database, 1));
     const pidBefore = ponderPid(indexer.lines, 1);
     process.kill(pidBefore, "SIGKILL");
     await ethereum.client.mine({ blocks: 1 });
@@ -110,14 +107,13 @@ describe("the indexer", () => {
     expect(indexer.lines.filter(({ msg }) => msg.includes("Schema is locked"))).toEqual([]);
   });
 
-  it("notifies of each block when it is stored, and makes no table for it", async () => {
+  it("notifies of each block when it is stored", async () => {
     const schema = await ponderSchema(database, 1);
     const listener = new pg.Client({ connectionString: database.url });
     await listener.connect();
     onTestFinished(() => listener.end());
     await listener.query(`listen ${pg.escapeIdentifier(`${schema}_live_query`)}`);
     const notifications = on(listener, "notification");
-    const madeTables = await watchMadeTables(database);
 
     for (let block = 0; block < 5; block += 1) {
       await deposit(ethereum.client);
@@ -127,7 +123,6 @@ describe("the indexer", () => {
       while (!(await isStored()));
       expect(await storedEvents(database, 1)).toEqual(expected);
     }
-    expect(await madeTables()).toEqual([]);
   });
 });
 
@@ -232,37 +227,6 @@ async function deposit(client: DevnetClient): Promise<void> {
   const [account] = (await client.getAddresses()) as [Address];
   await client.sendTransaction({ account, to: wrappedNative[1], value: 5n });
   await client.mine({ blocks: 1 });
-}
-
-/** Leaves a schema as releases did whose Ponder made a temporary table with each block. */
-async function restoreLiveQueries({ db }: TestDatabase, schema: string): Promise<void> {
-  const { getLiveQueryNotifyProcedureSql, getLiveQueryProcedureName } = await import(
-    pathToFileURL(join(ponderDirectory, "dist/esm/drizzle/onchain.js")).href
-  );
-  const channel = `${schema}_live_query`;
-  await sql.raw(getLiveQueryNotifyProcedureSql({ schema, channel })).execute(db);
-  await sql`
-    create or replace trigger live_query after insert or update or delete on ${sql.table(`${schema}.event`)}
-    for each row execute procedure ${sql.id(schema)}.${sql.raw(getLiveQueryProcedureName())}`.execute(
-    db,
-  );
-}
-
-/** The returned function says which tables were made since, temporary ones too. */
-async function watchMadeTables({ db }: TestDatabase): Promise<() => Promise<string[]>> {
-  await sql`create table public.made_table (name text not null)`.execute(db);
-  await sql`
-    create function public.note_made_tables() returns event_trigger language plpgsql as $$
-    begin
-      insert into public.made_table select object_identity from pg_event_trigger_ddl_commands();
-    end $$`.execute(db);
-  await sql`
-    create event trigger note_made_tables on ddl_command_end when tag in ('CREATE TABLE')
-    execute function public.note_made_tables()`.execute(db);
-  return async () => {
-    const { rows } = await sql<{ name: string }>`select name from public.made_table`.execute(db);
-    return rows.map(({ name }) => name);
-  };
 }
 
 function ponderPid(lines: LogLine[], chainId: ChainId): number {
