@@ -201,7 +201,7 @@ async function headOf(db: Database): Promise<bigint> {
 /** One per chain. */
 function pondersOf(indexer: KeptRole): number[] {
   return childrenOf(indexer.pid())
-    .filter(({ command }) => command.includes("launch.mjs ponder start"))
+    .filter(({ command }) => command.includes("bin/ponder.js start"))
     .map(({ pid }) => pid);
 }
 

@@ -219,7 +219,7 @@ describe("health", () => {
 
   it("turns red within 5 s of its limit when the indexer is frozen", async () => {
     const [ponder] = childrenOf(process.pid).filter(({ command }) =>
-      command.includes("launch.mjs ponder start"),
+      command.includes("bin/ponder.js start"),
     );
     if (ponder === undefined) throw new Error("Ponder does not run");
     process.kill(ponder.pid, "SIGSTOP");
