@@ -66,7 +66,7 @@ export function tables(schema: string): readonly string[] {
        ${periods.map((period) => `"before_${period}" timestamptz`).join(", ")}
      )`,
     `create table ${table("period_clock")} (
-       minute timestamptz not null
+       minute timestamptz primary key
      )`,
     `comment on table ${table("period_clock")} is 'The minute of the last clock tick or floor snapshot: periods begin as long before it'`,
     `comment on table ${table("snapshot_clock")} is 'The last floor snapshot, and those one period before it'`,

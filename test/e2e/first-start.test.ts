@@ -257,16 +257,14 @@ describe("the operator's console", () => {
     expect(status).toBe(404);
   });
 
-  it("counts what every process asks of nodes, Ponder too, and of partners", async () => {
+  it("counts what every process asks of nodes and of partners", async () => {
     await until("counts of all", async () => {
       const page = await (await fetch(`${consoleUrl()}/upstream`)).text();
       if (!page.includes("Calls by node") || !page.includes("Requests to partners")) return false;
       const nodes = tableOf(page, "Calls by node").map(({ cells }) => cells);
       const roles = new Set(nodes.map(([, role]) => role));
-      const ofPonder = nodes.some(([, , node]) => node === "as Ponder chose");
       const partners = new Set(tableOf(page, "Requests to partners").map(({ cells }) => cells[0]));
       return (
-        ofPonder &&
         ["indexer", "jobs", "api", "console"].every((role) => roles.has(role)) &&
         ["opensea", "magiceden"].every((one) => partners.has(one))
       );

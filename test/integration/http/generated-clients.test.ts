@@ -19,7 +19,7 @@ afterAll(() => market?.close());
 /** Only its maker can cancel an order, on chain. */
 function statusesOf(name: string): number[] {
   if (isMedia(name)) return [404];
-  return name.endsWith("/cancel") ? [409] : [200, 201];
+  return name.endsWith("/cancel") ? [409] : [200, 201, 202];
 }
 
 const documents = {
