@@ -477,7 +477,7 @@ it("the owner may migrate every table, those of projections and of Ponder too", 
   await allows("owner", [
     "alter table log.fact add column note text",
     "create table ops.later (id int)",
-    "create index on metadata.token (chain_id)",
+    `create index on ${schemaOf("metadata")}.token (chain_id)`,
     "drop schema floors cascade",
     "select * from access.account",
   ]);
