@@ -47,6 +47,7 @@ beforeAll(async () => {
   await erin.mints(punk(1_100n));
   await erin.mints(edition(902n), 10n);
   await erin.mints(edition(904n), 10n);
+  await erin.mints(edition(905n), 10n);
   await bob.mints(edition(903n), 10n);
   await bob.mints(punk(1_300n));
   await frank.wraps(parseEther("100"));
@@ -209,7 +210,7 @@ describe("a maker with a key and code", () => {
     expect((await post("asks", byOther)).code).toBe("contract_signature_invalid");
     const askId = await listed(byOwner);
     await buys(askId, "bob");
-    const next = await erin.lists(edition(904n), { priceWei: 3n * priceWei });
+    const next = await erin.lists(edition(905n), { priceWei: 3n * priceWei });
     const nextDigest = signingDigest(orderHash(next.components), exchangeDomain(chainId));
     const nextId = await listed({ ...next, signature: await alice.sign(nextDigest) });
     for (const code of [codeAt("silent"), zeroAddress]) {

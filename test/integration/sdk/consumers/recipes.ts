@@ -124,6 +124,7 @@ export function describeWalletRecipes(where: string, { openChain, openRunner, ca
         await quotes("0.45", "0.55");
         const sold = { ...other, tokenId: 9_003n };
         await actors.carol.mints(sold);
+        await untilHeld("carol", contract, sold.tokenId);
         await trader.accept({ contract, tokenId: sold.tokenId }, { minNetWei: parseEther("0.3") });
         await until("what was bought to be listed", async () =>
           running.output().includes(`ask ${sold.tokenId} ${parseEther("0.55")}`),
