@@ -184,5 +184,5 @@ function assertChainId(expected: number, answer: RpcResponse | undefined): void 
   if (answer === undefined || "error" in answer)
     throw new RpcFailure("eth_chainId returned no result");
   const actual = isHex(answer.result) ? hexToNumber(answer.result) : answer.result;
-  if (actual !== expected) throw new WrongChain(`it is on chain ${actual}, not ${expected}`);
+  if (actual !== expected) throw new WrongChain(`serves chain ${actual}, not ${expected}`);
 }

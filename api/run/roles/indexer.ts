@@ -1,10 +1,12 @@
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { type ChainReader, openChainReader } from "../../background/chain-reader/chain-reader.ts";
 import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { readIndexers } from "../indexer/indexers.ts";
+import { openRepeatFilter } from "../indexer/ponder-log.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
 import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
@@ -59,6 +61,7 @@ async function runChain(
   const { chainId } = chain;
   const reader = openChainReader({ ...chain, signal });
   const address = await serveReader(reader, signal);
+  void logFaults(reader, logger, signal);
   const read = () => readIndexers(db, chain, config.curated);
   await runEach({
     readNames: async () => (await read()).map(({ name }) => name),
@@ -84,4 +87,25 @@ async function runChain(
     onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
     signal,
   });
+}
+
+const faultsEveryMs = 2_000;
+/** One failure in between is nothing to tell of. */
+const toldFailures = 2;
+
+/** Says which of the chain's nodes cannot be used, and why: the same once in a while. */
+async function logFaults(
+  { chainId, pool }: ChainReader,
+  logger: RoleContext["logger"],
+  signal: AbortSignal,
+): Promise<void> {
+  const isRepeated = openRepeatFilter();
+  while (!signal.aborted) {
+    await sleep(faultsEveryMs, signal);
+    for (const { host, fault, failures } of pool.nodes) {
+      const reason = `RPC ${host} ${fault}`;
+      if (fault === null || failures < toldFailures || isRepeated(reason)) continue;
+      logger.error({ chainId, reason }, "RPC check failed");
+    }
+  }
 }
