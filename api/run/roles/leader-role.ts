@@ -113,7 +113,7 @@ async function lead(
   // Each loop of the role adds a listener while it waits.
   setMaxListeners(0, signal);
   const working = work({ context, db, leadership, signal, onReady });
-  const failure = await Promise.race([leadership.lost, working]).then(
+  const failure = await Promise.race([leadership.lost, working, untilAborted(stopping)]).then(
     () => new WorkDone("there is nothing to do"),
     (error: unknown) => error,
   );
@@ -130,6 +130,14 @@ async function lead(
 }
 
 class WorkDone extends Error {}
+
+/** Work that waits for a chain or a partner may take long to notice. */
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
 
 /** Whether work settles in time. */
 async function endsWithin(working: Promise<void>, ms: number): Promise<boolean> {

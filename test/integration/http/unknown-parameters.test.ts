@@ -7,7 +7,7 @@ import { base, makeAccount, openNftDataApp } from "../../support/http/nft-data-f
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 
 const Parameter = z.looseObject({ in: z.string(), name: z.string() });
-const Refusal = z.looseObject({ message: z.string().optional(), details: z.unknown() });
+const Refusal = z.looseObject({ message: z.string().optional(), details: z.unknown().optional() });
 const Operation = z.looseObject({
   parameters: z.array(Parameter).optional(),
   responses: z.record(z.string(), z.unknown()),

@@ -119,7 +119,7 @@ describe("op status", () => {
     const { out } = await operate(database.url, "status");
 
     expect(out).toContain("log head 10\n");
-    expect(out).toMatch(/^ownership +ownership +\d+ +10 +0 /m);
+    expect(out).toMatch(/^ownership +ownership_v\d+ +\d+ +10 +0 /m);
   });
 
   it("tells of tables of another release's version", async () => {
