@@ -97,16 +97,15 @@ describe("tables of another release", () => {
       projections: projectionNames,
     });
     const explain = openFailureReader({ all: () => [{ chains: [1], reads, own: {} }] });
-    const missed = await sql`select from collections.derived_late`
-      .execute(db)
-      .catch((error: unknown) => error);
+    const late = sql.table(`${schemaOf("collections")}.derived_late`);
+    const missed = await sql`select from ${late}`.execute(db).catch((error: unknown) => error);
     expect(missed).toBeInstanceOf(Error);
     expect(await explain(missed)).toBe(missed);
-    await sql`create table collections.derived_late ()`.execute(db);
+    await sql`create table ${late} ()`.execute(db);
     try {
       expect(await explain(missed)).toBeInstanceOf(TablesNotReady);
     } finally {
-      await sql`drop table collections.derived_late`.execute(db);
+      await sql`drop table ${late}`.execute(db);
     }
   });
 

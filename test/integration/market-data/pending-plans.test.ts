@@ -69,7 +69,7 @@ it("what is pending is selected by statements planned once, however much it is",
   );
   await sql`
     insert into metadata.token
-    select c, 1000 + t, 0, 'ok', null, null, null, null, null, null, '{}', to_timestamp(0), 1, 0, 0, to_timestamp(t * 600 - 3600)
+    select c, 1000 + t, 0, 'ok', null, null, null, null, null, null, '{}', null, to_timestamp(0), 1, 0, 0, to_timestamp(t * 600 - 3600)
     from generate_series(1, ${CONTRACTS}::int) c, generate_series(1, 20) t`.execute(db);
   expect(await rowsOfPass()).toBeLessThan(FEW_ROWS);
 

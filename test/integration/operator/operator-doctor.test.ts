@@ -37,7 +37,9 @@ it("op doctor names what is wrong with the server and the nodes, and nothing of 
 it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve nobody", async () => {
   const { db } = database;
   await sql`alter table sales.sale add column note text`.execute(db);
-  await sql`drop index ownership.token_owner_contract_id_token_id_idx`.execute(db);
+  await sql`drop index ${sql.id(schemaOf("ownership"), "token_owner_contract_id_token_id_idx")}`.execute(
+    db,
+  );
   await sql`update engine.checkpoint set version = 7000 where projection = ${schemaOf("activity")}`.execute(
     db,
   );
