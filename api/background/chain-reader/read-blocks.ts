@@ -20,8 +20,6 @@ export type BlockReader = {
   byNumbers(numbers: readonly number[]): Promise<RpcBlock[]>;
   /** All logs of a block, each once: none is missing, doubled or changed. */
   logsOf(block: RpcBlock, forMs?: number): Promise<readonly RpcLog[]>;
-  /** Which proofs the chain's nodes allow. */
-  proofs(): ProofsOfChain;
 };
 
 /** Null until a block showed it. A proof that never held is one that the chain does not allow. */
@@ -73,13 +71,14 @@ export function openBlockReader(pool: NodePool): BlockReader {
       const known = blocks.get(hash);
       if (known !== undefined && (!whole || isWhole(known))) return known;
       const call = { method: "eth_getBlockByHash", params: [hash, whole] };
-      const accept = ([answer]: readonly never[]) => acceptBlock(resultOf(answer), { hash });
-      return keep(await pool.ask({ calls: [call], accept: accept as never, forMs }), whole);
+      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOf(answer), { hash });
+      return keep(await pool.ask({ calls: [call], accept, forMs }), whole);
     },
     async byNumber(number, whole, forMs = answerForMs) {
       const call = { method: "eth_getBlockByNumber", params: [numberToHex(number), whole] };
-      const accept = ([answer]: readonly never[]) => acceptBlock(resultOf(answer), { number });
-      return keep(await pool.ask({ calls: [call], accept: accept as never, forMs }), whole);
+      const accept = ([answer]: readonly RpcResponse[]) =>
+        acceptBlock(resultOf(answer), { number });
+      return keep(await pool.ask({ calls: [call], accept, forMs }), whole);
     },
     async byNumbers(numbers) {
       const until = performance.now() + answerForMs;
@@ -107,7 +106,6 @@ export function openBlockReader(pool: NodePool): BlockReader {
       reading.catch(() => logs.get(block.hash) === reading && logs.delete(block.hash));
       return reading;
     },
-    proofs: () => proofs.ofChain,
   };
 }
 
@@ -219,7 +217,10 @@ function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): reado
   }
   if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
   const logs = receipts.flatMap((receipt) => receipt.logs);
-  if (bloomOf(logs) === block.logsBloom.toLowerCase()) proofs.holds("blooms", true);
+  // Once: from then on logs without receipts are held against it.
+  if (proofs.ofChain.blooms !== true && bloomOf(logs) === block.logsBloom.toLowerCase()) {
+    proofs.holds("blooms", true);
+  }
   return logs;
 }
 
