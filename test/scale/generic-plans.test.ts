@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { routes } from "../../api/serve/v1/routes.ts";
 import type { Context } from "../../api/serve/v1/routing/context.ts";
+import { defaultGateways } from "../../api/serve/views/media.ts";
 import { isRejection } from "../../projections/domain/rejection.ts";
 import { chainId } from "../bench/market/collections.ts";
 import { createMarket } from "../bench/market/data.ts";
@@ -16,10 +17,14 @@ import { createDatabase, type TestDatabase } from "../support/database/postgres.
 /** As a share of five million tokens. */
 const scale = 0.004;
 const prefix = "x";
-const context = {
-  ...{ siteUrl: "http://localhost", media: {}, market: { prefix }, chains: [chainId] },
+/** Checked against what routes need, but for the market, of which these read only the prefix. */
+const served: Pick<Context, "siteUrl" | "media" | "chains" | "now"> = {
+  siteUrl: "http://localhost",
+  media: { baseUrl: "http://localhost", ...defaultGateways },
+  chains: [chainId],
   now: () => new Date(),
 };
+const context = { ...served, market: { prefix } };
 
 let database: TestDatabase;
 /** Values of parameters in paths, several of each. */
