@@ -70,7 +70,7 @@ const weightedMoves: readonly (readonly [Move, number])[] = [
 const total = weightedMoves.reduce((sum, [, weight]) => sum + weight, 0);
 
 /** A reverted transaction, parameters refused by the API, or a stale nonce after a reorg. */
-const expectedErrors = /was reverted in|params: 4\d\d|nonce too low/;
+const expectedErrors = /was reverted in|params: (?:4\d\d|blocked)|nonce too low/;
 
 /** Makes a random move. Returns its outcome; a reverted transaction is not an error. */
 export async function playMove(fixture: Fixture): Promise<string> {

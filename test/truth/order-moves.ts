@@ -1,3 +1,4 @@
+import type { Composed } from "../support/chain/trader.ts";
 import type { Move } from "./move.ts";
 import { bid, compose, drawUnits, list, listInBulk } from "./place-orders.ts";
 import { drawFrom, drawHeld, drawOther, drawOwned, drawPlayer, ownerOf } from "./tokens.ts";
@@ -21,8 +22,12 @@ export const listsInBulk: Move = async (fixture) => {
     const nft = random.pick(fixture.tokens);
     if ((await ownerOf(fixture, nft))?.name === owner.name) nfts.push(nft);
   }
-  const found = await Promise.all(nfts.map((nft) => compose(fixture, owner, nft, 1n)));
-  const orders = found.flatMap((order) => order ?? []);
+  const orders: Composed[] = [];
+  // One after the other: what is drawn must not depend on which answer comes first.
+  for (const nft of nfts) {
+    const order = await compose(fixture, owner, nft, 1n);
+    if (typeof order !== "string") orders.push(order);
+  }
   if (orders.length === 0) return undefined;
   return `${await listInBulk(fixture, owner, orders)} of ${orders.length}`;
 };

@@ -13,7 +13,7 @@ import {
   orderHash,
   signingDigest,
 } from "../../projections/domain/seaport/order-hash.ts";
-import type { Answer } from "../support/chain/trader.ts";
+import { type Answer, BlockedOrder, type Composed } from "../support/chain/trader.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Player } from "./players.ts";
 import { parseComponents, readStoredOrder } from "./stored-order.ts";
@@ -29,15 +29,20 @@ export const drawUnits = ({ random }: Fixture, most: bigint) =>
 
 export async function list(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint) {
   const order = await compose(fixture, owner, nft, quantity);
-  if (order === undefined) return "not approved";
+  if (typeof order === "string") return order;
   const seaport = await owner.trader.sign(order);
   const { chainId } = fixture;
   const answer = await owner.trader.post("/v1/orders/asks", { chainId, seaport });
   return addIfStored(fixture, "listings", answer);
 }
 
-/** A listing of which some start or end soon. Undefined: the conduit is not approved. */
-export async function compose(fixture: Fixture, owner: Player, nft: Nft, quantity: bigint) {
+/** A listing of which some start or end soon; why there is none. */
+export async function compose(
+  fixture: Fixture,
+  owner: Player,
+  nft: Nft,
+  quantity: bigint,
+): Promise<Composed | string> {
   const { random, clock, marketContext } = fixture;
   const approved = await marketContext.client.readContract({
     address: nft.contract,
@@ -46,14 +51,20 @@ export async function compose(fixture: Fixture, owner: Player, nft: Nft, quantit
     args: [owner.address, commonConduit.address],
   });
   if (!approved && random.below(3) > 0) await owner.actor.approves(nft.contract);
-  if (!approved && random.below(8) > 0) return undefined;
+  if (!approved && random.below(8) > 0) return "not approved";
   const input = { ...nft, unitPriceWei: drawPriceWei(fixture), quantity };
-  const order = await owner.trader.compose(input);
+  const order = await owner.trader.compose(input).catch(blockedCode);
+  if (typeof order === "string") return order;
   const startsAt = clock.now() + (random.below(6) === 0 ? random.below(50) : -1);
   const seconds = random.below(4) === 0 ? shortestSeconds + random.below(600) : daySeconds;
   order.components.startTime = `${startsAt}`;
   order.components.endTime = `${startsAt + seconds}`;
   return order;
+}
+
+function blockedCode(error: unknown): string {
+  if (error instanceof BlockedOrder) return `refused ${error.code}`;
+  throw error;
 }
 
 type Unsigned = { components: Record<string, unknown> };

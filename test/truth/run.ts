@@ -35,7 +35,7 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
       performance.now() > endsAt || truth.compared >= (options.evaluations ?? Infinity);
     for (let round = 1; round <= options.rounds && !isOver(); round += 1) {
       if (options.orders !== undefined) await stockOrders(fixture, options.orders);
-      const events = await playRound(fixture, truth);
+      const events = await playRound(fixture, truth, round);
       const ms = await waitUntilDerived(fixture);
       truth.slowestMs = Math.max(truth.slowestMs, Math.round(ms));
       const comparedFrom = performance.now();
@@ -55,7 +55,10 @@ export async function measureTruth(options: TruthOptions): Promise<TruthReport> 
   }
 }
 
-async function playRound(fixture: Fixture, truth: TruthReport): Promise<string[]> {
+/** Of every so many rounds at least one ends with a reorg, whatever is drawn. */
+const reorgRounds = 10;
+
+async function playRound(fixture: Fixture, truth: TruthReport, round: number): Promise<string[]> {
   const events: string[] = [];
   const count = 1 + fixture.random.below(10);
   for (let played = 0; played < count; played += 1) {
@@ -63,7 +66,7 @@ async function playRound(fixture: Fixture, truth: TruthReport): Promise<string[]
     truth.moves[what] = (truth.moves[what] ?? 0) + 1;
     events.push(what);
   }
-  if (fixture.random.below(6) === 0) {
+  if (fixture.random.below(6) === 0 || round % reorgRounds === 0) {
     events.push(await reorganize(fixture));
     truth.reorgs += 1;
   }

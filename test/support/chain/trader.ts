@@ -43,11 +43,13 @@ const Params = z.looseObject({
   orderType: z.number().nullable(),
   offer: z.array(z.unknown()).nullable(),
   consideration: z.array(z.unknown()).nullable(),
+  blocked: z.string().nullable(),
   offers: z.looseObject({
     conduitKey: z.string(),
     orderType: z.number().nullable(),
     offer: z.array(z.unknown()).nullable(),
     consideration: z.array(z.unknown()).nullable(),
+    blocked: z.string().nullable(),
   }),
 });
 
@@ -81,6 +83,15 @@ type TraderOptions = {
   /** Who sends its transactions; itself when absent. */
   sender?: Address;
 };
+
+/** The service would refuse the order that the parameters describe, so that it says nothing to sign. */
+export class BlockedOrder extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(`params: blocked ${code}`);
+    this.code = code;
+  }
+}
 
 /** Somebody who knows the API's answers and the exchange's functions, and no code of ours. */
 export function openTrader({ baseUrl, chainId, client, account }: TraderOptions) {
@@ -124,10 +135,11 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
     return Params.parse(body.data);
   }
 
-  /** The order that the parameters describe, unsigned. */
+  /** The order that the parameters describe, unsigned. Throws `BlockedOrder`. */
   async function compose(input: OrderInput, kind?: "item" | "collection") {
     const found = await params(input, kind);
     const side = kind === undefined ? found : found.offers;
+    if (side.blocked !== null) throw new BlockedOrder(side.blocked);
     if (side.consideration === null || side.offer === null) throw new Error("nothing to sign");
     const startTime = Math.floor(Date.now() / 1000);
     const salt = concatHex([found.saltPrefix as Hex, bytesToHex(randomBytes(28))]);
@@ -260,7 +272,7 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
 
 export type Trader = ReturnType<typeof openTrader>;
 
-type Composed = Awaited<ReturnType<Trader["compose"]>>;
+export type Composed = Awaited<ReturnType<Trader["compose"]>>;
 
 /** Parameters of a bid are for one unit and multiplied for more. A bid for one token cannot be filled partially. */
 function inUnits(order: Composed, quantity: bigint, kind: "item" | "collection"): Composed {
