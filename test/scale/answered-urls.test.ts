@@ -7,6 +7,9 @@ import { v1Requests } from "../support/http/operation-requests.ts";
 import { baseUrl, openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 
 const answers = 1_000;
+/** Most of the market's 75. Half of them are tokens of one collection, of which a thousand answers may hold no long list. */
+const addresses = 60;
+const mostAnswers = 20 * answers;
 /** Drawn and sent at a time. */
 const batch = 100;
 
@@ -53,7 +56,8 @@ async function drawAddresses(seed: number): Promise<Map<string, string>> {
   const reads = all.filter(({ method }) => method === "get");
   const found = new Map<string, string>();
   let answered = 0;
-  for (let round = 0; answered < answers; round += 1) {
+  const isEnough = () => answered >= answers && found.size > addresses;
+  for (let round = 0; !isEnough() && answered < mostAnswers; round += 1) {
     for (const { path } of fc.sample(reads, { numRuns: batch, seed: seed + round })) {
       const { status, body } = await market.v1.get(path);
       if (status === 200) answered += 1;
@@ -64,7 +68,7 @@ async function drawAddresses(seed: number): Promise<Map<string, string>> {
   return found;
 }
 
-it("every address in a thousand answers opens a page that shows its row", async () => {
+it("every address in a thousand answers or more opens a page that shows its row", async () => {
   const { seed = Date.now() } = fc.readConfigureGlobal() ?? {};
   const found = await drawAddresses(seed);
   const wrong: string[] = [];
@@ -73,5 +77,5 @@ it("every address in a thousand answers opens a page that shows its row", async 
     if (status !== 200 || !text.includes(id)) wrong.push(`${status} ${url}`);
   }
   expect(wrong, `seed ${seed}`).toEqual([]);
-  expect(found.size).toBeGreaterThan(60);
+  expect(found.size).toBeGreaterThan(addresses);
 });
