@@ -1,11 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
-import { compareSchemas } from "../../../projections/engine/compare.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -13,9 +9,11 @@ import {
   block,
   type ChainEvent,
   createProjection,
+  dropTargetsAndFacts,
   setBlocks,
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
+import { differenceOfRebuild } from "../../support/database/rebuild-difference.ts";
 import { seedsOf } from "../../support/thoroughness.ts";
 
 const database = await createDatabase();
@@ -86,29 +84,18 @@ async function expectedTokens(): Promise<Token[]> {
   return [...tokens.values()].toSorted((one, other) => Number(one.id - other.id));
 }
 
-async function differenceOfRebuild() {
-  const copy = { projection: ownershipProjection, schema: "ownership_bulk" };
-  const position = (await readCheckpoints(db)).get(schemaOf("ownership"))?.position;
-  await deriveInBulk(db, copy, undefined, { limit: position });
-  const schemas = { stored: schemaOf("ownership"), derived: copy.schema };
-  const difference = await compareSchemas(db, schemas, { maxExamples: 3 });
-  await dropTarget(db, copy.schema);
-  return difference;
-}
-
 it.each(seedsOf([1, 2, 3, 4, 5, 6], 2))(
   "a token has one standard, whichever events its contract emits and whenever they come, seed %i",
   async (seed) => {
-    await dropTarget(db, schemaOf("ownership"));
-    await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
-    await sql`update log.head set position = 0`.execute(db);
+    await dropTargetsAndFacts(db);
     const target = await createProjection(db, ownershipProjection);
     const random = randomFrom(seed);
     for (let step = 0; step < 30; step += 1) {
       for (let more = random.int(1, 3); more > 0; more -= 1) await happens(random);
       await tick(db, [target], random.int(1, 20));
       expect(await storedTokens()).toEqual(await expectedTokens());
-      if (step % 10 === 9) expect(await differenceOfRebuild()).toMatchObject({ different: 0n });
+      if (step % 10 === 9)
+        expect(await differenceOfRebuild(db, ownershipProjection)).toMatchObject({ different: 0n });
     }
   },
 );

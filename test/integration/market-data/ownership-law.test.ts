@@ -1,12 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget, readCheckpoints } from "../../../projections/engine/checkpoint.ts";
-import { compareSchemas } from "../../../projections/engine/compare.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { kindList } from "../../../projections/log/fact-kind-sql.ts";
 import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -14,9 +10,11 @@ import {
   block,
   type ChainEvent,
   createProjection,
+  dropTargetsAndFacts,
   setBlocks,
 } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
+import { differenceOfRebuild } from "../../support/database/rebuild-difference.ts";
 import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
 import { seedsOf } from "../../support/thoroughness.ts";
 
@@ -133,23 +131,10 @@ function expectedCounters(owners: readonly string[]) {
     : [{ tokens, supply, units: supply, erc721_tokens: tokens, ...holders }];
 }
 
-/** Derived in bulk to the same position, in a schema of its own. */
-async function differenceOfRebuild() {
-  const copy = { projection: ownershipProjection, schema: "ownership_bulk" };
-  const position = (await readCheckpoints(db)).get("ownership")?.position;
-  await deriveInBulk(db, copy, undefined, { limit: position });
-  const schemas = { stored: "ownership", derived: copy.schema };
-  const found = await compareSchemas(db, schemas, { maxExamples: 3 });
-  await dropTarget(db, copy.schema);
-  return found;
-}
-
 it.each(seedsOf([1, 2, 3, 4, 5, 6], 2))(
   "an owner is the receiver of the last effective transfer, in any windows of any history, seed %i",
   async (seed) => {
-    await dropTarget(db, schemaOf("ownership"));
-    await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
-    await sql`update log.head set position = 0`.execute(db);
+    await dropTargetsAndFacts(db);
     const target = await createProjection(db, ownershipProjection);
     const random = randomFrom(seed);
     for (let step = 0; step < 40; step += 1) {
@@ -161,6 +146,6 @@ it.each(seedsOf([1, 2, 3, 4, 5, 6], 2))(
       expect(await differingRuns()).toBe(0);
       expect(await counters()).toEqual(expectedCounters(owners.map(({ owner }) => owner)));
     }
-    expect(await differenceOfRebuild()).toMatchObject({ different: 0n });
+    expect(await differenceOfRebuild(db, ownershipProjection)).toMatchObject({ different: 0n });
   },
 );

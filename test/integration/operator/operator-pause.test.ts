@@ -7,6 +7,7 @@ import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { activateSchema } from "../../../api/run/indexer/active-schema.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
+import { schemaOf } from "../../../projections/versions.ts";
 import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -49,7 +50,7 @@ afterAll(async () => {
 });
 
 async function lag(): Promise<bigint> {
-  const stored = (await readCheckpoints(database.db)).get("ownership");
+  const stored = (await readCheckpoints(database.db)).get(schemaOf("ownership"));
   return (await readLogHead(database.db)) - (stored?.position ?? 0n);
 }
 
