@@ -30,6 +30,8 @@ import { runOp } from "../support/processes/op.ts";
 const chainId = 33139;
 /** Ponder's for this chain. */
 const finality = 30;
+/** Newest blocks that the chain reader reads one by one. */
+const provedTail = 512;
 const table = exchanges as Exchange[];
 const built = [...table];
 /** Emits its calldata as a log with three topics. */
@@ -63,7 +65,8 @@ beforeAll(async () => {
   await seedMarket(market.client, { chainId, seed: 19 });
   await market.client.setCode({ address: bazaarAddress, bytecode: emitter });
   for (let tokenId = 1; tokenId <= 12; tokenId += 1) await sell(tokenId);
-  await market.client.mine({ blocks: finality + 5 });
+  // What is older is read by ranges, of which each names its addresses.
+  await market.client.mine({ blocks: provedTail + finality });
   proxy = await startRpcProxy(market.anvil.rpcUrl);
   proxy.before = async (calls) => {
     for (const { method, params } of calls) {
@@ -259,9 +262,11 @@ describe("a source that is added to an installation", () => {
   });
 
   it("made no other range be read again", () => {
-    const others = asked.filter(({ addresses }) => !addresses.includes(bazaarAddress));
+    // A block's logs without a filter prove that a node has old ones.
+    const ranges = asked.filter(({ addresses, from, to }) => addresses.length > 0 || to > from);
+    const others = ranges.filter(({ addresses }) => !addresses.includes(bazaarAddress));
     expect(others.filter(({ from }) => from <= settled)).toEqual([]);
-    expect(asked.some(({ from }) => from <= settled)).toBe(true);
+    expect(ranges.some(({ from }) => from <= settled)).toBe(true);
   });
 
   it("follows new blocks and their reorgs, of which no other has an event", async () => {
