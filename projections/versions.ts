@@ -36,7 +36,7 @@ const definitions = {
   },
   activity: { version: 6, first: 4, tables: ["cancel"] },
   metadata: {
-    version: 5,
+    version: 6,
     first: 3,
     tables: [
       ...["token", "contract", "change", "pending_token", "pending_range"],
@@ -76,10 +76,10 @@ const definitions = {
     },
   },
   traits: {
-    version: 11,
+    version: 12,
     first: 6,
     tables: ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"],
-    reads: { metadata: 5, ownership: 4, listings: 11 },
+    reads: { metadata: 6, ownership: 4, listings: 11 },
   },
   cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
 } satisfies Record<string, Versioned>;

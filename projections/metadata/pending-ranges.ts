@@ -43,6 +43,9 @@ export async function derivePendingRanges(
   await deriveRangedContracts(session, schema, [...areas.keys()]);
 }
 
+/** Of events and fetches of one token: a transfer as ERC-1155 takes an id out of its range, too. */
+const ofOneToken = kindList("erc721_transfer", "erc1155_transfer", "token_metadata_fetched");
+
 /** Ids of contracts with ranges, as areas: ranges that came or went, and single tokens. */
 function changedIds(schema: string, window: FactWindow): RawBuilder<unknown> {
   return sql`
@@ -52,10 +55,10 @@ function changedIds(schema: string, window: FactWindow): RawBuilder<unknown> {
     select c.contract_id, c.token_id, c.token_id + 1
     from (
       select distinct contract_id from ${window.changes}
-      where kind in ${kindList("erc721_transfer", "token_metadata_fetched")} offset 0
+      where kind in ${ofOneToken} offset 0
     ) k
     join ${window.changes} c on c.contract_id = k.contract_id and c.token_id is not null
-      and c.kind in ${kindList("erc721_transfer", "token_metadata_fetched")}
+      and c.kind in ${ofOneToken}
     where exists (select from ownership.token_range r where r.contract_id = k.contract_id)
        or exists (select from ${sql.table(`${schema}.pending_range`)} p where p.contract_id = k.contract_id)`;
 }
