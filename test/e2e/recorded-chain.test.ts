@@ -249,7 +249,8 @@ function sumTransfers(moves: readonly Move[]) {
   const balances = new Map<string, bigint>();
   const add = (key: string, units: bigint) => {
     const next = (balances.get(key) ?? 0n) + units;
-    if (next === 0n) balances.delete(key);
+    // Who moves more than transfers gave had the rest before the first recorded block.
+    if (next <= 0n) balances.delete(key);
     else balances.set(key, next);
   };
   for (const { contract, standard, from, to, id, units } of moves) {

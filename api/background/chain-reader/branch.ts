@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RpcBlock } from "./block-proof.ts";
-import type { BlockReader } from "./read-blocks.ts";
+import type { BlockPlace, BlockReader } from "./read-blocks.ts";
 
 /** The newest part of the branch that is followed, by height. */
 export type Branch = {
@@ -25,7 +25,8 @@ export function openBranch(blocks: BlockReader, readForMs: number): Branch {
       let child: RpcBlock | null = head;
       while (child !== null) {
         const isWrong = correctParent(next, child);
-        child = isWrong ? await blocks.byHash(child.parentHash, false, readForMs) : null;
+        const parent: BlockPlace = { number: Number(child.number) - 1, hash: child.parentHash };
+        child = isWrong ? await blocks.byPlace(parent, false, readForMs) : null;
       }
       hashes = next;
     },

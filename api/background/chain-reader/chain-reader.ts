@@ -115,7 +115,9 @@ async function blockAt(
   }
   const number = Number(height);
   const hash = heads.hashAt(number);
-  return hash === undefined ? blocks.byNumber(number, whole) : blocks.byHash(hash, whole);
+  return hash === undefined
+    ? blocks.byNumber(number, whole)
+    : blocks.byPlace({ number, hash }, whole);
 }
 
 const hashesOf = ({ transactions }: RpcBlock) =>

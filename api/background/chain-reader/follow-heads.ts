@@ -47,8 +47,8 @@ export function followHeads(options: FollowOptions): HeadFollower {
   const first = new Promise<RpcBlock>((resolve) => {
     onFirst = resolve;
   });
-  const adopt = async ({ hash }: HeadReport): Promise<void> => {
-    const block = await blocks.byHash(hash, true, readForMs);
+  const adopt = async (report: HeadReport): Promise<void> => {
+    const block = await blocks.byPlace(report, true, readForMs);
     await blocks.logsOf(block, readForMs);
     await branch.follow(block);
     reports.adopted(head, block);

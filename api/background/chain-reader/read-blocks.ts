@@ -5,35 +5,43 @@ import {
   areReceiptsOf,
   bloomOf,
   isHashOfHeader,
+  type LogsFilter,
+  mayHoldLogs,
   type RpcBlock,
   type RpcLog,
   type RpcReceipt,
 } from "./block-proof.ts";
-import { type NodePool, resultOf } from "./node-pool.ts";
+import { type Node, type NodePool, resultOf } from "./node-pool.ts";
+
+export type BlockPlace = { readonly number: number; readonly hash: Hex };
 
 /** Blocks and their logs, each held against what its header commits to. */
 export type BlockReader = {
   /** With whole transactions or their hashes. Throws `RpcFailure` when no node has it in time. */
   byHash(hash: Hex, whole: boolean, forMs?: number): Promise<RpcBlock>;
+  /** By hash, and by height where a node does not find it by its hash. */
+  byPlace(place: BlockPlace, whole: boolean, forMs?: number): Promise<RpcBlock>;
   byNumber(number: number, whole: boolean, forMs?: number): Promise<RpcBlock>;
   /** With transactions' hashes; in as few requests as the nodes take. */
   byNumbers(numbers: readonly number[]): Promise<RpcBlock[]>;
+  /** Whether a block may have logs of a filter. False is certain. */
+  mayHold(block: RpcBlock, filter: LogsFilter): boolean;
   /** All logs of a block, each once: none is missing, doubled or changed. */
   logsOf(block: RpcBlock, forMs?: number): Promise<readonly RpcLog[]>;
 };
 
-/** Null until a block showed it. A proof that never held is one that the chain does not allow. */
+/** Null until a block showed it; false: the chain's newest blocks do not allow it. */
 type ProofsOfChain = {
   headers: boolean | null;
   receipts: boolean | null;
   blooms: boolean | null;
 };
 
-const kept = { blocks: 600, logs: 400, headers: 2_000 };
+const kept = { blocks: 600, logs: 400, headers: 2_000, heights: 50_000 };
 const recentMs = 5_000;
 const answerForMs = 60_000;
 const headersOfRequest = 50;
-/** Failures, and no proof ever, before the chain counts as one that does not allow it. */
+/** Failures in a row before the chain counts as one that does not allow a proof; where one held, of as many blocks. */
 const unprovable = 8;
 
 export function openBlockReader(pool: NodePool): BlockReader {
@@ -42,6 +50,10 @@ export function openBlockReader(pool: NodePool): BlockReader {
   /** By height, for as long as the filters of one range are read. */
   const recent = new LRUCache<number, RpcBlock>({ max: kept.headers, ttl: recentMs });
   const proofs = openProofs();
+  /** Those whose hash is that of their header: what it commits to is evidence. */
+  const proved = new WeakSet<RpcBlock>();
+  const mayHold = (block: RpcBlock, filter: LogsFilter) =>
+    !proved.has(block) || mayHoldLogs(block.logsBloom, filter);
 
   const acceptBlock = (result: unknown, wanted: { hash?: Hex; number?: number }): RpcBlock => {
     const block = parseBlock(result);
@@ -51,29 +63,44 @@ export function openBlockReader(pool: NodePool): BlockReader {
     if (wanted.number !== undefined && Number(block.number) !== wanted.number) {
       throw new RpcFailure(`it answers another block than ${wanted.number}`);
     }
-    if (
-      !proofs.holds(
-        "headers",
-        isProved(() => isHashOfHeader(block)),
-      )
-    ) {
+    const isHash = isProved(() => isHashOfHeader(block));
+    if (!proofs.holds("headers", isHash, block)) {
       throw new RpcFailure(`the hash of block ${Number(block.number)} is not that of its header`);
     }
+    if (isHash) proved.add(block);
     return block;
   };
+  /** Nodes may find a block by its height alone. */
+  const heights = new LRUCache<Hex, number>({ max: kept.heights });
   const isWhole = ({ transactions }: RpcBlock) => typeof transactions[0] !== "string";
   const keep = (block: RpcBlock, whole: boolean): RpcBlock => {
     if (whole || !blocks.has(block.hash)) blocks.set(block.hash, block);
+    heights.set(block.hash, Number(block.number));
     return block;
   };
+  const readByHash = async (
+    place: Partial<BlockPlace> & { hash: Hex },
+    whole: boolean,
+    forMs = answerForMs,
+  ) => {
+    const { hash, number = heights.get(hash) } = place;
+    const known = blocks.get(hash);
+    if (known !== undefined && (!whole || isWhole(known))) return known;
+    const byHash = { method: "eth_getBlockByHash", params: [hash, whole] };
+    const accept = async ([answer]: readonly RpcResponse[], node: Node) => {
+      const block = resultOf(answer);
+      if (block !== null || number === undefined) return acceptBlock(block, { hash });
+      const calls = [{ method: "eth_getBlockByNumber", params: [numberToHex(number), whole] }];
+      return pool.askOne(node, {
+        calls,
+        accept: ([other]) => acceptBlock(resultOf(other), { hash }),
+      });
+    };
+    return keep(await pool.ask({ calls: [byHash], accept, forMs }), whole);
+  };
   return {
-    async byHash(hash, whole, forMs = answerForMs) {
-      const known = blocks.get(hash);
-      if (known !== undefined && (!whole || isWhole(known))) return known;
-      const call = { method: "eth_getBlockByHash", params: [hash, whole] };
-      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOf(answer), { hash });
-      return keep(await pool.ask({ calls: [call], accept, forMs }), whole);
-    },
+    byHash: (hash, whole, forMs) => readByHash({ hash }, whole, forMs),
+    byPlace: readByHash,
     async byNumber(number, whole, forMs = answerForMs) {
       const call = { method: "eth_getBlockByNumber", params: [numberToHex(number), whole] };
       const accept = ([answer]: readonly RpcResponse[]) =>
@@ -97,9 +124,11 @@ export function openBlockReader(pool: NodePool): BlockReader {
       }
       return numbers.map((number) => read.get(number) as RpcBlock);
     },
+    mayHold,
     logsOf(block, forMs = answerForMs) {
       const known = logs.get(block.hash);
       if (known !== undefined) return known;
+      if (proved.has(block) && block.logsBloom === emptyBloom) return Promise.resolve([]);
       const reading = readLogs(pool, proofs, block, forMs);
       logs.set(block.hash, reading);
       // Whoever asks again begins anew.
@@ -136,22 +165,28 @@ function acceptSome(
 
 type Proofs = {
   ofChain: ProofsOfChain;
-  /** Whether an answer stands: its proof holds, or the chain is one that does not allow it. */
-  holds(kind: keyof ProofsOfChain, isProved: boolean): boolean;
+  /** Whether an answer about a block stands: its proof holds, or the chain is one that does not allow it. */
+  holds(kind: keyof ProofsOfChain, isProved: boolean, block: RpcBlock): boolean;
 };
 
+/** A fork may add to headers and receipts what is not known here: then the proof fails for every block from there on. */
 function openProofs(): Proofs {
   const ofChain: ProofsOfChain = { headers: null, receipts: null, blooms: null };
   const failures = { headers: 0, receipts: 0, blooms: 0 };
+  const failed = { headers: new Set<Hex>(), receipts: new Set<Hex>(), blooms: new Set<Hex>() };
   return {
     ofChain,
-    holds(kind, isProved) {
-      if (isProved) ofChain[kind] = true;
-      else if (ofChain[kind] === null) {
-        failures[kind] += 1;
-        if (failures[kind] >= unprovable) ofChain[kind] = false;
+    holds(kind, isProved, { hash }) {
+      if (isProved) {
+        ofChain[kind] = true;
+        failed[kind].clear();
+        return true;
       }
-      return isProved || ofChain[kind] === false;
+      failures[kind] += 1;
+      failed[kind].add(hash);
+      const count = ofChain[kind] === null ? failures[kind] : failed[kind].size;
+      if (count >= unprovable) ofChain[kind] = false;
+      return ofChain[kind] === false;
     },
   };
 }
@@ -182,7 +217,6 @@ async function readLogs(
   block: RpcBlock,
   forMs: number,
 ): Promise<readonly RpcLog[]> {
-  if (block.logsBloom === emptyBloom && proofs.ofChain.blooms !== false) return [];
   const receipts = { method: "eth_getBlockReceipts", params: [block.hash] };
   const logs = { method: "eth_getLogs", params: [{ blockHash: block.hash }] };
   if (proofs.ofChain.receipts !== false) {
@@ -207,19 +241,15 @@ async function readLogs(
 function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): readonly RpcLog[] {
   if (!Array.isArray(result)) throw new RpcFailure("it has no receipts of the block");
   const receipts = result as RpcReceipt[];
-  if (
-    !proofs.holds(
-      "receipts",
-      isProved(() => areReceiptsOf(block, receipts)),
-    )
-  ) {
+  const areProved = isProved(() => areReceiptsOf(block, receipts));
+  if (!proofs.holds("receipts", areProved, block)) {
     throw new RpcFailure(`the receipts of block ${Number(block.number)} are not those of its root`);
   }
   if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
   const logs = receipts.flatMap((receipt) => receipt.logs);
   // Once: from then on logs without receipts are held against it.
   if (proofs.ofChain.blooms !== true && bloomOf(logs) === block.logsBloom.toLowerCase()) {
-    proofs.holds("blooms", true);
+    proofs.holds("blooms", true, block);
   }
   return logs;
 }
@@ -240,10 +270,12 @@ function logsByBloom(proofs: Proofs, block: RpcBlock, result: unknown): readonly
     ({ blockHash }) => blockHash.toLowerCase() !== block.hash.toLowerCase(),
   );
   if (ofOther) throw new RpcFailure("the logs are of another block");
+  // Some chains leave every bloom empty: it is no evidence. A header that proves it never comes here.
+  if (block.logsBloom === emptyBloom) return logs;
   const indexes = logs.map(({ logIndex }) => Number(logIndex)).sort((a, b) => a - b);
   const hasGap = indexes.some((index, nth) => index !== (indexes[0] ?? 0) + nth);
   const isBloom = isProved(() => bloomOf(logs) === block.logsBloom.toLowerCase());
-  if (!proofs.holds("blooms", isBloom && !hasGap)) {
+  if (!proofs.holds("blooms", isBloom && !hasGap, block)) {
     throw new RpcFailure(
       `the logs of block ${Number(block.number)} do not make the bloom of its header`,
     );

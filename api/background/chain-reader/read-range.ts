@@ -1,13 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { numberToHex } from "viem";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
-import {
-  isLogOf,
-  type LogsFilter,
-  mayHoldLogs,
-  type RpcBlock,
-  type RpcLog,
-} from "./block-proof.ts";
+import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 import { type BlockReader, withoutRepeats } from "./read-blocks.ts";
 
@@ -57,7 +51,7 @@ async function readByBlocks(
   const numbers = Array.from({ length: to - from + 1 }, (_, nth) => from + nth);
   const headers = await blocks.byNumbers(numbers);
   const found: RpcLog[] = [];
-  const open = headers.filter(({ logsBloom }) => mayHoldLogs(logsBloom, filter));
+  const open = headers.filter((block) => blocks.mayHold(block, filter));
   const work = async () => {
     for (let block = open.shift(); block !== undefined; block = open.shift()) {
       const logs = await blocks.logsOf(block);
@@ -209,7 +203,7 @@ async function checkSamples(
 }
 
 async function expectNone(blocks: BlockReader, filter: LogsFilter, block: RpcBlock): Promise<void> {
-  if (!mayHoldLogs(block.logsBloom, filter)) return;
+  if (!blocks.mayHold(block, filter)) return;
   const logs = await blocks.logsOf(block);
   if (logs.some((log) => isLogOf(filter, log))) {
     throw new RpcFailure(`it leaves out the logs of block ${Number(block.number)}`);
