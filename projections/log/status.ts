@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
 import { projectionIn, schemaOf, versions } from "../versions.ts";
@@ -98,7 +98,7 @@ function blockOf(checkpoint: string): { number: number; timestamp: number } {
 export type RecordedHead = {
   /** Hash of the block of that height that counts; null when the log holds no fact of it. */
   hash: Hex | null;
-  /** The highest block with facts that count. */
+  /** The highest block with events that count: what a job read at a newer one says nothing of the branch that is indexed. */
   recorded: { number: number; hash: Hex } | null;
 };
 
@@ -110,20 +110,24 @@ export async function readRecordedHead(
   const chain = blockIdRange(chainId);
   const from = firstBlockId(chainId, BigInt(height));
   const to = firstBlockId(chainId, BigInt(height) + 1n);
-  const counting = sql`b.block_id not in (
+  const counting = (blockId: RawBuilder<unknown>) => sql`${blockId} not in (
     select d.block_id from log.retracted_blocks(${logHead}) d)`;
   const { rows } = await sql<{ hash: Hex | null; number: bigint | null; recordedHash: Hex | null }>`
     select at_height.hash, highest.number, highest.hash as "recordedHash"
     from (select) one
     left join lateral (
       select b.hash from log.block b
-      where b.block_id >= ${from} and b.block_id < ${to} and ${counting}
+      where b.block_id >= ${from} and b.block_id < ${to} and ${counting(sql`b.block_id`)}
       order by b.block_id desc limit 1
     ) at_height on true
     left join lateral (
-      select b.number, b.hash from log.block b
-      where b.block_id >= ${chain.from} and b.block_id < ${chain.to} and ${counting}
-      order by b.block_id desc limit 1
+      select b.number, b.hash
+      from (
+        select f.block_id from log.fact f
+        where f.log_index is not null and f.block_id >= ${chain.from} and f.block_id < ${chain.to}
+          and ${counting(sql`f.block_id`)}
+        order by f.block_id desc limit 1
+      ) newest join log.block b using (block_id)
     ) highest on true`.execute(db);
   const row = rows[0];
   const known = row !== undefined && row.number !== null && row.recordedHash !== null;

@@ -1752,7 +1752,7 @@ export interface components {
                 indexers: components["schemas"]["IndexerStatus"][];
                 lagBlocks: number | null;
                 lagSeconds: number | null;
-                /** @description The highest block with facts in the log. */
+                /** @description The highest block with events in the log. */
                 recorded: {
                     hash: string;
                     number: number;

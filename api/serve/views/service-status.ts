@@ -27,7 +27,7 @@ const chain = z.object({
   recorded: block
     .omit({ timestamp: true })
     .nullable()
-    .meta({ description: "The highest block with facts in the log." }),
+    .meta({ description: "The highest block with events in the log." }),
   finalized: z.object({ number: z.int() }).nullable(),
   lagBlocks: z.int().nullable(),
   lagSeconds: seconds.nullable(),

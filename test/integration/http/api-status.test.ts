@@ -575,6 +575,31 @@ it("readiness warns of facts that a projection excludes, and metrics count them"
   );
 });
 
+it("a chain is on another branch than the log also when a job has read something at a newer block", async () => {
+  const { number, hash } = block(1, 101, "fork");
+  await appendObservations(database.db, [
+    {
+      kind: "contract_described",
+      chainId: 1,
+      contract: addressOf(1),
+      identity: keccak256(stringToHex("at a newer block")),
+      recordedAt: new Date(clock),
+      basis: { number: BigInt(number), hash, timestamp: new Date(clock) },
+      payload: {},
+    },
+  ]);
+  await sql`update engine.checkpoint set position = h.position from log.head h`.execute(
+    database.db,
+  );
+  ethereum.head = number;
+  otherBranch = "fork";
+  expect(await failingParts()).toEqual([]);
+  pass(21);
+  const { failing } = await readiness();
+  expect(failing).toMatchObject([{ part: "chain 1 branch", behind: { seconds: 21 } }]);
+  expect(failing[0]?.message).toContain("op -- recover --chain 1");
+});
+
 describe("the first time of figures", () => {
   it("is waited for where a process appends it; its fact stays in the log, so this comes last", async () => {
     const { db } = database;
