@@ -26,7 +26,7 @@ export function openBranch(blocks: BlockReader, readForMs: number): Branch {
       while (child !== null) {
         const isWrong = correctParent(next, child);
         const parent: BlockPlace = { number: Number(child.number) - 1, hash: child.parentHash };
-        child = isWrong ? await blocks.byPlace(parent, false, readForMs) : null;
+        child = isWrong ? await blocks.byHash(parent, false, readForMs) : null;
       }
       hashes = next;
     },

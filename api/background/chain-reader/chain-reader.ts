@@ -85,7 +85,7 @@ async function answerCall(
     case "eth_chainId":
       return numberToHex(reader.chainId);
     case "eth_getBlockByHash":
-      return reader.blocks.byHash(first as Hex, whole === true);
+      return reader.blocks.byHash({ hash: first as Hex }, whole === true);
     case "eth_getBlockByNumber":
       return blockAt(reader, first as string, whole === true);
     case "eth_getLogs":
@@ -117,7 +117,7 @@ async function blockAt(
   const hash = heads.hashAt(number);
   return hash === undefined
     ? blocks.byNumber(number, whole)
-    : blocks.byPlace({ number, hash }, whole);
+    : blocks.byHash({ number, hash }, whole);
 }
 
 const hashesOf = ({ transactions }: RpcBlock) =>
@@ -128,7 +128,7 @@ async function logsAnswer(
   { blockHash, fromBlock, toBlock, ...filter }: LogsParams,
 ): Promise<readonly RpcLog[]> {
   if (blockHash !== undefined) {
-    const block = await reader.blocks.byHash(blockHash, false);
+    const block = await reader.blocks.byHash({ hash: blockHash }, false);
     return (await reader.blocks.logsOf(block)).filter((log) => isLogOf(filter, log));
   }
   if (fromBlock === undefined || toBlock === undefined)

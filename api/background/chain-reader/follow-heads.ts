@@ -48,7 +48,7 @@ export function followHeads(options: FollowOptions): HeadFollower {
     onFirst = resolve;
   });
   const adopt = async (report: HeadReport): Promise<void> => {
-    const block = await blocks.byPlace(report, true, readForMs);
+    const block = await blocks.byHash(report, true, readForMs);
     await blocks.logsOf(block, readForMs);
     await branch.follow(block);
     reports.adopted(head, block);

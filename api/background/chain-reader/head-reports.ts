@@ -2,10 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { WebSocket } from "ws";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
-import type { BlockPlace } from "./read-blocks.ts";
 
 /** The newest block, as a node or a websocket tells it. */
-export type HeadReport = BlockPlace;
+export type HeadReport = { readonly number: number; readonly hash: Hex };
 
 const reconnectMs = 2_000;
 const mostPauseMs = 5_000;

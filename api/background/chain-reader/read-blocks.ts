@@ -13,14 +13,13 @@ import {
 } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 
-export type BlockPlace = { readonly number: number; readonly hash: Hex };
+/** A block by its hash; nodes may find it by its height alone, where that is known. */
+export type BlockPlace = { readonly hash: Hex; readonly number?: number };
 
 /** Blocks and their logs, each held against what its header commits to. */
 export type BlockReader = {
   /** With whole transactions or their hashes. Throws `RpcFailure` when no node has it in time. */
-  byHash(hash: Hex, whole: boolean, forMs?: number): Promise<RpcBlock>;
-  /** By hash, and by height where a node does not find it by its hash. */
-  byPlace(place: BlockPlace, whole: boolean, forMs?: number): Promise<RpcBlock>;
+  byHash(place: BlockPlace, whole: boolean, forMs?: number): Promise<RpcBlock>;
   byNumber(number: number, whole: boolean, forMs?: number): Promise<RpcBlock>;
   /** With transactions' hashes; in as few requests as the nodes take. */
   byNumbers(numbers: readonly number[]): Promise<RpcBlock[]>;
@@ -30,7 +29,7 @@ export type BlockReader = {
   logsOf(block: RpcBlock, forMs?: number): Promise<readonly RpcLog[]>;
 };
 
-/** Null until a block showed it; false: the chain's newest blocks do not allow it. */
+/** Null until a block showed it. A proof that never held is one that the chain does not allow. */
 type ProofsOfChain = {
   headers: boolean | null;
   receipts: boolean | null;
@@ -41,7 +40,7 @@ const kept = { blocks: 600, logs: 400, headers: 2_000, heights: 50_000 };
 const recentMs = 5_000;
 const answerForMs = 60_000;
 const headersOfRequest = 50;
-/** Failures in a row before the chain counts as one that does not allow a proof; where one held, of as many blocks. */
+/** Failures, and no proof ever, before the chain counts as one that does not allow it. */
 const unprovable = 8;
 
 export function openBlockReader(pool: NodePool): BlockReader {
@@ -64,13 +63,12 @@ export function openBlockReader(pool: NodePool): BlockReader {
       throw new RpcFailure(`it answers another block than ${wanted.number}`);
     }
     const isHash = isProved(() => isHashOfHeader(block));
-    if (!proofs.holds("headers", isHash, block)) {
+    if (!proofs.holds("headers", isHash)) {
       throw new RpcFailure(`the hash of block ${Number(block.number)} is not that of its header`);
     }
     if (isHash) proved.add(block);
     return block;
   };
-  /** Nodes may find a block by its height alone. */
   const heights = new LRUCache<Hex, number>({ max: kept.heights });
   const isWhole = ({ transactions }: RpcBlock) => typeof transactions[0] !== "string";
   const keep = (block: RpcBlock, whole: boolean): RpcBlock => {
@@ -78,34 +76,22 @@ export function openBlockReader(pool: NodePool): BlockReader {
     heights.set(block.hash, Number(block.number));
     return block;
   };
-  const readByHash = async (
-    place: Partial<BlockPlace> & { hash: Hex },
-    whole: boolean,
-    forMs = answerForMs,
-  ) => {
-    const { hash, number = heights.get(hash) } = place;
-    const known = blocks.get(hash);
-    if (known !== undefined && (!whole || isWhole(known))) return known;
-    const byHash = { method: "eth_getBlockByHash", params: [hash, whole] };
-    const accept = async ([answer]: readonly RpcResponse[], node: Node) => {
-      const block = resultOf(answer);
-      if (block !== null || number === undefined) return acceptBlock(block, { hash });
-      const calls = [{ method: "eth_getBlockByNumber", params: [numberToHex(number), whole] }];
-      return pool.askOne(node, {
-        calls,
-        accept: ([other]) => acceptBlock(resultOf(other), { hash }),
-      });
-    };
-    return keep(await pool.ask({ calls: [byHash], accept, forMs }), whole);
-  };
   return {
-    byHash: (hash, whole, forMs) => readByHash({ hash }, whole, forMs),
-    byPlace: readByHash,
+    async byHash({ hash, number = heights.get(hash) }, whole, forMs = answerForMs) {
+      const known = blocks.get(hash);
+      if (known !== undefined && (!whole || isWhole(known))) return known;
+      const call = { method: "eth_getBlockByHash", params: [hash, whole] };
+      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOf(answer), { hash });
+      const acceptOrAsk = async (answers: readonly RpcResponse[], node: Node) =>
+        number !== undefined && resultOf(answers[0]) === null
+          ? pool.askOne(node, { calls: [blockCall(number, whole)], accept })
+          : accept(answers);
+      return keep(await pool.ask({ calls: [call], accept: acceptOrAsk, forMs }), whole);
+    },
     async byNumber(number, whole, forMs = answerForMs) {
-      const call = { method: "eth_getBlockByNumber", params: [numberToHex(number), whole] };
       const accept = ([answer]: readonly RpcResponse[]) =>
         acceptBlock(resultOf(answer), { number });
-      return keep(await pool.ask({ calls: [call], accept, forMs }), whole);
+      return keep(await pool.ask({ calls: [blockCall(number, whole)], accept, forMs }), whole);
     },
     async byNumbers(numbers) {
       const until = performance.now() + answerForMs;
@@ -116,7 +102,13 @@ export function openBlockReader(pool: NodePool): BlockReader {
         const accept = (answers: readonly RpcResponse[]) => acceptSome(answers, part, acceptBlock);
         const forMs = Math.max(0, until - performance.now());
         const blocks =
-          known.length > 0 ? known : await pool.ask({ calls: part.map(headerCall), accept, forMs });
+          known.length > 0
+            ? known
+            : await pool.ask({
+                calls: part.map((number) => blockCall(number, false)),
+                accept,
+                forMs,
+              });
         for (const block of blocks) {
           read.set(Number(block.number), keep(block, false));
           if (known.length === 0) recent.set(Number(block.number), block);
@@ -138,9 +130,9 @@ export function openBlockReader(pool: NodePool): BlockReader {
   };
 }
 
-const headerCall = (number: number) => ({
+export const blockCall = (number: number, whole: boolean) => ({
   method: "eth_getBlockByNumber",
-  params: [numberToHex(number), false],
+  params: [numberToHex(number), whole],
 });
 
 /** The blocks that a node has, at least one. Throws `RpcFailure` when none can be believed. */
@@ -165,28 +157,22 @@ function acceptSome(
 
 type Proofs = {
   ofChain: ProofsOfChain;
-  /** Whether an answer about a block stands: its proof holds, or the chain is one that does not allow it. */
-  holds(kind: keyof ProofsOfChain, isProved: boolean, block: RpcBlock): boolean;
+  /** Whether an answer stands: its proof holds, or the chain is one that does not allow it. */
+  holds(kind: keyof ProofsOfChain, isProved: boolean): boolean;
 };
 
-/** A fork may add to headers and receipts what is not known here: then the proof fails for every block from there on. */
 function openProofs(): Proofs {
   const ofChain: ProofsOfChain = { headers: null, receipts: null, blooms: null };
   const failures = { headers: 0, receipts: 0, blooms: 0 };
-  const failed = { headers: new Set<Hex>(), receipts: new Set<Hex>(), blooms: new Set<Hex>() };
   return {
     ofChain,
-    holds(kind, isProved, { hash }) {
-      if (isProved) {
-        ofChain[kind] = true;
-        failed[kind].clear();
-        return true;
+    holds(kind, isProved) {
+      if (isProved) ofChain[kind] = true;
+      else if (ofChain[kind] === null) {
+        failures[kind] += 1;
+        if (failures[kind] >= unprovable) ofChain[kind] = false;
       }
-      failures[kind] += 1;
-      failed[kind].add(hash);
-      const count = ofChain[kind] === null ? failures[kind] : failed[kind].size;
-      if (count >= unprovable) ofChain[kind] = false;
-      return ofChain[kind] === false;
+      return isProved || ofChain[kind] === false;
     },
   };
 }
@@ -242,14 +228,14 @@ function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): reado
   if (!Array.isArray(result)) throw new RpcFailure("it has no receipts of the block");
   const receipts = result as RpcReceipt[];
   const areProved = isProved(() => areReceiptsOf(block, receipts));
-  if (!proofs.holds("receipts", areProved, block)) {
+  if (!proofs.holds("receipts", areProved)) {
     throw new RpcFailure(`the receipts of block ${Number(block.number)} are not those of its root`);
   }
   if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
   const logs = receipts.flatMap((receipt) => receipt.logs);
   // Once: from then on logs without receipts are held against it.
   if (proofs.ofChain.blooms !== true && bloomOf(logs) === block.logsBloom.toLowerCase()) {
-    proofs.holds("blooms", true, block);
+    proofs.holds("blooms", true);
   }
   return logs;
 }
@@ -275,7 +261,7 @@ function logsByBloom(proofs: Proofs, block: RpcBlock, result: unknown): readonly
   const indexes = logs.map(({ logIndex }) => Number(logIndex)).sort((a, b) => a - b);
   const hasGap = indexes.some((index, nth) => index !== (indexes[0] ?? 0) + nth);
   const isBloom = isProved(() => bloomOf(logs) === block.logsBloom.toLowerCase());
-  if (!proofs.holds("blooms", isBloom && !hasGap, block)) {
+  if (!proofs.holds("blooms", isBloom && !hasGap)) {
     throw new RpcFailure(
       `the logs of block ${Number(block.number)} do not make the bloom of its header`,
     );

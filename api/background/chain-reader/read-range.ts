@@ -3,7 +3,7 @@ import { numberToHex } from "viem";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
-import { type BlockReader, withoutRepeats } from "./read-blocks.ts";
+import { type BlockReader, blockCall, withoutRepeats } from "./read-blocks.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
 
@@ -128,7 +128,7 @@ async function readFrom(
   const end = Math.min(to, from + Math.max(1, node.logsWidth) - 1);
   try {
     const logs = await reader.pool.askOne(node, {
-      calls: [logsCall(filter, { from, to: end }), headerCall(end)],
+      calls: [logsCall(filter, { from, to: end }), blockCall(end, false)],
       accept: async ([logsAnswer, headerAnswer]) => {
         if (logsAnswer !== undefined && "error" in logsAnswer) {
           throw new LogsRefused(logsAnswer.error.message);
@@ -164,11 +164,6 @@ function logsCall({ address, topics }: LogsFilter, { from, to }: BlockRange) {
   const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
   return { method: "eth_getLogs", params: [{ ...filter, ...range }] };
 }
-
-const headerCall = (number: number) => ({
-  method: "eth_getBlockByNumber",
-  params: [numberToHex(number), false],
-});
 
 function acceptLogs(result: unknown, filter: LogsFilter, { from, to }: BlockRange): RpcLog[] {
   if (!Array.isArray(result)) throw new RpcFailure("it answers no logs");

@@ -164,4 +164,21 @@ describe("the newest block through the reader", () => {
     await caughtUp(world);
     await expect.poll(() => world.reader.waiting()).toBeNull();
   });
+
+  it("has its logs, however many blocks in a row a node answers without theirs", async () => {
+    const world = await openWorld([{}], 50);
+    const { chain, nodes, reader } = world;
+    await readPlaces(world);
+    const [node] = nodes;
+    if (node) node.faults = { ...noFaults(), hasNoLogs: true, receipts: "unknown" };
+    chain.add(usualBlocks(20));
+    const added = chain.blocks().slice(-20);
+    for (const { hash } of added) {
+      const block = await reader.blocks.byHash({ hash }, false);
+      await expect(reader.blocks.logsOf(block, 0)).rejects.toThrow(/bloom/);
+    }
+    if (node) node.faults = noFaults();
+    await caughtUp(world);
+    expect(await readPlaces(world)).toEqual(placesOf(chain));
+  });
 });

@@ -75,7 +75,7 @@ describe("a role whose database vanishes without a word", () => {
       ...(one.others && { DATABASE_URL_33139: other.url }),
     });
     proxy.silence();
-    expect(await Promise.race([exited, late(60_000)])).toBe(1);
+    expect(await Promise.race([exited, late(30_000)])).toBe(1);
     expect(messages).toContain("process failed");
   });
 });
