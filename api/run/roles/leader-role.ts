@@ -52,7 +52,7 @@ export function openRoleDatabase(
  * and on which a last statement takes its time.
  */
 const stopMs = 2_000;
-const loseMs = 15_000;
+const loseMs = 10_000;
 
 /**
  * Runs a role of which one process works while others are standbys. One that lost its lease is a standby again once its
