@@ -105,12 +105,15 @@ async function* readIds(
   side: StoredOrder["side"],
   status: string,
 ): AsyncGenerator<string> {
-  const path = `/v1/${side}?chainId=${chainId}&status=${status}&per_page=100&marketplace=native`;
+  // Partners' bids are not in the book.
+  const own = side === "listings" ? "&marketplace=native" : "";
+  const path = `/v1/${side}?chainId=${chainId}&status=${status}&per_page=100${own}`;
   for (let cursor: string | undefined; ; ) {
-    const { body } = await getJson(
+    const { status: code, body } = await getJson(
       baseUrl,
       cursor === undefined ? path : `${path}&cursor=${cursor}`,
     );
+    if (code !== 200) throw new Error(`${path}: ${code} ${JSON.stringify(body)}`);
     for (const { askId, bidId } of Listed.parse(body.data)) yield askId ?? bidId ?? "";
     cursor =
       z.looseObject({ next_cursor: z.string().nullish() }).parse(body.meta).next_cursor ??
