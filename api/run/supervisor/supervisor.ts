@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import type { Config } from "../config/config.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
 import { findFreePort, isFree } from "../free-port.ts";
 import { makeDataDirectory } from "./data-directory.ts";
@@ -58,7 +58,7 @@ export async function supervise(
 
 async function serve(given: SupervisorContext): Promise<void> {
   const { roles } = given;
-  if (roles.includes("api")) await assertPortsAreFree(given.config);
+  if (roles.includes("api")) await assertPortsAreFree(given);
   const config = await withOperatorPorts(given.config, roles);
   const context = { ...given, config };
   if (usesDataDirectory(config)) makeDataDirectory(config.dataDir);
@@ -79,32 +79,34 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Checked before anything starts: the API would otherwise fail on a taken address at every restart. */
-async function assertPortsAreFree({ http, console }: Config): Promise<void> {
+async function assertPortsAreFree(context: SupervisorContext): Promise<void> {
+  const { http, console } = context.config;
   const used = [http.port, console.port, http.metricsPort];
-  await assertPortIsFree("PORT", "HOST", { host: http.host, port: http.port, used });
+  await assertPortIsFree("PORT", "HOST", { host: http.host, port: http.port, used }, context);
   if (console.port !== null) {
-    const { host, port } = console;
-    await assertPortIsFree("OPERATOR_PORT", "OPERATOR_HOST", { host, port, used });
+    const place = { host: console.host, port: console.port, used };
+    await assertPortIsFree("OPERATOR_PORT", "OPERATOR_HOST", place, context);
   }
   if (http.metricsPort !== null && http.metricsPort !== console.port) {
     const place = { host: "127.0.0.1", port: http.metricsPort, used };
-    await assertPortIsFree("METRICS_PORT", "HOST", place);
+    await assertPortIsFree("METRICS_PORT", "HOST", place, context);
   }
 }
 
 /** `used`: ports that the configuration gives to something. */
 type Place = { host: string; port: number; used: readonly (number | null)[] };
 
+/** What a killed service had started has ended by then (`orphan-guard.ts`), and a supervisor of it starts it at once. */
+const leftoverMs = 12_000;
+const leftoverLookMs = 200;
+
 async function assertPortIsFree(
   setting: string,
   hostSetting: string,
   { host, port, used }: Place,
+  context: Pick<SupervisorContext, "logger" | "signal">,
 ): Promise<void> {
-  const server = createServer();
-  const code = await new Promise<string | undefined>((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen(port, host, () => resolve(undefined));
-  });
+  const code = await listenFault(host, port, context);
   if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL") {
     throw new ConfigurationError([
       `${hostSetting}: expected a name or address of this machine, got ${JSON.stringify(host)} (${code}). Example: ${hostSetting}=127.0.0.1`,
@@ -116,7 +118,33 @@ async function assertPortIsFree(
       `${setting}: cannot listen on ${host} port ${port} (${code}). Example: ${setting}=${other}`,
     ]);
   }
-  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Why nobody can listen there; a port that is taken is looked at for a while. */
+async function listenFault(
+  host: string,
+  port: number,
+  { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
+): Promise<string | undefined> {
+  const endsAt = performance.now() + leftoverMs;
+  let code = await tryListening(host, port);
+  if (code === "EADDRINUSE")
+    logger.warn({ host, port, seconds: leftoverMs / 1_000 }, "port is taken, waiting for it");
+  while (code === "EADDRINUSE" && !signal.aborted && performance.now() < endsAt) {
+    await delay(leftoverLookMs);
+    code = await tryListening(host, port);
+  }
+  return code;
+}
+
+async function tryListening(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  const code = await new Promise<string | undefined>((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => resolve(undefined));
+  });
+  if (code === undefined) await new Promise((resolve) => server.close(resolve));
+  return code;
 }
 
 /** Far enough for the ports of an instance or two beside this one. */

@@ -118,6 +118,29 @@ describe("the command line", () => {
     server.close();
   });
 
+  it("waits for a port that is let go soon, as by what a killed service had started", async () => {
+    const database = await createDatabase({ template: "projected" });
+    const port = await findFreePort();
+    const server = createServer().listen(port, "127.0.0.1");
+    await once(server, "listening");
+    const settings = { DATABASE_URL: database.url, PORT: `${port}`, LOG_FORMAT: "json" };
+    const service = main([], settings);
+    const ended = once(service, "exit");
+    let logged = "";
+    service.stdout?.on("data", (data) => {
+      logged += data;
+    });
+    try {
+      await until(() => logged.includes("port is taken"));
+      server.close();
+      await until(() => logged.includes("starting processes"));
+    } finally {
+      service.kill("SIGTERM");
+      expect(await ended).toEqual([0, null]);
+      await database.drop();
+    }
+  });
+
   it("requires the settings of the database and the chains for a role that runs alone", async () => {
     const { code, errors } = await outcome(main(["--only", "projector"], {}));
 
