@@ -6,16 +6,41 @@ const onLinux = process.platform === "linux";
 
 /** Start time of a process, as the system reports it; with the id it identifies a process. Undefined when it has exited. */
 export function startTimeOf(pid: number): string | undefined {
+  if (onLinux) return readStat(`${pid}`)?.startTime;
+  return ps(pid, "lstart") || undefined;
+}
+
+/**
+ * Whether a process group has a member that has not exited. One that has is a member until its parent takes its exit
+ * code: for an orphan that is the machine's first process, which may let seconds pass.
+ */
+export function hasRunningMember(group: number): boolean {
+  if (!onLinux) return isSignalled(group);
+  return processIds().some((pid) => readStat(pid)?.group === `${group}`);
+}
+
+function isSignalled(group: number): boolean {
   try {
-    if (!onLinux) return ps(pid, "lstart") || undefined;
+    return process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** From proc(5). Undefined when the process has exited. */
+function readStat(pid: string): { group: string; startTime: string } | undefined {
+  try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The command name may contain spaces and brackets; the fields after it do not.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? undefined : fields[19];
+    const [state, , group = ""] = fields;
+    return state === "Z" ? undefined : { group, startTime: fields[19] ?? "" };
   } catch {
     return undefined;
   }
 }
+
+const processIds = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 
 /**
  * Processes of a database server in a directory: their working directory is that directory. Without /proc only the
@@ -25,8 +50,7 @@ export function processesIn(directory: string, mainPid: number | undefined): num
   if (!onLinux) {
     return mainPid !== undefined && ps(mainPid, "comm").includes("postgres") ? [mainPid] : [];
   }
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
+  return processIds()
     .filter((pid) => hasWorkingDirectory(pid, directory))
     .map(Number)
     .filter((pid) => startTimeOf(pid) !== undefined);

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogSink } from "../output/logger.ts";
+import { hasRunningMember } from "../postgres/processes.ts";
 import { projectRoot } from "../programs/installed-paths.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
@@ -87,14 +88,14 @@ async function terminate(
 async function endGroup(pid: number): Promise<void> {
   if (!signalGroup(pid, "SIGINT")) return;
   for (let tries = 0; tries < 40; tries += 1) {
-    if (!signalGroup(pid, 0)) return;
+    if (!hasRunningMember(pid)) return;
     await delay(50);
   }
   signalGroup(pid, "SIGKILL");
 }
 
 /** Returns whether the group still has members. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-pid, signal);
   } catch {
