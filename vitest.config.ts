@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { SlowestFirst } from "./test/support/processes/slowest-first.ts";
+import { TallyReporter } from "./test/support/processes/tally-reporter.ts";
 
 /** Files of a worker share their modules: the application is loaded once per worker, not once per file. */
 const shared = { env: { TZ: "UTC" }, clearMocks: true, isolate: false };
@@ -36,6 +37,7 @@ const laws = [
 
 export default defineConfig({
   test: {
+    reporters: ["default", new TallyReporter()],
     sequence: { sequencer: SlowestFirst },
     projects: [
       {

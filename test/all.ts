@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import type { Tally } from "./support/processes/tally-reporter.ts";
 
 const usage = "usage: node test/all.ts tests|scale...\n";
 
@@ -32,24 +33,9 @@ const suites = ["unit", "integration"] as const;
 /** One after the other. */
 const scaleSuites = ["scale", "background"] as const;
 
-type Tally = { passed: number; failed: number };
-
-/** The parts of Vitest's JSON report that are read here. */
-type Report = {
-  numPassedTests?: number;
-  numFailedTests?: number;
-  testResults?: {
-    name: string;
-    status: string;
-    message: string;
-    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
-  }[];
-};
-
 const root = join(import.meta.dirname, "..");
-const total: Tally = { passed: 0, failed: 0 };
-const failures: string[] = [];
-const failedTests: string[] = [];
+const total: Tally = { passed: 0, failed: 0, failures: [] };
+const failedParts: string[] = [];
 
 const parts = process.argv.slice(2);
 if (parts.length === 0 || !parts.every((part) => part === "tests" || part === "scale")) {
@@ -63,15 +49,16 @@ if (parts.includes("scale")) {
 }
 await rm(scratch, { recursive: true, force: true });
 
-if (failures.length > 0) print(`\nfailed: ${failures.join(", ")}`);
-for (const failedTest of failedTests) print(`  ${failedTest}`);
+if (failedParts.length > 0) print(`\nfailed: ${failedParts.join(", ")}`);
+for (const failure of total.failures) print(`  ${failure}`);
 print(`\n${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
-function add(name: string, { passed, failed }: Tally): void {
+function add(part: string, { passed, failed, failures }: Tally): void {
   total.passed += passed;
   total.failed += failed;
-  if (failed > 0) failures.push(name);
+  total.failures.push(...failures);
+  if (failed > 0) failedParts.push(part);
 }
 
 /** Their output is shown when each ends, so that it stays in one piece. */
@@ -82,56 +69,35 @@ async function runChecks(): Promise<void> {
     const output = Promise.all([child.stdout, child.stderr].map((one) => (one ? text(one) : "")));
     const code = await exitCodeOf(child);
     print(`${(await output).join("")}${summary(name, code, started)}`);
-    add(name, code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+    const [passed, failed] = code === 0 ? [1, 0] : [0, 1];
+    add(name, { passed, failed, failures: [] });
   }
 }
 
-/** A run that ends badly without a failed test (a file that does not load, an unhandled error) counts as one failure. */
+/** A run that ends badly without anything that failed, or without a tally, counts as one failure. */
 async function runSuites(names: readonly string[]): Promise<void> {
   const name = names.join(", ");
-  const report = join(scratch, `${names.join("-")}.json`);
+  const file = join(scratch, `${names.join("-")}.json`);
   const started = performance.now();
-  const code = await exitCodeOf(
-    start(
-      [
-        ...["vitest", "run", "--reporter", "default", "--reporter", "json"],
-        ...names.flatMap((one) => ["--project", one]),
-        `--outputFile.json=${report}`,
-      ],
-      "inherit",
-    ),
-  );
+  const projects = names.flatMap((one) => ["--project", one]);
+  const child = start(["vitest", "run", ...projects], "inherit", { TALLY_FILE: file });
+  const code = await exitCodeOf(child);
   print(summary(name, code, started));
-  const counts: Report = await readFile(report, "utf8").then(JSON.parse, () => ({}));
-  failedTests.push(...failedTestsOf(counts));
-  const failed = Number(counts.numFailedTests ?? 0);
-  add(name, {
-    passed: Number(counts.numPassedTests ?? 0),
-    failed: code !== 0 && failed === 0 ? 1 : failed,
-  });
+  const none: Tally = { passed: 0, failed: 0, failures: [] };
+  const tally: Tally = await readFile(file, "utf8").then(JSON.parse, () => none);
+  add(name, { ...tally, failed: code === 0 ? tally.failed : Math.max(1, tally.failed) });
 }
 
-/** Each with its file and its error, so that the end of a long output says what failed. */
-function failedTestsOf({ testResults = [] }: Report): string[] {
-  return testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const file = relative(root, name);
-    const failed = assertionResults.filter((one) => one.status === "failed");
-    if (failed.length === 0) return status === "failed" ? [`${file}: ${firstLine(message)}`] : [];
-    return failed.map(
-      ({ fullName, failureMessages }) => `${file}: ${fullName}: ${firstLine(failureMessages[0])}`,
-    );
-  });
-}
-
-function firstLine(message = ""): string {
-  return message.split("\n", 1)[0] ?? "";
-}
-
-function start(command: readonly string[], output: "inherit" | "pipe"): ChildProcess {
+function start(
+  command: readonly string[],
+  output: "inherit" | "pipe",
+  variables: Record<string, string> = {},
+): ChildProcess {
   const [program = "", ...args] = command;
   print(`— ${command.join(" ")}`);
   return spawn(join(root, "node_modules/.bin", program), args, {
     cwd: root,
+    env: { ...process.env, ...variables },
     stdio: ["ignore", output, output],
   });
 }
