@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
+import { appendObservationsIn, type Observation } from "./append.ts";
 import { firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { coreIndexer } from "./indexer-id.ts";
@@ -106,11 +107,20 @@ export type MissingEvents = {
   readonly coins: PoolCoins;
 };
 
-/** Appends the chain's missing events, and lets count the blocks that are the chain's and no others. */
+export type Repairs = MissingEvents & {
+  readonly wrong: readonly bigint[];
+  readonly dropped: readonly bigint[];
+};
+
+/**
+ * Appends the chain's missing events, and lets count the blocks that are the chain's and no others. `fact`: appended with
+ * them. Returns the number of facts without it.
+ */
 export async function repairBlocks(
   db: Database,
-  { wrong, dropped, missing, coins }: { wrong: bigint[]; dropped: bigint[] } & MissingEvents,
+  { wrong, dropped, missing, coins }: Repairs,
   at: Date,
+  fact?: Observation,
 ): Promise<number> {
   return await db.transaction().execute(async (session) => {
     let appended = await appendBlockStates(session, "block_retracted", wrong, at);
@@ -120,6 +130,7 @@ export async function repairBlocks(
       await stageDecoded(session, missing, coins);
       appended += (await appendStaged(session)).appended;
     }
+    if (fact !== undefined) await appendObservationsIn(session, [fact]);
     return appended;
   });
 }

@@ -65,6 +65,8 @@ export const factKind = {
 
   operator_action_started: 97,
   operator_action_ended: 98,
+
+  history_repaired: 99,
 } as const;
 
 export type FactKind = keyof typeof factKind;

@@ -48,6 +48,7 @@ import { up as orderRechecks } from "./migrations/0076-order-rechecks.ts";
 import { up as orderReadings } from "./migrations/0077-order-readings.ts";
 import { up as tokenApprovals } from "./migrations/0079-token-approvals.ts";
 import { up as metadataFacts } from "./migrations/0080-metadata-facts.ts";
+import { up as historyProof } from "./migrations/0081-history-proof.ts";
 import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
@@ -100,6 +101,7 @@ const migrations: Record<string, Migration> = {
   "0077-order-readings": { up: orderReadings },
   "0079-token-approvals": { up: tokenApprovals },
   "0080-metadata-facts": { up: metadataFacts },
+  "0081-history-proof": { up: historyProof },
 };
 
 /**

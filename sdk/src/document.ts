@@ -1089,6 +1089,24 @@ export interface components {
                 token: string;
             };
         };
+        /** @description How far the log is proved to hold what the chain said. */
+        HistoryProof: {
+            /** @description What each block's logs were held against: the root of its receipts, or the bloom of its logs, in a header whose hash the next block names. */
+            evidence: ("receipts" | "blooms") | null;
+            /** @description Where the indexed history begins. */
+            firstBlock: number;
+            provedFrom: number;
+            provedTo: number;
+            /** @description Blocks in which the log differed from the chain and was mended. */
+            repaired: number;
+            /** @description Unix seconds. */
+            repairedAt: number | null;
+            /** @description Blocks below `provedFrom` that were drawn at random and proved. */
+            sampledBlocks: number;
+            /** @description Part of the history up to `provedTo` that is proved without a gap; null where headers prove nothing. */
+            share: number | null;
+            unrepaired: number;
+        };
         Holder: {
             address: string;
             /** @description Token ids of which it holds something. */
@@ -1743,6 +1761,8 @@ export interface components {
                     number: number;
                     timestamp: number;
                 } | null;
+                /** @description null before the first proved block. */
+                history: components["schemas"]["HistoryProof"] | null;
                 indexed: {
                     /** @description null while no node answers. */
                     hash: string | null;

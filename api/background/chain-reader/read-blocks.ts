@@ -25,6 +25,8 @@ export type BlockReader = {
   byNumbers(numbers: readonly number[]): Promise<RpcBlock[]>;
   /** Whether a block may have logs of a filter. False is certain. */
   mayHold(block: RpcBlock, filter: LogsFilter): boolean;
+  /** What proves a block's logs on this chain; null: nothing, or no block was read yet. */
+  evidence(): "receipts" | "blooms" | null;
   /** All logs of a block, each once: none is missing, doubled or changed. */
   logsOf(block: RpcBlock, forMs?: number): Promise<readonly RpcLog[]>;
 };
@@ -117,6 +119,11 @@ export function openBlockReader(pool: NodePool): BlockReader {
       return numbers.map((number) => read.get(number) as RpcBlock);
     },
     mayHold,
+    evidence() {
+      if (proofs.ofChain.headers !== true) return null;
+      if (proofs.ofChain.receipts === true) return "receipts";
+      return proofs.ofChain.blooms === true ? "blooms" : null;
+    },
     logsOf(block, forMs = answerForMs) {
       const known = logs.get(block.hash);
       if (known !== undefined) return known;

@@ -53,8 +53,11 @@ export const rightsOf: Record<ProcessName, Rights> = {
       ...outgoing,
       "ops.indexer": put,
       "ops.source": edit,
+      "ops.history_proof": put,
+      "ops.node_fault": edit,
     },
-    functions: [],
+    // What its proof of history finds missing.
+    functions: ["open_stage", "append_stage", "append_observations", "append_block_states"],
     systemFunctions: ["pg_notify(text,text)"],
     database: ["CREATE", "TEMPORARY"],
     creates: ["locks"],
@@ -166,13 +169,14 @@ const submitted: FactKind[] = [
 ];
 const quarantined: FactKind[] = ["fact_quarantined", "fact_released"];
 const operated: FactKind[] = ["operator_action_started", "operator_action_ended"];
+const proved: FactKind[] = ["history_repaired"];
 const firstObserved = factKind.collection_registered;
 const isObserved = (kind: FactKind) =>
   factKind[kind] >= firstObserved &&
-  ![...quarantined, ...operated, "order_submitted"].includes(kind);
+  ![...quarantined, ...operated, ...proved, "order_submitted"].includes(kind);
 
 export const appendableKinds: Record<ProcessName, number[]> = {
-  indexer: [],
+  indexer: proved.map((kind) => factKind[kind]),
   projector: quarantined.map((kind) => factKind[kind]),
   jobs: (Object.keys(factKind) as FactKind[]).filter(isObserved).map((kind) => factKind[kind]),
   api: submitted.map((kind) => factKind[kind]),

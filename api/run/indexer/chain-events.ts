@@ -39,15 +39,18 @@ export async function fetchEvents(
   if (queries.length === 0) return [];
   const found = await fetchLogs(client, queries);
   if (found === null) return null;
-  return due.flatMap(({ source, event }, index) =>
-    (found[index] ?? []).flatMap(({ topics, data, ...log }): ChainEvent[] => {
-      const args = decodeArguments(event, { topics, data });
-      const { name } = event;
-      if (args === null || (source.name === "Erc1155" && isEmptyBatch(args))) return [];
-      if (Array.isArray(args.tokenIds) && args.tokenIds.length === 0) return [];
-      return [{ ...log, source, name, args }];
-    }),
-  );
+  return due.flatMap((filter, index) => eventsOf(filter, found[index] ?? []));
+}
+
+/** The events of one filter among these logs that become facts. */
+export function eventsOf({ source, event }: SourceFilter, logs: readonly ChainLog[]): ChainEvent[] {
+  return logs.flatMap(({ topics, data, ...log }): ChainEvent[] => {
+    const args = decodeArguments(event, { topics, data });
+    const { name } = event;
+    if (args === null || (source.name === "Erc1155" && isEmptyBatch(args))) return [];
+    if (Array.isArray(args.tokenIds) && args.tokenIds.length === 0) return [];
+    return [{ ...log, source, name, args }];
+  });
 }
 
 /** A batch is as long as the shorter of its lists; an empty one is no fact. */

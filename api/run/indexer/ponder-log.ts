@@ -16,6 +16,8 @@ type PonderLogOptions = {
   logger: Logger;
   /** URLs that may contain keys. Ponder quotes them. */
   secrets: string[];
+  /** Called with each error of Ponder's, in its words. */
+  onError?: (text: string) => void;
   /** Called when the backfill is done and Ponder follows new blocks. */
   onLive: () => void;
 };
@@ -31,12 +33,14 @@ const errorLevel = 50;
 
 /** Takes Ponder's log lines: known failures get a message of ours; the same line is logged once in 30 s. */
 export function readPonderLog(options: PonderLogOptions): (text: string) => void {
-  const { chainId, indexer, logger, secrets, onLive } = options;
+  const { chainId, indexer, logger, secrets, onLive, onError } = options;
   const isRepeated = openRepeatFilter();
   return (text: string): void => {
     const line = parseLine(mask(text, secrets));
     if (line.msg === "Started returning 200 responses" && line.endpoint === "/ready") onLive();
     const { level, fields, message } = knownFailure(line, chainId) ?? entryOf(line);
+    if (level === "error")
+      onError?.("reason" in fields ? `${message} · ${fields.reason}` : message);
     if (level !== "debug" && isRepeated(`${message} ${JSON.stringify(fields)}`)) return;
     logger[level]({ chainId, indexer, ...fields }, message);
   };

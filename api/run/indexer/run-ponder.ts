@@ -19,11 +19,14 @@ import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
 import { lockSchema } from "./schema-lock.ts";
 import { schemaName } from "./schema-name.ts";
+import type { ChainFaults } from "./tell-faults.ts";
 import { trackProgress } from "./track-progress.ts";
 import { waitUntilStalled } from "./wait-until-stalled.ts";
 
 /** One run of Ponder, from the first block that the reader has to its exit. */
 type PonderRun = {
+  /** Its last error, in its own words. */
+  ponderError?: string;
   /** `waiting` until the nodes and the database are usable; `live`: it follows new blocks. */
   reached: "waiting" | "started" | "live";
   logError: (message: string, reason: string) => void;
@@ -33,6 +36,8 @@ type RunPonderOptions = IndexingContext & {
   reader: ChainReader;
   /** The reader's, for Ponder. */
   address: ReaderAddress;
+  /** Where it says why it stands still. */
+  faults: ChainFaults;
   /** Called each time Ponder begins to follow new blocks. */
   onLive: () => void;
 };
@@ -56,6 +61,7 @@ export async function runPonder(options: RunPonderOptions): Promise<void> {
     const reason = await runOnce(options, run).catch(messageOf);
     if (signal.aborted) return;
     run.logError("indexing stopped", reason);
+    options.faults.set(partOf(indexer), run.ponderError ?? reason);
     await sleep(delayMs, signal);
     delayMs =
       run.reached === "live" ? firstDelayMs : Math.min(delayMs * 2, maxDelayMs[run.reached]);
@@ -126,8 +132,12 @@ function logReader(options: RunPonderOptions, schema: string, run: PonderRun) {
     indexer,
     logger,
     secrets: secretsOf(options),
+    onError: (text) => {
+      run.ponderError = text;
+    },
     onLive: () => {
       run.reached = "live";
+      options.faults.delete(partOf(indexer));
       activateSchema(db, { chainId, indexer }, schema).then(onLive, (error: unknown) =>
         logger.error({ err: error, chainId, indexer, schema }, "schema activation failed"),
       );
@@ -145,5 +155,7 @@ async function firstHead(reader: ChainReader, signal: AbortSignal): Promise<RpcB
     stopped.abort();
   }
 }
+
+const partOf = (indexer: string): string => `Ponder of ${indexer}`;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);

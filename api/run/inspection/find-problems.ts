@@ -14,7 +14,9 @@ import {
 } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import { readHistoryState } from "../../../projections/log/history-proof.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";
+import { readNodeFaults } from "../../../projections/log/node-faults.ts";
 import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
@@ -64,6 +66,7 @@ export async function findProblems(
     ...general,
     ...checked.flat(),
     ...(await checkExcludedFacts(db)),
+    ...(await checkReading(db, config)),
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
@@ -97,6 +100,34 @@ async function checkNodes(chain: ChainConfig, fetchHead: FetchChainHead): Promis
     finding: message,
     advice: `check RPC_URL_${chainId}`,
   }));
+}
+
+/** What the indexer's readers of the chains wait for, and where the log still differs from a chain. */
+async function checkReading(db: Database, { chains }: InspectedConfig): Promise<Finding[]> {
+  const findings = chains.map(async ({ chainId }) => {
+    const faults = await readNodeFaults(db, chainId);
+    const history = await readHistoryState(db, chainId);
+    const differing = history?.unrepaired ?? 0;
+    return [
+      ...faults.map(({ part, reason, since }) =>
+        note(
+          `chain ${chainId}`,
+          `${part}: ${reason}, since ${since.toISOString()}`,
+          `check RPC_URL_${chainId}`,
+        ),
+      ),
+      ...(differing === 0
+        ? []
+        : [
+            fault(
+              `chain ${chainId}`,
+              `the log differs from the chain in ${differing} blocks`,
+              `op audit ${chainId} --repair`,
+            ),
+          ]),
+    ];
+  });
+  return (await Promise.all(findings)).flat();
 }
 
 /** Tables are compared with others that are made for it: the console's user may make none. */

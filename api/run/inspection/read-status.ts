@@ -9,6 +9,7 @@ import type { Projection } from "../../../projections/engine/projection.ts";
 import { readExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import { type HistoryState, readHistoryState } from "../../../projections/log/history-proof.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
 import { readPaused } from "../../../projections/log/switches.ts";
@@ -54,8 +55,18 @@ async function readChain(db: Database, chain: ChainConfig, fetchHead: FetchChain
     finalized: blocks?.finalized.number ?? null,
     lagBlocks: isKnown ? Math.max(0, head.number - indexed.number) : null,
     lagSeconds: isKnown ? Math.max(0, head.timestamp - indexed.timestamp) : null,
+    proved: provedText(await readHistoryState(db, chainId)),
     faults: faults.map(({ message }) => message),
   };
+}
+
+/** How far down the history is proved, and which part of it that is; null before the first proved block. */
+function provedText(history: HistoryState | null): string | null {
+  if (history === null) return null;
+  const { share, provedFrom, repaired, unrepaired } = history;
+  const part = share === null ? "not provable" : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+  const mended = repaired > 0 ? `, ${repaired} blocks mended` : "";
+  return `${part} from ${provedFrom}${mended}${unrepaired > 0 ? `, ${unrepaired} differ` : ""}`;
 }
 
 async function readProjections(db: Database, all: readonly Projection[], head: bigint) {

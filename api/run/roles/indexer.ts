@@ -1,13 +1,13 @@
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { type ChainReader, openChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
 import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { readIndexers } from "../indexer/indexers.ts";
-import { openRepeatFilter } from "../indexer/ponder-log.ts";
+import { proveHistory } from "../indexer/prove-history.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
+import { type ChainFaults, tellFaults } from "../indexer/tell-faults.ts";
 import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 import { runEach } from "./run-each.ts";
@@ -61,14 +61,17 @@ async function runChain(
   const { chainId } = chain;
   const reader = openChainReader({ ...chain, signal });
   const address = await serveReader(reader, signal);
-  void logFaults(reader, logger, signal);
+  const faults: ChainFaults = new Map();
+  const telling = tellFaults({ db, reader, faults, logger, signal });
   const read = () => readIndexers(db, chain, config.curated);
+  const proving = proveHistory({ db, chain, reader, readIndexers: read, logger, signal });
   await runEach({
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
       runPonder({
         ...{ chain, reader, address },
         indexer,
+        faults,
         db,
         databaseUrl: config.database.url,
         logger,
@@ -87,25 +90,5 @@ async function runChain(
     onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
     signal,
   });
-}
-
-const faultsEveryMs = 2_000;
-/** One failure in between is nothing to tell of. */
-const toldFailures = 2;
-
-/** Says which of the chain's nodes cannot be used, and why: the same once in a while. */
-async function logFaults(
-  { chainId, pool }: ChainReader,
-  logger: RoleContext["logger"],
-  signal: AbortSignal,
-): Promise<void> {
-  const isRepeated = openRepeatFilter();
-  while (!signal.aborted) {
-    await sleep(faultsEveryMs, signal);
-    for (const { host, fault, failures } of pool.nodes) {
-      const reason = `RPC ${host} ${fault}`;
-      if (fault === null || failures < toldFailures || isRepeated(reason)) continue;
-      logger.error({ chainId, reason }, "RPC check failed");
-    }
-  }
+  await Promise.all([proving, telling]);
 }

@@ -1,4 +1,6 @@
 import type { Database } from "../../../projections/database.ts";
+import { readHistoryState } from "../../../projections/log/history-proof.ts";
+import { type NodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
 import {
   type IndexedBlocks,
   type RecordedHead,
@@ -11,7 +13,7 @@ import { type Lag, trackFollower } from "./follower.ts";
 import { openIndexerStatus } from "./indexer-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import { openLogCheck } from "./log-check.ts";
-import type { ChainStatus, FailingPart, Findings } from "./service-status.ts";
+import type { ChainStatus, FailingPart, Findings, ReadingFault } from "./service-status.ts";
 
 export type ChainSource = {
   readonly chainId: number;
@@ -41,18 +43,33 @@ export function openChainStatus(
       blocks && (recorded?.hash ?? (await hashOf(blocks.indexed.number, head, readHash)));
     const indexers = await checkIndexers(db, head?.number ?? null, now);
     const newest = db && blocks && (await readNewestEvent(db, chainId));
+    const { history, nodeFaults } = await readReader(db, chainId);
     const failing = [
-      ...check({ head, faults }, blocks, now),
+      ...explained(check({ head, faults }, blocks, now), nodeFaults),
       ...(await checkLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
       ...notIndexed(chainId, db, blocks),
       ...indexers.failing,
     ];
-    const warnings = [...(head === null ? [] : faults), ...indexers.warnings];
+    const warnings = [
+      ...(head === null ? [] : faults),
+      ...indexers.warnings,
+      ...nodeFaults.map((fault) => warningOf(chainId, fault)),
+    ];
     const { status: states } = indexers;
-    const status = present(chainId, head, blocks && { ...blocks, hash }, { recorded, states });
+    const found = { recorded, states, history };
+    const status = present(chainId, head, blocks && { ...blocks, hash }, found);
     return { status, failing, warnings };
   };
 }
+
+/** What the indexer's reader of the chain says of itself. */
+const readReader = async (db: Database | null, chainId: number) =>
+  db === null
+    ? { history: null, nodeFaults: [] }
+    : {
+        history: await readHistoryState(db, chainId),
+        nodeFaults: await readNodeFaults(db, chainId),
+      };
 
 /** Hash of a block without events, which the log does not hold: the chain's; null: no node answers. */
 async function hashOf(number: number, head: Head | null, readHash: ChainSource["readHash"]) {
@@ -79,6 +96,26 @@ function openChainCheck(chainId: number, lateSeconds: number) {
     return failing;
   };
 }
+
+/** An indexer that is behind, with what its reader of the chain waits for. */
+function explained(failing: FailingPart[], faults: readonly NodeFault[]): FailingPart[] {
+  const reasons = faults.map(
+    ({ part, reason, since }) => `${part}: ${reason}, since ${since.toISOString()}`,
+  );
+  const hosts = faults.map(({ part }) => part);
+  return failing.map((one) =>
+    one.part.endsWith(" indexer") && reasons.length > 0
+      ? { ...one, message: `${one.message} (${reasons.join("; ")})`, endpoints: hosts }
+      : one,
+  );
+}
+
+const warningOf = (chainId: number, { part, reason, since }: NodeFault): ReadingFault => ({
+  part: `chain ${chainId} indexer`,
+  kind: "chain_reading",
+  message: `${part}: ${reason}, since ${since.toISOString()}`,
+  endpoints: [part],
+});
 
 function notIndexed(
   chainId: number,
@@ -122,7 +159,14 @@ function present(
   chainId: number,
   head: Head | null,
   blocks: (IndexedBlocks & { hash: string | null }) | null,
-  { recorded, states }: { recorded: RecordedHead | null; states: ChainStatus["indexers"] },
+  {
+    recorded,
+    states,
+    history,
+  }: Pick<ChainStatus, "history"> & {
+    recorded: RecordedHead | null;
+    states: ChainStatus["indexers"];
+  },
 ): ChainStatus {
   const indexed = blocks && { ...blocks.indexed, hash: blocks.hash };
   const known = head !== null && indexed !== null;
@@ -137,5 +181,6 @@ function present(
     lagBlocks,
     lagSeconds: lagBlocks === 0 ? 0 : lagSeconds,
     indexers: states,
+    history,
   };
 }

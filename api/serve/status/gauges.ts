@@ -53,6 +53,16 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     "Highest block with facts in the log",
     ({ recorded }) => recorded?.number ?? null,
   );
+  perChain(
+    "history_proved_share",
+    "Part of the indexed history that is proved without a gap, 0 to 1",
+    ({ history }) => history?.share ?? null,
+  );
+  perChain(
+    "history_repaired_blocks",
+    "Blocks in which the log differed from the chain and was mended",
+    ({ history }) => history?.repaired ?? null,
+  );
   gauge("part_failing", "1 for each part that makes /readyz answer 503", "part", (status) =>
     status.failing.map(({ part }) => [part, 1]),
   );

@@ -9,6 +9,7 @@ export function maskNodes({ failing, warnings }: Findings) {
 }
 
 function maskWarning(warning: Warning) {
+  if ("endpoints" in warning) return maskFinding(warning);
   if (!("endpoint" in warning)) return warning;
   const { endpoint, kind, message } = warning;
   return { kind, message: maskHosts(message, [endpoint]) };

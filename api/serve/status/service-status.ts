@@ -1,4 +1,5 @@
 import type { ExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
+import type { HistoryState } from "../../../projections/log/history-proof.ts";
 import type { IndexerState } from "../../../projections/log/indexer-progress.ts";
 import type { HeadFault } from "../../background/chain/fetch-head.ts";
 
@@ -22,6 +23,7 @@ export type ChainStatus = {
   readonly lagBlocks: number | null;
   readonly lagSeconds: number | null;
   readonly indexers: IndexerState[];
+  readonly history: HistoryState | null;
 };
 
 export type ProjectionStatus = {
@@ -50,7 +52,16 @@ export type CatchingUp = {
   readonly remaining: { blocks: number; seconds: number | null } | null;
 };
 
-export type Warning = HeadFault | ExclusionWarning | CatchingUp;
+/** What the indexer's reader of a chain waits for, or a node of which it uses no answer. */
+export type ReadingFault = {
+  readonly part: string;
+  readonly kind: "chain_reading";
+  readonly message: string;
+  /** Hosts of nodes that the message names, for operators. */
+  readonly endpoints: readonly string[];
+};
+
+export type Warning = HeadFault | ExclusionWarning | CatchingUp | ReadingFault;
 
 export type ServiceStatus = {
   readonly ready: boolean;

@@ -18,6 +18,33 @@ const indexer = z
   })
   .meta({ id: "IndexerStatus" });
 
+const history = z
+  .object({
+    firstBlock: z.int().meta({ description: "Where the indexed history begins." }),
+    provedFrom: z.int(),
+    provedTo: z.int(),
+    share: z.number().min(0).max(1).nullable().meta({
+      description:
+        "Part of the history up to `provedTo` that is proved without a gap; null where headers prove nothing.",
+    }),
+    evidence: z.enum(["receipts", "blooms"]).nullable().meta({
+      description:
+        "What each block's logs were held against: the root of its receipts, or the bloom of its logs, in a header whose hash the next block names.",
+    }),
+    sampledBlocks: z
+      .int()
+      .meta({ description: "Blocks below `provedFrom` that were drawn at random and proved." }),
+    repaired: z.int().meta({
+      description: "Blocks in which the log differed from the chain and was mended.",
+    }),
+    unrepaired: z.int(),
+    repairedAt: z.int().nullable().meta({ description: "Unix seconds." }),
+  })
+  .meta({
+    id: "HistoryProof",
+    description: "How far the log is proved to hold what the chain said.",
+  });
+
 const chain = z.object({
   chainId: z.int(),
   head: block.nullable(),
@@ -32,6 +59,7 @@ const chain = z.object({
   lagBlocks: z.int().nullable(),
   lagSeconds: seconds.nullable(),
   indexers: z.array(indexer),
+  history: history.nullable().meta({ description: "null before the first proved block." }),
 });
 
 const projection = z.object({

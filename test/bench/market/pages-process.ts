@@ -217,7 +217,15 @@ const ready: ServiceStatus = {
   ...{ ready: true, failing: [], warnings: [], logPosition: 1, projections: [] },
   chains: [
     {
-      ...{ chainId, head: block, indexed: block, indexers: [], lagBlocks: 0, lagSeconds: 0 },
+      ...{
+        chainId,
+        head: block,
+        indexed: block,
+        history: null,
+        indexers: [],
+        lagBlocks: 0,
+        lagSeconds: 0,
+      },
       recorded: { number: 1_000, hash: block.hash },
       finalized: { number: 900 },
     },

@@ -26,6 +26,7 @@ const current: ServiceStatus = {
       finalized: { number: 900 },
       lagBlocks: 0,
       lagSeconds: 0,
+      history: null,
       indexers: [],
     },
   ],

@@ -93,6 +93,7 @@ describe("figures", () => {
       "finalized",
       "lagBlocks",
       "lagSeconds",
+      "proved",
     ];
     expect(cellsOf(text, "Chains")).toEqual(
       status.chains.map((chain) => columns.map((name) => String(chain[name] ?? "unknown"))),

@@ -11,6 +11,7 @@ const columns = [
   ["finalized", "Final"],
   ["lagBlocks", "Lag, blocks"],
   ["lagSeconds", "Lag, s"],
+  ["proved", "History proved"],
 ] as const satisfies readonly (readonly [keyof Chain, string])[];
 
 /** How far the chains are, as `op status` prints it. */

@@ -36,10 +36,27 @@ export function addStatus(program: Command): void {
 type Chain = ServiceProgress["chains"][number];
 
 function chainLines(chains: readonly Chain[]): string[] {
-  const columns = ["head", "indexed", "recorded", "finalized", "lagBlocks", "lagSeconds"] as const;
+  const columns = [
+    "head",
+    "indexed",
+    "recorded",
+    "finalized",
+    "lagBlocks",
+    "lagSeconds",
+    "proved",
+  ] as const;
   return [
     ...tableLines([
-      ["chain", "head", "indexed", "recorded", "finalized", "lag blocks", "lag s"],
+      [
+        "chain",
+        "head",
+        "indexed",
+        "recorded",
+        "finalized",
+        "lag blocks",
+        "lag s",
+        "history proved",
+      ],
       ...chains.map((chain) => [
         `${chain.chainId}`,
         ...columns.map((column) => `${chain[column] ?? "unknown"}`),

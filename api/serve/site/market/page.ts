@@ -7,7 +7,7 @@ import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { chainNames } from "../parts/chain.ts";
 import { activityLink, pageLink } from "../parts/links.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
-import { progressNote } from "./progress.ts";
+import { progressNote, proofNote } from "./progress.ts";
 import { type CollectionRow, type Line, ranking, sorts, washSwitch, windows } from "./ranking.ts";
 
 const perPage = 20;
@@ -20,7 +20,7 @@ export async function marketPage(visit: Visit): Promise<PageContent> {
   const sort = sorts.find((one) => one === parameter("sort")) ?? "volume";
   const cursor = parameter("cursor");
   const excludesWash = parameter("exclude_wash") === "true";
-  const [{ data: rows, meta }, { data: recent }, progress] = await Promise.all([
+  const [{ data: rows, meta }, { data: recent }, progress, proof] = await Promise.all([
     read(listCollections, {
       query: {
         ...chain,
@@ -33,6 +33,7 @@ export async function marketPage(visit: Visit): Promise<PageContent> {
     }),
     read(listActivity, { query: { ...chain, per_page: "12" } }),
     progressNote(visit),
+    proofNote(visit),
   ]);
   const lines = await floorLinesOf(visit, rows);
   const link = (more: Record<string, string | undefined>) =>
@@ -60,7 +61,8 @@ ${panel({
   title: "Now",
   aside: html`${liveSwitch}<a href="${activityLink(chainId)}">All activity</a>`,
   body: activityTable(recent, { now, caption: "Newest activity", isLive: true }),
-})}`;
+})}
+${proof}`;
   return { title: `NFTs on ${chainNames[chainId]}`, body, live: {} };
 }
 

@@ -38,6 +38,16 @@ export async function progressNote({ chainId, read }: Visit): Promise<Html | fal
   return false;
 }
 
+/** How far down the chain's history is proved, for those who ask why figures can be believed. */
+export async function proofNote({ chainId, read }: Visit): Promise<Html | false> {
+  const { data } = await read(status, {});
+  const history = data.chains.find((one) => one.chainId === chainId)?.history ?? null;
+  if (history === null || history.share === null) return false;
+  const { share, provedFrom, provedTo } = history;
+  const part = share === 1 ? "All" : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+  return html`<p class="note">${part} of the recorded history is proved by the chain's own block headers: blocks ${formatCount(provedFrom)} to ${formatCount(provedTo)}, each one's logs against the root in its header. <a href="/v1/status">Details</a></p>`;
+}
+
 /** Blocks, and events, that are not worth mentioning: they pass within seconds. */
 const maxLagBlocks = 50;
 const maxLagFacts = 5_000;

@@ -1,0 +1,211 @@
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import {
+  type HistoryProof,
+  readHistoryProof,
+  storeHistoryProof,
+} from "../../../projections/log/history-proof.ts";
+import { openChainClient } from "../../background/chain/clients.ts";
+import { RpcFailure } from "../../background/chain/rpc.ts";
+import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { BlockRange } from "../../background/chain-reader/read-range.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
+import type { ChainConfig } from "../config/chain-config.ts";
+import { type AuditedIndexer, readSettled } from "./audit-chain.ts";
+import { openRepeatFilter } from "./ponder-log.ts";
+import {
+  type BlocksWork,
+  mendBlocks,
+  type ProvedBlocks,
+  readChain,
+  readProvedBlocks,
+} from "./prove-blocks.ts";
+import { sourceFilters } from "./source-filters.ts";
+
+export type ProveHistoryOptions = {
+  db: Database;
+  chain: ChainConfig;
+  reader: ChainReader;
+  readIndexers: () => Promise<readonly AuditedIndexer[]>;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/** Blocks of one step. */
+const stepBlocks = 64;
+/** The part of the time that it works: nodes and processor are there for what happens now. */
+const workingShare = 1 / 10;
+const pauseMs = { least: 50, most: 60_000, idle: 2_000, failed: 5_000 };
+/** Times in a row that blocks do not join those that are proved, before the proof begins anew. */
+const mostBreaks = 5;
+
+/**
+ * Proves the recorded history for as long as the service runs: from the newest final block down, each block by its header,
+ * which its child names, and its logs by what the header commits to. Beside it blocks further below are drawn at random;
+ * what is around one that differs is read at once. What the log lacks is appended, with a fact that says so.
+ */
+export async function proveHistory(options: ProveHistoryOptions): Promise<void> {
+  const { chain, logger, signal } = options;
+  const isRepeated = openRepeatFilter();
+  const onFailure = (error: unknown) => {
+    const reason = error instanceof Error ? error.message : `${error}`;
+    if (signal.aborted || isRepeated(reason)) return;
+    logger.warn({ chainId: chain.chainId, reason }, "history is not proved, retrying");
+  };
+  let breaks = 0;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const step = await proveNext(options, breaks >= mostBreaks).catch((error: unknown) => {
+      onFailure(error);
+      breaks = error instanceof NotJoined ? breaks + 1 : 0;
+      return undefined;
+    });
+    if (step !== undefined) breaks = 0;
+    await sleep(pauseAfter(step, performance.now() - startedAt), signal);
+  }
+}
+
+type Step = { isIdle: boolean; mended: number };
+
+/** A history that lacks something is mended without a pause. */
+function pauseAfter(step: Step | undefined, workedMs: number): number {
+  if (step === undefined) return pauseMs.failed;
+  if (step.isIdle) return pauseMs.idle;
+  if (step.mended > 0) return pauseMs.least;
+  return Math.min(Math.max(workedMs * (1 / workingShare - 1), pauseMs.least), pauseMs.most);
+}
+
+/** Blocks that are not those which what is proved leads to. */
+class NotJoined extends RpcFailure {}
+
+const nothing: Step = { isIdle: true, mended: 0 };
+
+async function proveNext(options: ProveHistoryOptions, isAnew: boolean): Promise<Step> {
+  const { db, chain, reader } = options;
+  const { chainId } = chain;
+  const bounds = await readBounds(options);
+  if (bounds === null || bounds.last < bounds.first) return nothing;
+  const { work, first, last, sources } = bounds;
+  const stored = isAnew ? null : await readHistoryProof(db, chainId);
+  const proof = stored?.sources === sources ? stored : null;
+  const range = nextRange(proof, { first, last });
+  if (range === null) return nothing;
+  const proved = await readProvedBlocks(work, range);
+  await expectJoined(reader, proof, proved);
+  const { found, left } = await mendBlocks(work, proved, { mayRetract: true });
+  const below = { from: first, to: (proof?.provedFrom ?? first) - stepBlocks };
+  const sample = await proveSample(work, below);
+  const mended = found - left + sample.mended;
+  const evidence = reader.blocks.evidence();
+  const next = { ...extend(proof, proved), chainId, sources, evidence, firstNumber: first };
+  await storeHistoryProof(db, {
+    ...next,
+    sampled: next.sampled + sample.blocks,
+    repaired: next.repaired + mended,
+    differing: next.differing + left,
+    repairedAt: mended > 0 ? new Date() : next.repairedAt,
+  });
+  if (mended + left > 0)
+    options.logger.warn({ chainId, mended, left }, "log differed from the chain");
+  return { isIdle: false, mended };
+}
+
+/** What can be proved now: what is final on the chain, and recorded from all indexers that follow it. */
+async function readBounds({ db, chain, reader, readIndexers }: ProveHistoryOptions) {
+  const head = Number(reader.heads.head()?.number ?? -1);
+  const indexers = await readIndexers();
+  const settled = await Promise.all(indexers.map((one) => readSettled(db, chain.chainId, one)));
+  const compared = settled.filter(({ follows }) => follows);
+  const recorded = compared.flatMap(({ indexer }) => indexer.recorded.sources);
+  if (recorded.length === 0) return null;
+  const filters = sourceFilters(recorded);
+  const work: BlocksWork = { db, reader, client: openChainClient(chain), filters };
+  return {
+    work,
+    sources: namesOf(compared.map(({ indexer }) => indexer)),
+    first: Math.min(...recorded.map(({ firstBlock }) => firstBlock)),
+    last: Math.min(head - chain.finalityBlocks, ...compared.map(({ number }) => number)),
+  };
+}
+
+const namesOf = (indexers: readonly AuditedIndexer[]): string =>
+  indexers
+    .map(({ name }) => name)
+    .toSorted()
+    .join(" ");
+
+/** New final blocks once there are enough of them, else the next ones below. */
+function nextRange(
+  proof: HistoryProof | null,
+  { first, last }: { first: number; last: number },
+): BlockRange | null {
+  if (proof === null) return { from: Math.max(first, last - stepBlocks + 1), to: last };
+  const { provedFrom, provedTo } = proof;
+  const isWhole = provedFrom <= first;
+  if (last - provedTo >= stepBlocks || (isWhole && last > provedTo)) {
+    return { from: provedTo + 1, to: Math.min(last, provedTo + stepBlocks) };
+  }
+  return isWhole ? null : { from: Math.max(first, provedFrom - stepBlocks), to: provedFrom - 1 };
+}
+
+/** The most blocks up to the head that are read, to see that the head comes of what is proved. */
+const mostToHead = 1_024;
+
+/** Throws `NotJoined` unless the blocks lead to what is proved, and new ones to the head. */
+async function expectJoined(
+  reader: ChainReader,
+  proof: HistoryProof | null,
+  { range, parentHash, headHash }: ProvedBlocks,
+): Promise<void> {
+  const isAbove = proof === null || range.from > proof.provedTo;
+  const isJoined =
+    proof === null || (isAbove ? parentHash === proof.headHash : headHash === proof.parentHash);
+  const head = reader.heads.head();
+  let leadsOn = true;
+  if (isJoined && isAbove && head !== null && Number(head.number) - range.to <= mostToHead) {
+    const chain = await readChain(reader, { from: range.to, to: Number(head.number) });
+    leadsOn =
+      chain[0]?.hash.toLowerCase() === headHash &&
+      chain.at(-1)?.hash.toLowerCase() === head.hash.toLowerCase();
+  }
+  if (isJoined && leadsOn) return;
+  throw new NotJoined(`blocks ${range.from} to ${range.to} do not join those that are proved`);
+}
+
+type Reached = Omit<HistoryProof, "chainId" | "sources" | "firstNumber" | "evidence">;
+
+function extend(proof: HistoryProof | null, proved: ProvedBlocks): Reached {
+  const { range, parentHash, headHash } = proved;
+  if (proof === null) {
+    const counted = { sampled: 0, repaired: 0, differing: 0, repairedAt: null };
+    return { ...counted, provedFrom: range.from, provedTo: range.to, parentHash, headHash };
+  }
+  return range.from > proof.provedTo
+    ? { ...proof, provedTo: range.to, headHash }
+    : { ...proof, provedFrom: range.from, parentHash };
+}
+
+/**
+ * One block of a range, and where it lacks events what is around it, as far as that does too. No child that is proved
+ * names these blocks: what the log has of others at their heights is left.
+ */
+async function proveSample(work: BlocksWork, { from, to }: BlockRange) {
+  if (to < from) return { blocks: 0, mended: 0 };
+  const mend = async (range: BlockRange) => {
+    const proved = await readProvedBlocks(work, range);
+    const { found, left } = await mendBlocks(work, proved, { mayRetract: false });
+    return found - left;
+  };
+  const number = from + Math.floor(Math.random() * (to - from + 1));
+  let mended = await mend({ from: number, to: number });
+  if (mended === 0) return { blocks: 1, mended };
+  for (let last = number - 1, part = 1; part > 0 && last >= from; last -= stepBlocks) {
+    part = await mend({ from: Math.max(from, last - stepBlocks + 1), to: last });
+    mended += part;
+  }
+  for (let first = number + 1, part = 1; part > 0 && first <= to; first += stepBlocks) {
+    part = await mend({ from: first, to: Math.min(to, first + stepBlocks - 1) });
+    mended += part;
+  }
+  return { blocks: 1, mended };
+}

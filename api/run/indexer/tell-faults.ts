@@ -1,0 +1,64 @@
+import type { Logger } from "pino";
+import type { Database } from "../../../projections/database.ts";
+import { storeNodeFaults } from "../../../projections/log/node-faults.ts";
+import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { sleep } from "../../background/log-signal/back-off.ts";
+import { openRepeatFilter } from "./ponder-log.ts";
+
+/** Why parts that read a chain stand still, by their names; those that work are not in it. */
+export type ChainFaults = Map<string, string>;
+
+type TellFaultsOptions = {
+  db: Database;
+  reader: Pick<ChainReader, "chainId" | "pool" | "waiting">;
+  /** Of what reads through the reader. */
+  faults: ChainFaults;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+const everyMs = 2_000;
+/** One failure in between is nothing to tell of. */
+const toldFailures = 2;
+/** What the newest block waits for is worth a word when it lasts. */
+const waitingMs = 4_000;
+
+/** Says which of a chain's nodes cannot be used, what its newest block waits for, and why: in the log, and for `/readyz`. */
+export async function tellFaults(options: TellFaultsOptions): Promise<void> {
+  const { db, reader, logger, signal } = options;
+  const { chainId } = reader;
+  const isRepeated = openRepeatFilter();
+  let stored = true;
+  while (!signal.aborted) {
+    await sleep(everyMs, signal);
+    const nodes = faultsOfNodes(reader);
+    for (const { part, reason } of nodes) {
+      const text = `RPC ${part} ${reason}`;
+      if (!isRepeated(text)) logger.error({ chainId, reason: text }, "RPC check failed");
+    }
+    const all = [...nodes, ...faultsOfReading(options)];
+    if (all.length === 0 && !stored) continue;
+    // A database that is away takes nothing, and all else tells of its absence.
+    const isDone = await storeNodeFaults(db, chainId, all).then(
+      () => true,
+      () => false,
+    );
+    stored = all.length > 0 || !isDone;
+  }
+}
+
+type Fault = { part: string; reason: string };
+
+const faultsOfNodes = ({ pool }: Pick<ChainReader, "pool">): Fault[] =>
+  pool.nodes.flatMap(({ host, fault, failures }) =>
+    fault === null || failures < toldFailures ? [] : [{ part: host, reason: fault }],
+  );
+
+function faultsOfReading({ reader, faults }: TellFaultsOptions): Fault[] {
+  const waiting = reader.waiting();
+  const lasts = waiting !== null && Date.now() - waiting.since.getTime() > waitingMs;
+  return [
+    ...(lasts ? [{ part: "newest block", reason: waiting.reason }] : []),
+    ...[...faults].map(([part, reason]) => ({ part, reason })),
+  ];
+}

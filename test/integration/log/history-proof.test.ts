@@ -1,0 +1,201 @@
+import { sql } from "kysely";
+import pino from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type ChainReader,
+  openChainReader,
+} from "../../../api/background/chain-reader/chain-reader.ts";
+import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
+import { proveHistory } from "../../../api/run/indexer/prove-history.ts";
+import { seededRandom } from "../../../devnet/market/random.ts";
+import type { Database } from "../../../projections/database.ts";
+import { appendBlockStates } from "../../../projections/log/block-states.ts";
+import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { type HistoryState, readHistoryState } from "../../../projections/log/history-proof.ts";
+import { coreIndexer } from "../../../projections/log/indexer-id.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "../../reliability/chain/provable-chain.ts";
+import { type Faults, noFaults } from "../../reliability/node/faults.ts";
+import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
+import type { FaultyNode } from "../../reliability/node/node-state.ts";
+import { recordChain } from "../../support/chain/chain-facts.ts";
+import { dumpFacts } from "../../support/chain/chain-replay.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+
+const chainId = 1 as const;
+const finalityBlocks = 10;
+/** Not a multiple of a step's, and several. */
+const blocks = 310;
+const settings = {
+  ...{ chainId, wsUrl: null, startBlock: 1_000_000, logsBlockRange: null, finalityBlocks },
+  ...({ collections: "all", wrappedNativeEvents: "none" } as const),
+};
+
+let chain: ProvableChain;
+let node: FaultyNode;
+/** The chain's facts, up to the last final block. */
+let facts: string[];
+let ending = new AbortController();
+let proving: Promise<void> = Promise.resolve();
+let database: TestDatabase;
+
+beforeAll(async () => {
+  chain = growChain(usualBlocks(blocks));
+  node = await startFaultyNode(chain, 1);
+  const whole = await createRecorded();
+  facts = await dumpFacts(whole.db);
+  await whole.drop();
+});
+
+afterEach(async () => {
+  ending.abort();
+  await proving;
+  ending = new AbortController();
+  node.faults = noFaults();
+  await database?.drop();
+});
+
+afterAll(() => node?.close());
+
+const firstBlock = 1_000_000;
+const lastFinal = () => chain.head().number - finalityBlocks;
+
+/** A log that holds the chain up to its last final block, as a recorder settles it. */
+async function createRecorded(): Promise<TestDatabase> {
+  const created = await createDatabase();
+  await recordChain(created.db, { chainId, rpcUrl: node.url }, settings);
+  await removeFacts(created.db, sql`b.number > ${lastFinal()}`);
+  const settled = `${"0".repeat(26)}${String(lastFinal()).padStart(16, "0")}${"0".repeat(33)}`;
+  await sql`insert into ops.indexer values (${chainId}, 'ponder_1', now())`.execute(created.db);
+  await sql`insert into ops.recorder values (${chainId}, 'ponder_1', ${settled})`.execute(
+    created.db,
+  );
+  return created;
+}
+
+const removeFacts = (db: Database, where: ReturnType<typeof sql>) =>
+  sql`delete from log.fact f using log.block b where b.block_id = f.block_id and ${where}`.execute(
+    db,
+  );
+
+const openReader = (): ChainReader =>
+  openChainReader({ ...settings, rpcUrls: [node.url], signal: ending.signal });
+
+function prove(reader = openReader()): void {
+  const recorded = indexedSources(settings, { collections: [] });
+  proving = proveHistory({
+    db: database.db,
+    chain: { ...settings, rpcUrls: [node.url] },
+    reader,
+    readIndexers: async () => [{ name: coreIndexer, recorded }],
+    logger: pino({ level: "silent" }),
+    signal: ending.signal,
+  });
+}
+
+const proof = (): Promise<HistoryState | null> => readHistoryState(database.db, chainId);
+
+const wholeProof = () =>
+  expect
+    .poll(async () => {
+      const one = await proof();
+      return one && [one.share, one.provedTo];
+    })
+    .toEqual([1, lastFinal()]);
+
+async function readRepairs(): Promise<{ appended: number; retracted: number; readopted: number }> {
+  const { rows } = await sql<{ appended: number; retracted: number; readopted: number }>`
+    select coalesce(sum((payload ->> 'appended')::int), 0)::int as appended,
+           coalesce(sum((payload ->> 'retracted')::int), 0)::int as retracted,
+           coalesce(sum((payload ->> 'readopted')::int), 0)::int as readopted
+    from log.fact where kind = ${kindLiteral("history_repaired")}`.execute(database.db);
+  return rows[0] ?? { appended: 0, retracted: 0, readopted: 0 };
+}
+
+const nothing = { appended: 0, retracted: 0, readopted: 0 };
+
+describe("the proof of a chain's history", () => {
+  it("reaches the first block, by the receipts of each, and changes nothing that is right", async () => {
+    database = await createRecorded();
+    prove();
+    await wholeProof();
+    expect(await proof()).toMatchObject({
+      ...{ firstBlock, provedFrom: firstBlock, evidence: "receipts" },
+      ...{ repaired: 0, unrepaired: 0, repairedAt: null },
+    });
+    expect(await readRepairs()).toEqual(nothing);
+    expect(await dumpFacts(database.db)).toEqual(facts);
+  });
+
+  it("follows new final blocks", async () => {
+    database = await createRecorded();
+    prove();
+    await wholeProof();
+    chain.add(usualBlocks(3));
+    const settled = `${"0".repeat(26)}${String(lastFinal()).padStart(16, "0")}${"0".repeat(33)}`;
+    await recordChain(database.db, { chainId, rpcUrl: node.url }, settings);
+    await removeFacts(database.db, sql`b.number > ${lastFinal()}`);
+    facts = await dumpFacts(database.db);
+    await sql`update ops.recorder set settled_id = ${settled}`.execute(database.db);
+    await wholeProof();
+    expect(await readRepairs()).toEqual(nothing);
+  });
+
+  /** Draws what a log lacks: whole ranges, single events, blocks that were called reorged. */
+  it.each([1, 2, 3, 4, 5, 6])(
+    "mends what the log lacks, with a fact that says so, seed %i",
+    async (seed) => {
+      database = await createRecorded();
+      const random = seededRandom(seed);
+      const from = firstBlock + random.below(Math.floor(blocks * 0.7));
+      const to = from + random.below(120);
+      const share = random.below(100) / 100;
+      await sql`select setseed(${share})`.execute(database.db);
+      await removeFacts(
+        database.db,
+        sql`b.number between ${from} and ${to} or (f.log_index is not null and random() < ${share * 0.05})`,
+      );
+      const { rows } = await sql<{ blockId: bigint }>`
+      select distinct block_id as "blockId" from log.fact where log_index is not null
+      order by 1 limit 3`.execute(database.db);
+      const readopted = rows.slice(0, seed % 3).map(({ blockId }) => blockId);
+      await database.db
+        .transaction()
+        .execute((session) => appendBlockStates(session, "block_retracted", readopted, new Date()));
+      const left = (await dumpFacts(database.db)).length;
+      prove();
+      await wholeProof();
+      expect(await dumpFacts(database.db)).toEqual(facts);
+      const repairs = await readRepairs();
+      expect(repairs.appended > 0 || repairs.readopted > 0).toBe(left < facts.length);
+      expect(repairs.retracted).toBe(0);
+      expect((await proof())?.unrepaired).toBe(0);
+    },
+  );
+
+  const lies: [string, Partial<Faults>][] = [
+    ["logs are altered", { altered: 1, receipts: "unknown" }],
+    ["blocks are null", { nullBlocks: 1 }],
+    [
+      "old logs are left out",
+      { pruned: { below: 1_000_400, answer: "empty" }, receipts: "unknown" },
+    ],
+  ];
+
+  it.each(lies)("claims nothing while %s, and all once the node is well", async (_, faults) => {
+    database = await createRecorded();
+    await removeFacts(database.db, sql`b.number between 1000050 and 1000090`);
+    const reader = openReader();
+    await reader.heads.first;
+    node.faults = { ...noFaults(), ...faults };
+    prove(reader);
+    await expect.poll(() => reader.pool.nodes[0]?.failures).toBeGreaterThan(5);
+    expect(await proof()).toBe(null);
+    node.faults = noFaults();
+    await wholeProof();
+    expect(await dumpFacts(database.db)).toEqual(facts);
+  });
+});
