@@ -1755,6 +1755,8 @@ export interface components {
                 chainId: number;
                 finalized: {
                     number: number;
+                    /** @description `tag`: the `finalized` block of the chain's nodes. `depth`: no node serves it; a number of blocks below the head that is never smaller than the tag was seen to be. null: not asked yet. */
+                    saidBy: ("tag" | "depth") | null;
                 } | null;
                 head: {
                     hash: string;

@@ -53,6 +53,7 @@ export const rightsOf: Record<ProcessName, Rights> = {
       ...outgoing,
       "ops.indexer": put,
       "ops.source": edit,
+      "ops.chain_finality": put,
       "ops.history_proof": put,
       "ops.node_fault": edit,
     },

@@ -4,6 +4,7 @@ import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
 import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
+import { followFinality } from "../indexer/follow-finality.ts";
 import { readIndexers } from "../indexer/indexers.ts";
 import { proveHistory } from "../indexer/prove-history.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
@@ -64,6 +65,7 @@ async function runChain(
   const faults: ChainFaults = new Map();
   const telling = tellFaults({ db, reader, faults, logger, signal });
   const read = () => readIndexers(db, chain, config.curated);
+  const following = followFinality({ db, chain, reader, faults, signal });
   const proving = proveHistory({ db, chain, reader, readIndexers: read, logger, signal });
   await runEach({
     readNames: async () => (await read()).map(({ name }) => name),
@@ -90,5 +92,5 @@ async function runChain(
     onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
     signal,
   });
-  await Promise.all([proving, telling]);
+  await Promise.all([proving, telling, following]);
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../../../projections/database.ts";
+import { type ChainFinality, readChainFinality } from "../../../projections/log/chain-finality.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
 import { type NodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
 import {
@@ -43,7 +44,7 @@ export function openChainStatus(
       blocks && (recorded?.hash ?? (await hashOf(blocks.indexed.number, head, readHash)));
     const indexers = await checkIndexers(db, head?.number ?? null, now);
     const newest = db && blocks && (await readNewestEvent(db, chainId));
-    const { history, nodeFaults } = await readReader(db, chainId);
+    const { finality, history, nodeFaults } = await readReader(db, chainId);
     const failing = [
       ...explained(check({ head, faults }, blocks, now), nodeFaults),
       ...(await checkLog({ head, newest, recorded: recorded?.recorded ?? null }, now)),
@@ -56,7 +57,7 @@ export function openChainStatus(
       ...nodeFaults.map((fault) => warningOf(chainId, fault)),
     ];
     const { status: states } = indexers;
-    const found = { recorded, states, history };
+    const found = { recorded, states, history, finality };
     const status = present(chainId, head, blocks && { ...blocks, hash }, found);
     return { status, failing, warnings };
   };
@@ -65,8 +66,9 @@ export function openChainStatus(
 /** What the indexer's reader of the chain says of itself. */
 const readReader = async (db: Database | null, chainId: number) =>
   db === null
-    ? { history: null, nodeFaults: [] }
+    ? { finality: null, history: null, nodeFaults: [] }
     : {
+        finality: await readChainFinality(db, chainId),
         history: await readHistoryState(db, chainId),
         nodeFaults: await readNodeFaults(db, chainId),
       };
@@ -155,6 +157,12 @@ function headBehindIndexer(chainId: number, head: Head, reached: number, back: L
   return { part: `chain ${chainId} RPC`, message, behind };
 }
 
+/** What the indexer holds for final, as far as the chain says so too. */
+const presentFinal = ({ finalized }: IndexedBlocks, finality: ChainFinality | null) => ({
+  number: Math.min(finalized.number, finality?.number ?? finalized.number),
+  saidBy: finality?.saidBy ?? null,
+});
+
 function present(
   chainId: number,
   head: Head | null,
@@ -163,7 +171,9 @@ function present(
     recorded,
     states,
     history,
+    finality,
   }: Pick<ChainStatus, "history"> & {
+    finality: ChainFinality | null;
     recorded: RecordedHead | null;
     states: ChainStatus["indexers"];
   },
@@ -177,7 +187,7 @@ function present(
     head,
     indexed,
     recorded: recorded?.recorded ?? null,
-    finalized: blocks?.finalized ? { number: blocks.finalized.number } : null,
+    finalized: blocks && presentFinal(blocks, finality),
     lagBlocks,
     lagSeconds: lagBlocks === 0 ? 0 : lagSeconds,
     indexers: states,

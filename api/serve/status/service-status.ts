@@ -19,7 +19,7 @@ export type ChainStatus = {
   readonly indexed: { number: number; hash: string | null; timestamp: number } | null;
   /** The highest block with facts in the log. */
   readonly recorded: { number: number; hash: string } | null;
-  readonly finalized: { number: number } | null;
+  readonly finalized: { number: number; saidBy: "tag" | "depth" | null } | null;
   readonly lagBlocks: number | null;
   readonly lagSeconds: number | null;
   readonly indexers: IndexerState[];

@@ -55,7 +55,15 @@ const chain = z.object({
     .omit({ timestamp: true })
     .nullable()
     .meta({ description: "The highest block with events in the log." }),
-  finalized: z.object({ number: z.int() }).nullable(),
+  finalized: z
+    .object({
+      number: z.int(),
+      saidBy: z.enum(["tag", "depth"]).nullable().meta({
+        description:
+          "`tag`: the `finalized` block of the chain's nodes. `depth`: no node serves it; a number of blocks below the head that is never smaller than the tag was seen to be. null: not asked yet.",
+      }),
+    })
+    .nullable(),
   lagBlocks: z.int().nullable(),
   lagSeconds: seconds.nullable(),
   indexers: z.array(indexer),

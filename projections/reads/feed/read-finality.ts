@@ -7,16 +7,18 @@ import { blockNumberIn } from "../../log/recording/ponder-id.ts";
 const stateKinds = kindList("block_retracted", "block_readopted");
 const fetches = kindList("token_metadata_fetched", "contract_metadata_fetched");
 
-/** The highest block of each chain that is final and recorded to its end. Chains without one are left out. */
+/**
+ * The highest block of each chain that is final, by the chain's own word where an indexer asked for it, and recorded to its
+ * end. Chains without one are left out.
+ */
 export async function readFinalBlocks(
   db: Database,
   chainIds: readonly number[],
 ): Promise<ReadonlyMap<number, bigint>> {
   const { rows } = await sql<{ chainId: number; number: bigint | null }>`
-    select r.chain_id as "chainId", max(${blockNumberIn("r.settled_id")}) as number
-    from ops.recorder r where r.chain_id = any (${chainIds}::int[]) group by r.chain_id`.execute(
-    db,
-  );
+    select r.chain_id as "chainId", least(max(${blockNumberIn("r.settled_id")}), max(f.number)) as number
+    from ops.recorder r left join ops.chain_finality f using (chain_id)
+    where r.chain_id = any (${chainIds}::int[]) group by r.chain_id`.execute(db);
   return new Map(
     rows.flatMap(({ chainId, number }) => (number === null ? [] : [[chainId, number]])),
   );

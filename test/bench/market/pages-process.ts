@@ -227,7 +227,7 @@ const ready: ServiceStatus = {
         lagSeconds: 0,
       },
       recorded: { number: 1_000, hash: block.hash },
-      finalized: { number: 900 },
+      finalized: { number: 900, saidBy: "tag" },
     },
   ],
 };

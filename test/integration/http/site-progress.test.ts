@@ -23,7 +23,7 @@ const current: ServiceStatus = {
       head: block,
       indexed: block,
       recorded: { number: 990, hash: block.hash },
-      finalized: { number: 900 },
+      finalized: { number: 900, saidBy: "tag" },
       lagBlocks: 0,
       lagSeconds: 0,
       history: null,

@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openChainReader } from "../../../api/background/chain-reader/chain-reader.ts";
+import { followFinality } from "../../../api/run/indexer/follow-finality.ts";
+import { readChainFinality } from "../../../projections/log/chain-finality.ts";
+import { readFinalBlocks } from "../../../projections/reads/feed/read-finality.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "../../reliability/chain/provable-chain.ts";
+import { noFaults } from "../../reliability/node/faults.ts";
+import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
+import type { FaultyNode } from "../../reliability/node/node-state.ts";
+import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+
+const chainId = 1;
+const finalityBlocks = 64;
+
+let chain: ProvableChain;
+let node: FaultyNode;
+let database: TestDatabase;
+let ending: AbortController;
+let following: Promise<void>;
+const faults = new Map<string, string>();
+
+beforeAll(async () => {
+  chain = growChain(usualBlocks(300));
+  node = await startFaultyNode(chain, 1);
+});
+
+beforeEach(async () => {
+  database = await createDatabase();
+  ending = new AbortController();
+  faults.clear();
+});
+
+afterEach(async () => {
+  ending.abort();
+  await following;
+  node.faults = noFaults();
+  await database.drop();
+});
+
+afterAll(() => node?.close());
+
+function follow(): void {
+  const { signal } = ending;
+  const settings = { chainId, rpcUrls: [node.url], wsUrl: null, logsBlockRange: null, signal };
+  following = followFinality({
+    db: database.db,
+    chain: { chainId, finalityBlocks },
+    reader: openChainReader(settings),
+    faults,
+    signal,
+  });
+}
+
+const finality = () => readChainFinality(database.db, chainId);
+const settle = (number: number) => {
+  const id = `${"0".repeat(26)}${String(number).padStart(16, "0")}${"0".repeat(33)}`;
+  return sql`
+    insert into ops.recorder (chain_id, ponder_schema, settled_id) values (${chainId}, 'ponder_1', ${id})
+    on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id`.execute(
+    database.db,
+  );
+};
+
+describe("events are final", () => {
+  it("as far as the chain says, whatever the indexer holds for final", async () => {
+    node.faults = { ...noFaults(), finalizedDepth: 100 };
+    const head = chain.head().number;
+    await settle(head - 65);
+    expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 65));
+    follow();
+    await expect.poll(finality).toMatchObject({ number: head - 100, saidBy: "tag" });
+    expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 100));
+    await settle(head - 200);
+    expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 200));
+  });
+
+  it("no sooner after the nodes serve the tag no more, which is said", async () => {
+    node.faults = { ...noFaults(), finalizedDepth: 150 };
+    follow();
+    await expect.poll(finality).toMatchObject({ saidBy: "tag", deepest: 150 });
+    node.faults = { ...noFaults(), finalizedDepth: null };
+    chain.add(usualBlocks(20));
+    await expect
+      .poll(finality)
+      .toMatchObject({ number: chain.head().number - 150, saidBy: "depth", deepest: 150 });
+    expect(faults.get("finalized block")).toContain("no node");
+  });
+});
