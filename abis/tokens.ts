@@ -18,6 +18,14 @@ export const erc721Abi = parseAbi([
   "function transferFrom(address from, address to, uint256 tokenId)",
 ]);
 
+/** Transfers of tokens older than ERC-721, with its topic: the id is not indexed, as an ERC-20's amount; or nothing is. */
+export const plainTransferAbi = parseAbi([
+  "event Transfer(address indexed from, address indexed to, uint256 tokenId)",
+]);
+export const unindexedTransferAbi = parseAbi([
+  "event Transfer(address from, address to, uint256 tokenId)",
+]);
+
 export const erc1155Abi = parseAbi([
   "event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)",
   "event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)",

@@ -1,6 +1,6 @@
 import { ponder } from "ponder:registry";
 import { event as events } from "ponder:schema";
-import { type EmittedEvent, emittedRow } from "./emitted-row.ts";
+import { type EmittedEvent, emittedRow, hasTopicsOf } from "./emitted-row.ts";
 import { settings } from "./settings.ts";
 
 type Insert = (table: typeof events) => {
@@ -15,8 +15,10 @@ type Handler = (input: {
 const registry = ponder as unknown as { on: (name: string, handler: Handler) => void };
 
 for (const source of settings.sources) {
-  for (const { name } of source.events) {
+  for (const shape of source.events) {
+    const { name } = shape;
     registry.on(`${source.name}:${name}`, async ({ event, context }) => {
+      if (!hasTopicsOf(shape, event.log)) return;
       await context.db.insert(events).values(emittedRow(event, context.chain.id, source, name));
     });
   }

@@ -16,6 +16,7 @@ export const ownSources = {
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
   Exchanges: ["BlurExchange", "SudoswapFactory", "SudoswapPool"],
+  OlderTokens: ["UnindexedCollection", "PlainCollection"],
   Hostile: [
     "RangeFlood",
     "LargeUri",

@@ -123,6 +123,8 @@ export async function repairBlocks(
   fact?: Observation,
 ): Promise<number> {
   return await db.transaction().execute(async (session) => {
+    // First: which facts a role may append by themselves is looked up for all that is staged.
+    if (fact !== undefined) await appendObservationsIn(session, [fact]);
     let appended = await appendBlockStates(session, "block_retracted", wrong, at);
     appended += await appendBlockStates(session, "block_readopted", dropped, at);
     if (missing.length > 0) {
@@ -130,7 +132,6 @@ export async function repairBlocks(
       await stageDecoded(session, missing, coins);
       appended += (await appendStaged(session)).appended;
     }
-    if (fact !== undefined) await appendObservationsIn(session, [fact]);
     return appended;
   });
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database, Session } from "../database.ts";
+import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 
 export type ChainContract = { readonly chainId: number; readonly address: Address };
 
@@ -40,6 +41,27 @@ export async function contractsWithoutIds(
   return rows;
 }
 
+/** Those of some contracts of which the log holds no transfer of a token. */
+export async function readContractsWithoutTransfers(
+  db: Database,
+  chainId: number,
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  const kinds = kindList("erc721_transfer", "erc1155_transfer");
+  const { rows } = await sql<{ address: Address }>`
+    select named.address from unnest(${hexOf(addresses)}::bytea[]) named (address)
+    where not exists (
+      select from log.contract c
+      where c.chain_id = ${chainId} and c.address = named.address and (
+        exists (select from log.fact f where f.contract_id = c.contract_id and f.kind in ${kinds})
+        or exists (
+          select from log.fact f
+          where f.contract_id = c.contract_id and f.kind = ${kindLiteral("erc721_consecutive_transfer")})
+      )
+    )`.execute(db);
+  return rows.map(({ address }) => address);
+}
+
 /**
  * Does the work of a transaction, again where it names contracts without ids. They get theirs in a transaction of their
  * own: it locks the log's head, which appenders would wait for, and the work's snapshot may be older than the head.
@@ -68,4 +90,6 @@ async function registerContracts(db: Database, contracts: readonly ChainContract
 const chainIds = (contracts: readonly ChainContract[]) => contracts.map(({ chainId }) => chainId);
 
 const addresses = (contracts: readonly ChainContract[]) =>
-  contracts.map(({ address }) => `\\${address.slice(1)}`);
+  hexOf(contracts.map(({ address }) => address));
+
+const hexOf = (some: readonly Address[]) => some.map((address) => `\\${address.slice(1)}`);

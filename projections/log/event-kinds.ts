@@ -26,6 +26,8 @@ const metadataChanges = {
 /** Kinds of the events whose arguments have columns of their own, by source and name. Others are `exchange_event`. */
 export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKind>>>> = {
   Erc721: { Transfer: "erc721_transfer", ConsecutiveTransfer: "erc721_consecutive_transfer" },
+  Erc721Plain: { Transfer: "erc721_transfer" },
+  Erc721Unindexed: { Transfer: "erc721_transfer" },
   Erc1155: { TransferSingle: "erc1155_transfer", TransferBatch: "erc1155_transfer" },
   ConduitApproval: { ApprovalForAll: "approval_for_all" },
   ExchangeApproval: { Approval: "erc20_approval" },

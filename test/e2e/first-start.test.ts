@@ -172,7 +172,26 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
   });
 });
 
+const Chains = z.looseObject({
+  chains: z.array(
+    z.looseObject({
+      history: z
+        .looseObject({ share: z.number().nullable(), repaired: z.int(), unrepaired: z.int() })
+        .nullable(),
+    }),
+  ),
+});
+
 describe.each(chainIds)("after that, chain %i shows", (chainId) => {
+  it("a history that is proved, with nothing that the log lacked", async () => {
+    const history = await until("a proved history", async () => {
+      const { chains } = await read(`/v1/status?chainId=${chainId}`, Chains);
+      const [chain] = chains;
+      return chain?.history?.share === 1 && chain.history;
+    });
+    expect(history).toMatchObject({ evidence: "receipts", repaired: 0, unrepaired: 0 });
+  });
+
   it("an order book that goes on changing", { timeout: 2 * changeWithinMs }, async () => {
     const before = await readListings(chainId, "&marketplace=native");
     const known = new Set(before.map(({ askId }) => askId));

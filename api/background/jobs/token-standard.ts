@@ -53,4 +53,10 @@ export function standardOf(
   return tokens.length > 0 && isSilent ? "erc20" : null;
 }
 
+/** Whether a contract that answers `standardCalls` so claims no standard, and is no coin: it may be older than ERC-721. */
+export function hasOtherTransfers([is721, is1155, ...coin]: readonly ContractResult[]): boolean {
+  const claims = [is721, is1155].some((one) => parseContractFlag(one ?? "0x"));
+  return !claims && !looksLikeCoin(coin);
+}
+
 const wordOf = (address: Address) => `0x${"0".repeat(24)}${address.slice(2).toLowerCase()}`;

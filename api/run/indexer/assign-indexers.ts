@@ -20,6 +20,7 @@ import {
   metadataEvents,
   metadataSourceName,
 } from "./indexed-sources.ts";
+import { namedCollections, plainContract } from "./plain-transfers.ts";
 
 export type Assignment = {
   chain: ChainConfig;
@@ -60,7 +61,10 @@ export async function assignIndexers(db: Database, assignment: Assignment): Prom
       ...(declaredCollections(chain, curated) ?? []).map(collectionSource),
       ...metadataSources(chain, known),
     ];
-    await updateKnown(session, chainId, known, new Set(declared.map(({ source }) => source)));
+    const named = new Set(namedCollections(chain, curated).map(({ address }) => address));
+    const plain = known.filter((one) => named.has(plainContract(one) ?? "0x"));
+    const kept = [...declared, ...plain].map(({ source }) => source);
+    await updateKnown(session, chainId, known, new Set(kept));
     const knownNames = new Set(known.map(({ source }) => source));
     const added = declared.filter(({ source }) => !knownNames.has(source));
     const isFirst = !knownNames.has(coreProtocol);

@@ -5,7 +5,7 @@ import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { eventKinds } from "../../../projections/log/event-kinds.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
-import { indexedSources } from "./indexed-sources.ts";
+import { indexedSources, plainSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";
 import { sourceFilters } from "./source-filters.ts";
 
@@ -87,7 +87,8 @@ describe("indexedSources", () => {
   });
 
   it("maps every event that is no other exchange's to a kind with typed columns", () => {
-    const { sources } = indexedSources(chain({ wrappedNativeEvents: "all" }), curated(old));
+    const { sources: all } = indexedSources(chain({ wrappedNativeEvents: "all" }), curated(old));
+    const sources = [...all, ...plainSources([a], 0)];
     const mapped = Object.entries(eventKinds).flatMap(([source, kinds]) =>
       Object.keys(kinds).map((name) => `${source}:${name}`),
     );

@@ -8,7 +8,14 @@ import {
 } from "../../../abis/deployments.ts";
 import { conduitAbi } from "../../../abis/seaport.ts";
 import { metadataAbi } from "../../../abis/token-metadata.ts";
-import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
+import {
+  erc20Abi,
+  erc721Abi,
+  erc1155Abi,
+  plainTransferAbi,
+  unindexedTransferAbi,
+  wrappedNativeAbi,
+} from "../../../abis/tokens.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
 import { seaport as seaportExchange } from "../../../projections/exchanges/seaport/exchange.ts";
@@ -64,6 +71,8 @@ export type IndexerContents = {
   collections: readonly IndexedCollection[] | null;
   /** Contracts whose changes of metadata are indexed; null: any. */
   metadata: readonly IndexedCollection[] | null;
+  /** Those whose transfers of other shapes are indexed too. */
+  plain?: readonly IndexedCollection[];
 };
 
 /** All that is configured, in one indexer. */
@@ -83,9 +92,11 @@ export function indexedSources(config: SourceConfig, curated: Curated): IndexedS
  */
 export function contentsOf(config: SourceConfig, contents: IndexerContents): IndexedSources {
   const { chainId, startBlock } = config;
-  const { isCore, protocols, collections, metadata } = contents;
+  const { isCore, protocols, collections, metadata, plain = [] } = contents;
   const deploymentBlock = seaportDeploymentBlock[chainId];
-  const firstBlocks = (collections ?? []).map(({ firstBlock }) => firstBlock ?? deploymentBlock);
+  const firstBlocks = [...(collections ?? []), ...plain].map(
+    ({ firstBlock }) => firstBlock ?? deploymentBlock,
+  );
   const oldest = Math.min(...(isCore ? [deploymentBlock] : []), ...firstBlocks);
   const addresses = collections && sortedUnique(collections.map(({ address }) => address));
   const included = exchanges.filter(({ protocol }) =>
@@ -96,6 +107,7 @@ export function contentsOf(config: SourceConfig, contents: IndexerContents): Ind
     sources: [
       ...included.flatMap(({ sources }) => sources.flatMap((one) => exchangeSource(one, config))),
       ...transferSources(addresses, startBlock ?? oldest),
+      ...plainSources(sortedUnique(plain.map(({ address }) => address)), startBlock ?? oldest),
       ...(isCore ? accountSources(config, startBlock ?? deploymentBlock) : []),
       metadataSource(metadata, startBlock, deploymentBlock),
     ].filter((source) => source.addresses?.length !== 0),
@@ -192,6 +204,15 @@ function metadataSource(
     firstBlock: startBlock ?? Math.min(...(firstBlocks ?? [deploymentBlock])),
     eventsWithCall: [],
   };
+}
+
+/** Transfers whose id is not indexed, of named contracts alone: an ERC-20's have one of these shapes. */
+export function plainSources(addresses: readonly Address[], firstBlock: number): EventSource[] {
+  const common = { addresses, firstBlock, eventsWithCall: [] };
+  return [
+    { ...common, name: "Erc721Plain", events: eventsOf(plainTransferAbi, "Transfer") },
+    { ...common, name: "Erc721Unindexed", events: eventsOf(unindexedTransferAbi, "Transfer") },
+  ];
 }
 
 /** What decides whether makers can deliver: approvals, wrapped native currency, the conduit's channels. */

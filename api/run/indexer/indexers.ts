@@ -18,6 +18,7 @@ import {
   indexedSources,
   metadataSourceName,
 } from "./indexed-sources.ts";
+import { namedCollections, plainContract } from "./plain-transfers.ts";
 
 /** One of a chain's indexers. */
 export type Indexer = {
@@ -56,12 +57,24 @@ export async function readIndexers(
         protocols: some.flatMap(({ source, address }) => (address === null ? [source] : [])),
         collections: collectionsOf(name, some, declared),
         metadata: metadataOf(some, all, declared),
+        plain: plainOf(some, namedCollections(chain, curated)),
       });
     return {
       name,
       sources: contents([...members, ...left]),
       recorded: contents(members.filter(({ removedBy }) => removedBy === null)),
     };
+  });
+}
+
+function plainOf(
+  members: readonly IndexedSource[],
+  named: readonly IndexedCollection[],
+): IndexedCollection[] {
+  return members.flatMap((member) => {
+    const address = plainContract(member);
+    if (address === null) return [];
+    return [named.find((one) => one.address === address) ?? { address, firstBlock: null }];
   });
 }
 

@@ -45,6 +45,8 @@ export function decodeArguments(
   event: AbiEvent,
   log: { topics: readonly Hex[]; data: Hex },
 ): Record<string, unknown> | null {
+  // ERC-721's Transfer matches the filter of one whose id is not indexed.
+  if (log.topics.length !== 1 + event.inputs.filter(({ indexed }) => indexed).length) return null;
   try {
     const topics = log.topics as [Hex, ...Hex[]];
     const { args } = decodeEventLog({ abi: [event], topics, data: log.data, strict: true });

@@ -14,9 +14,11 @@ import {
 } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
+import { readContractsWithoutTransfers } from "../../../projections/log/contracts.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";
 import { readNodeFaults } from "../../../projections/log/node-faults.ts";
+import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
 import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "../../../projections/reads/analytics/role-powers.ts";
@@ -25,6 +27,7 @@ import type { ChainConfig } from "../config/chain-config.ts";
 import { isLoopback } from "../config/is-loopback.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
+import { namedCollections } from "../indexer/plain-transfers.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 import { checkAnalyticsEngines } from "./find-analytics-problems.ts";
@@ -67,6 +70,7 @@ export async function findProblems(
     ...checked.flat(),
     ...(await checkExcludedFacts(db)),
     ...(await checkReading(db, config)),
+    ...(await checkCollections(db, config)),
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
@@ -126,6 +130,28 @@ async function checkReading(db: Database, { chains }: InspectedConfig): Promise<
             ),
           ]),
     ];
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+/** Contracts that configuration names, and of which the log holds no transfer once the chain's indexers have caught up. */
+async function checkCollections(
+  db: Database,
+  { chains, curated }: InspectedConfig,
+): Promise<Finding[]> {
+  const findings = chains.map(async (chain) => {
+    const named = namedCollections(chain, curated).map(({ address }) => address);
+    const caughtUp = await readCaughtUpIndexers(db, chain.chainId);
+    const indexers = await readIndexerNames(db, chain.chainId);
+    const isCaughtUp = indexers.length > 0 && indexers.every((name) => caughtUp.has(name));
+    const silent = isCaughtUp ? await readContractsWithoutTransfers(db, chain.chainId, named) : [];
+    return silent.map((address) =>
+      note(
+        `chain ${chain.chainId}`,
+        `no transfer of ${address} can be decoded: it is no token contract, or emits another shape of Transfer`,
+        `check COLLECTIONS_${chain.chainId} and curated.json`,
+      ),
+    );
   });
   return (await Promise.all(findings)).flat();
 }

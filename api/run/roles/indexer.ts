@@ -6,6 +6,7 @@ import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { followFinality } from "../indexer/follow-finality.ts";
 import { readIndexers } from "../indexer/indexers.ts";
+import { followPlainTransfers } from "../indexer/plain-transfers.ts";
 import { proveHistory } from "../indexer/prove-history.ts";
 import { runPonder } from "../indexer/run-ponder.ts";
 import { type ChainFaults, tellFaults } from "../indexer/tell-faults.ts";
@@ -60,13 +61,19 @@ async function runChain(
   { chain, onLive, signal }: RunChain,
 ): Promise<void> {
   const { chainId } = chain;
+  const { curated } = config;
   const reader = openChainReader({ ...chain, signal });
   const address = await serveReader(reader, signal);
   const faults: ChainFaults = new Map();
-  const telling = tellFaults({ db, reader, faults, logger, signal });
-  const read = () => readIndexers(db, chain, config.curated);
-  const following = followFinality({ db, chain, reader, faults, signal });
-  const proving = proveHistory({ db, chain, reader, readIndexers: read, logger, signal });
+  const read = () => readIndexers(db, chain, curated);
+  const beside = [
+    tellFaults({ db, reader, faults, logger, signal }),
+    followFinality({ db, chain, reader, faults, signal }),
+    proveHistory({ db, chain, reader, readIndexers: read, logger, signal }),
+    followPlainTransfers({ db, chain, curated, signal }, (error) =>
+      logger.warn({ chainId, err: error }, "shapes of transfers are not known, retrying"),
+    ),
+  ];
   await runEach({
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
@@ -92,5 +99,5 @@ async function runChain(
     onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
     signal,
   });
-  await Promise.all([proving, telling, following]);
+  await Promise.all(beside);
 }
