@@ -6,6 +6,8 @@ export type NodeFault = {
   /** The node's host, or what waits: `newest block`, `Ponder`. */
   readonly part: string;
   readonly reason: string;
+  /** Hosts of the chain's nodes, which part and reason may name: for operators only. */
+  readonly hosts: readonly string[];
   readonly since: Date;
 };
 
@@ -14,7 +16,7 @@ const toldForSeconds = 30;
 
 export async function readNodeFaults(db: Database, chainId: number): Promise<NodeFault[]> {
   const { rows } = await sql<NodeFault>`
-    select part, reason, since from ops.node_fault
+    select part, reason, hosts, since from ops.node_fault
     where chain_id = ${chainId} and seen_at > clock_timestamp() - make_interval(secs => ${toldForSeconds})
     order by since, part`.execute(db);
   return rows;
@@ -24,7 +26,8 @@ export async function readNodeFaults(db: Database, chainId: number): Promise<Nod
 export async function storeNodeFaults(
   db: Database,
   chainId: number,
-  faults: readonly Omit<NodeFault, "since">[],
+  faults: readonly Pick<NodeFault, "part" | "reason">[],
+  hosts: readonly string[],
 ): Promise<void> {
   await sql`
     with told as (
@@ -33,10 +36,10 @@ export async function storeNodeFaults(
       delete from ops.node_fault f
       where f.chain_id = ${chainId} and not exists (select from told t where t.part = f.part)
     )
-    insert into ops.node_fault as known (chain_id, part, reason)
-    select ${chainId}, part, reason from told
+    insert into ops.node_fault as known (chain_id, part, reason, hosts)
+    select ${chainId}, part, reason, ${hosts}::text[] from told
     on conflict (chain_id, part) do update
-      set reason = excluded.reason, seen_at = clock_timestamp(),
+      set reason = excluded.reason, hosts = excluded.hosts, seen_at = clock_timestamp(),
           since = case when known.seen_at > clock_timestamp() - make_interval(secs => ${toldForSeconds})
                        then known.since else clock_timestamp() end`.execute(db);
 }

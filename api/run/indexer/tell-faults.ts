@@ -39,7 +39,8 @@ export async function tellFaults(options: TellFaultsOptions): Promise<void> {
     const all = [...nodes, ...faultsOfReading(options)];
     if (all.length === 0 && !stored) continue;
     // A database that is away takes nothing, and all else tells of its absence.
-    const isDone = await storeNodeFaults(db, chainId, all).then(
+    const hosts = reader.pool.nodes.map(({ host }) => host);
+    const isDone = await storeNodeFaults(db, chainId, all, hosts).then(
       () => true,
       () => false,
     );

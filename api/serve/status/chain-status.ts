@@ -104,7 +104,7 @@ function explained(failing: FailingPart[], faults: readonly NodeFault[]): Failin
   const reasons = faults.map(
     ({ part, reason, since }) => `${part}: ${reason}, since ${since.toISOString()}`,
   );
-  const hosts = faults.map(({ part }) => part);
+  const hosts = faults.flatMap((fault) => fault.hosts);
   return failing.map((one) =>
     one.part.endsWith(" indexer") && reasons.length > 0
       ? { ...one, message: `${one.message} (${reasons.join("; ")})`, endpoints: hosts }
@@ -112,11 +112,11 @@ function explained(failing: FailingPart[], faults: readonly NodeFault[]): Failin
   );
 }
 
-const warningOf = (chainId: number, { part, reason, since }: NodeFault): ReadingFault => ({
+const warningOf = (chainId: number, { part, reason, hosts, since }: NodeFault): ReadingFault => ({
   part: `chain ${chainId} indexer`,
   kind: "chain_reading",
   message: `${part}: ${reason}, since ${since.toISOString()}`,
-  endpoints: [part],
+  endpoints: hosts,
 });
 
 function notIndexed(

@@ -34,6 +34,7 @@ const statements = [
      chain_id integer     not null,
      part     text        not null,
      reason   text        not null,
+     hosts    text[]      not null,
      since    timestamptz not null default now(),
      seen_at  timestamptz not null default now(),
      primary key (chain_id, part)

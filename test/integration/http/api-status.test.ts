@@ -12,6 +12,7 @@ import { createOperatorApp } from "../../../api/serve/status/operator-app.ts";
 import { openStatusReader, type StatusReader } from "../../../api/serve/status/status-reader.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { storeNodeFaults } from "../../../projections/log/node-faults.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import { type RpcStandIn, startRpc, timestampOf } from "../../support/chain/rpc-stand-in.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
@@ -480,6 +481,31 @@ describe("an operator's listener", () => {
     for (const path of ["/readyz", "/v1/status", "/metrics"])
       expect(await textOf(api.url + path), path).not.toMatch(hosts);
     expect(await textOf(`${api.url}/v1/status`)).toContain("a node is unreachable");
+  });
+
+  it("names what the indexer's reader waits for; the public one no host", async () => {
+    const { db } = database;
+    await api.close();
+    const operators = await openOperators([ethereum.url]);
+    const waiting = "block 101: 127.0.0.1:8545: it has no such block yet";
+    await storeNodeFaults(
+      db,
+      1,
+      [
+        { part: "127.0.0.1:8545", reason: "it leaves out the logs of block 90" },
+        { part: "newest block", reason: waiting },
+      ],
+      ["127.0.0.1:8545"],
+    );
+    const textOf = async (url: string) => (await fetch(`${url}/readyz`)).text();
+    const [told, masked] = [await textOf(operators.url), await textOf(api.url)];
+    expect(told).toContain("127.0.0.1:8545: it leaves out the logs of block 90, since 20");
+    expect(masked).toContain("a node: it leaves out the logs of block 90, since 20");
+    expect(told).toContain(`newest block: ${waiting}`);
+    expect(masked).toContain("newest block: block 101: a node: it has no such block yet");
+    expect(masked).not.toMatch(hosts);
+    await storeNodeFaults(db, 1, [], []);
+    await expect.poll(() => textOf(operators.url)).not.toContain("leaves out");
   });
 
   it("has the metrics, which the public one then does not serve", async () => {

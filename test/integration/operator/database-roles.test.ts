@@ -18,10 +18,12 @@ import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
 import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
+import { repairBlocks } from "../../../projections/log/audit.ts";
+import { factKind } from "../../../projections/log/fact-kind.ts";
 import { viewOf, withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { schemaOf, versions } from "../../../projections/versions.ts";
-import { block, dumpTable, setBlocks } from "../../support/database/given.ts";
+import { addressOf, block, dumpTable, setBlocks } from "../../support/database/given.ts";
 import {
   appendOrders,
   appendTrades,
@@ -363,6 +365,29 @@ describe("the indexer's role", () => {
       `create table ${schemaOf("sales")}.mine ()`,
     ]);
     await sql`drop schema ponder_1_cccccccc cascade`.execute(indexer);
+  });
+
+  it("appends what its proof of history finds missing, with the fact that says so", async () => {
+    const { hash, number, timestamp } = block(1, 9);
+    const transfer = {
+      ...{ chainId: 1, source: "Erc721", name: "Transfer", address: addressOf(5) },
+      ...{ blockNumber: number, blockHash: hash, blockTimestamp: timestamp },
+      ...{ transactionHash: hash, transactionIndex: 0, logIndex: 3 },
+      args: { from: addressOf(1), to: addressOf(2), tokenId: "7" },
+      ...{ sender: null, target: null, calldataTail: null, transfers: null },
+    };
+    const observation = {
+      ...({ kind: "history_repaired", chainId: 1, identity: hash } as const),
+      ...{ recordedAt: new Date(), payload: { from: 9, to: 9 } },
+    };
+    const repairs = { wrong: [], dropped: [], missing: [transfer], coins: {} };
+    const appended = await repairBlocks(open("indexer"), repairs, new Date(), observation);
+    expect(appended).toBe(1);
+    const { rows } = await sql<{ kind: number }>`
+      select kind from log.fact order by position desc limit 2`.execute(database.db);
+    expect(rows.map(({ kind }) => kind).toSorted()).toEqual(
+      [factKind.erc721_transfer, factKind.history_repaired].toSorted(),
+    );
   });
 });
 
