@@ -1,12 +1,12 @@
-import { type Address, concatHex, type Hex, slice, zeroAddress } from "viem";
+import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
 import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import type { ChainCall } from "./calls/chain-call.ts";
+import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import type { ContractCall, ReadBasis } from "./contract-calls.ts";
 import { encodeCall } from "./encode-call.ts";
-import { hasReturned, type OutcomeLookup, type QueryCodec } from "./query-codec.ts";
+import { hasReturned, type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
 import { approvalCodec, ownerCodec, tokenApprovalCodec, unitsCodec } from "./token-queries.ts";
 
 type TransferQuestion = QueryByKind["transfer_read"];
@@ -15,7 +15,8 @@ type TransferQuestion = QueryByKind["transfer_read"];
  * Whether the conduit may transfer a token, to an unknown recipient unless one is given, by two simulations: a call from
  * the conduit, and one through code in the conduit's place, whose transaction has another sender, as a purchase has. The
  * collection, or the transfer validator that it asks, may decide by the conduit's code or by the transaction's sender.
- * Conclusive only if both have one result, and the owner holds the token and has approved the conduit.
+ * Conclusive only if both have one result, and the owner holds the token and has approved the conduit. A transfer that
+ * moves nothing is none: the second simulation asks who has the token after it.
  */
 export const transferCodec: QueryCodec<"transfer_read"> = {
   encode: (query, basis) => [
@@ -30,8 +31,10 @@ export const transferCodec: QueryCodec<"transfer_read"> = {
     // A node may ignore code that it is given for a call.
     if (!canDecide(query, lookUp, basis) || !hasReturned(lookUp(forwardedToExchange)))
       return undefined;
-    const [allowed, other] = simulationsOf(query, basis).map((call) => hasReturned(lookUp(call)));
-    if (allowed === undefined || other !== allowed) return undefined;
+    const outcomes = simulationsOf(query, basis).map(lookUp);
+    const [returned, other] = outcomes.map(hasReturned);
+    if (returned === undefined || other !== returned) return undefined;
+    const allowed = returned && hasMoved(query, outcomes[1], basis);
     return { kind, contract, tokenId, owner, allowed };
   },
 };
@@ -92,28 +95,56 @@ function transferCall(query: TransferQuestion, basis: ReadBasis) {
   return { to: contract, from: commonConduit.address, data } satisfies ChainCall;
 }
 
+/** Who has the token, as the recipient's: its owner, or the units that the recipient has. */
+function holderCall(query: TransferQuestion, basis: ReadBasis): Hex {
+  const { tokenId, standard } = query;
+  return standard === "erc721"
+    ? encodeCall({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] })
+    : encodeCall({
+        abi: erc1155Abi,
+        functionName: "balanceOf",
+        args: [recipientOf(query, basis), tokenId],
+      });
+}
+
+function hasMoved(query: TransferQuestion, outcome: CallOutcome, basis: ReadBasis): boolean {
+  const word = wordOf(outcome);
+  if (word === undefined) return false;
+  return query.standard === "erc721" ? word === BigInt(recipientOf(query, basis)) : word > 0n;
+}
+
 /** The second is sent by the buyer, who receives the token, or by the owner, who sells it to a given recipient. */
 function simulationsOf(query: TransferQuestion, basis: ReadBasis): ChainCall[] {
   const transfer = transferCall(query, basis);
   const sender = query.to === undefined ? unknownRecipient(basis) : query.owner;
-  return [transfer, { ...forwarded(transfer), from: sender, payer: query.contract }];
+  const moved = forwarded(transfer, holderCall(query, basis));
+  return [transfer, { ...moved, from: sender, payer: query.contract }];
 }
 
-/** Calls the address of the first 20 bytes with the rest, and returns or reverts as that does. */
-const forwardingCode: Hex =
-  "0x6014360380601460003760006000916000600060003560601c5af13d600060003e6028573d6000fd5b3d6000f3";
+/**
+ * Calls the address of the first 20 bytes with the data whose length the next word is, and reverts as that does; then
+ * with the rest, and returns what that does.
+ */
+const forwardingCode: Hex = concatHex([
+  "0x60143580603460003760006000826000600060003560601c5af115604557",
+  "0x60340180360380826000376000600082600060006000",
+  "0x3560601c5af1503d600060003e3d6000f35b3d600060003e3d6000fd",
+]);
 
-const forwarded = ({ to, data }: ContractCall) => ({
+const forwarded = ({ to, data }: ContractCall, then: Hex) => ({
   to: commonConduit.address,
-  data: concatHex([to, data]),
+  data: concatHex([to, toHex(size(data), { size: 32 }), data, then]),
   code: forwardingCode,
 });
 
 /** Returns on a node that uses the code: the conduit's own has no such function. */
 const forwardedToExchange: ChainCall = {
-  ...forwarded({
-    to: seaport["1.6"],
-    data: encodeCall({ abi: seaportFunctions, functionName: "getCounter", args: [zeroAddress] }),
-  }),
+  ...forwarded(
+    {
+      to: seaport["1.6"],
+      data: encodeCall({ abi: seaportFunctions, functionName: "getCounter", args: [zeroAddress] }),
+    },
+    "0x",
+  ),
   payer: seaport["1.6"],
 };

@@ -60,8 +60,8 @@ const setValidator = (address: Address) =>
     }),
   );
 
-/** Its code moves elsewhere; in its place is code that calls that, but reverts for `transferFrom`. */
-async function setLocked(isLocked: boolean): Promise<void> {
+/** Its code moves elsewhere; in its place is code that calls that, but reverts for `transferFrom`, or does nothing. */
+async function setLocked(isLocked: boolean, does: "revert" | "nothing" = "revert"): Promise<void> {
   const { client } = market;
   const elsewhere: Address = "0x0000000000000000000000000000000000005e58";
   const { contract: address } = guarded;
@@ -72,7 +72,7 @@ async function setLocked(isLocked: boolean): Promise<void> {
   const bytecode = await client.getCode({ address });
   await client.setCode({ address: elsewhere, bytecode: bytecode ?? "0x" });
   const called = elsewhere.slice(2);
-  const locked: Hex = `0x60003560e01c6323b872dd146045573660006000376000600036600073${called}5af43d600060003e6040573d6000fd5b3d6000f35b60006000fd`;
+  const locked: Hex = `0x60003560e01c6323b872dd146045573660006000376000600036600073${called}5af43d600060003e6040573d6000fd5b3d6000f35b60006000${does === "revert" ? "fd" : "f3"}`;
   await client.setCode({ address, bytecode: locked });
 }
 
@@ -113,6 +113,15 @@ describe("transfer_read", () => {
     expect(await isAllowed({ standard: "erc721", contract: punks, tokenId: 1n })).toBe(true);
     expect(await isAllowed({ standard: "erc1155", contract: editions, tokenId: 1n })).toBe(true);
     expect(await isAllowed(burnableToken)).toBe(true);
+  });
+
+  it("is not allowed where transferFrom does nothing, which sells what stays with its owner", async () => {
+    await setBlocked(false);
+    expect(await isAllowed(guarded)).toBe(true);
+    await setLocked(true, "nothing");
+    expect(await isAllowed(guarded)).toBe(false);
+    await setLocked(false);
+    expect(await isAllowed(guarded)).toBe(true);
   });
 
   it("follows the collection's validator as it blocks the conduit, lets it and is taken off", async () => {

@@ -37,7 +37,8 @@ async function reportDescription(
   const description = await read();
   const seen = JSON.stringify(description) ?? "no description";
   report("null-symbol", { isRight: description !== undefined && !description.symbol, seen });
-  report("nul-byte", { isRight: description?.name === "Reliable token 😀", seen });
+  // Control characters are read as spaces, as a person would.
+  report("nul-byte", { isRight: description?.name === "Reli able token 😀", seen });
 }
 
 const largeIndex: Scenario = {
