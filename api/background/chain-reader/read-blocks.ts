@@ -239,12 +239,28 @@ function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): reado
     throw new RpcFailure(`the receipts of block ${Number(block.number)} are not those of its root`);
   }
   if (proofs.ofChain.receipts !== true) throw new RpcFailure("its receipts cannot be proved");
+  if (!isProved(() => arePlacedIn(block, receipts))) {
+    throw new RpcFailure(`the logs of block ${Number(block.number)} are said to stand elsewhere`);
+  }
   const logs = receipts.flatMap((receipt) => receipt.logs);
   // Once: from then on logs without receipts are held against it.
   if (proofs.ofChain.blooms !== true && bloomOf(logs) === block.logsBloom.toLowerCase()) {
     proofs.holds("blooms", true);
   }
   return logs;
+}
+
+/** The root proves what logs hold, and their order; where they stand the node says, which that order shows. */
+function arePlacedIn({ hash }: RpcBlock, receipts: readonly RpcReceipt[]): boolean {
+  const logs = receipts.flatMap((receipt) => receipt.logs.map((log) => ({ log, receipt })));
+  const first = Number(logs[0]?.log.logIndex ?? 0);
+  const isSame = (one: Hex, other: Hex) => one.toLowerCase() === other.toLowerCase();
+  return logs.every(
+    ({ log, receipt }, nth) =>
+      Number(log.logIndex) === first + nth &&
+      isSame(log.blockHash, hash) &&
+      isSame(log.transactionHash, receipt.transactionHash),
+  );
 }
 
 /** What a node answers may have any shape. */

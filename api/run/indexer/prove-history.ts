@@ -46,6 +46,7 @@ const mostBreaks = 5;
  */
 export async function proveHistory(options: ProveHistoryOptions): Promise<void> {
   const { chain, logger, signal } = options;
+  const work = { ...options, client: openChainClient(chain) };
   const isRepeated = openRepeatFilter();
   const onFailure = (error: unknown) => {
     const reason = error instanceof Error ? error.message : `${error}`;
@@ -55,7 +56,7 @@ export async function proveHistory(options: ProveHistoryOptions): Promise<void> 
   let breaks = 0;
   while (!signal.aborted) {
     const startedAt = performance.now();
-    const step = await proveNext(options, breaks >= mostBreaks).catch((error: unknown) => {
+    const step = await proveNext(work, breaks >= mostBreaks).catch((error: unknown) => {
       onFailure(error);
       breaks = error instanceof NotJoined ? breaks + 1 : 0;
       return undefined;
@@ -80,7 +81,9 @@ class NotJoined extends RpcFailure {}
 
 const nothing: Step = { isIdle: true, mended: 0 };
 
-async function proveNext(options: ProveHistoryOptions, isAnew: boolean): Promise<Step> {
+type Proving = ProveHistoryOptions & Pick<BlocksWork, "client">;
+
+async function proveNext(options: Proving, isAnew: boolean): Promise<Step> {
   const { db, chain, reader } = options;
   const { chainId } = chain;
   const bounds = await readBounds(options);
@@ -111,7 +114,7 @@ async function proveNext(options: ProveHistoryOptions, isAnew: boolean): Promise
 }
 
 /** What can be proved now: what is final on the chain, and recorded from all indexers that follow it. */
-async function readBounds({ db, chain, reader, readIndexers }: ProveHistoryOptions) {
+async function readBounds({ db, chain, reader, client, readIndexers }: Proving) {
   const head = Number(reader.heads.head()?.number ?? -1);
   const indexers = await readIndexers();
   const settled = await Promise.all(indexers.map((one) => readSettled(db, chain.chainId, one)));
@@ -119,7 +122,7 @@ async function readBounds({ db, chain, reader, readIndexers }: ProveHistoryOptio
   const recorded = compared.flatMap(({ indexer }) => indexer.recorded.sources);
   if (recorded.length === 0) return null;
   const filters = sourceFilters(recorded);
-  const work: BlocksWork = { db, reader, client: openChainClient(chain), filters };
+  const work: BlocksWork = { db, reader, client, filters };
   return {
     work,
     sources: namesOf(compared.map(({ indexer }) => indexer)),

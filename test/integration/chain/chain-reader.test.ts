@@ -80,6 +80,7 @@ const faults: Record<string, Partial<Faults>> = {
   "a fifth of requests fails": { http: { fault: "502", share: 0.2, of: "all" } },
   "a third of blocks is null": { nullBlocks: 0.3 },
   "no receipts": { receipts: "unknown" },
+  "receipts whose logs are said to stand elsewhere": { receipts: "misplaced" },
 };
 
 describe("the logs of a range through the reader", () => {

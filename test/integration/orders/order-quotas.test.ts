@@ -1,10 +1,11 @@
-import { type Address, type Hex, parseEther } from "viem";
+import { type Address, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { operate } from "../../support/database/operator.ts";
+import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
 import {
   type IntakeFixture,
   openIntakeFixture,
@@ -19,9 +20,6 @@ const perContract = 10;
 const untradedAtOnce = 15;
 let stand: IntakeFixture;
 
-/** Says that every address owns the token of its own number and has approved everything. */
-const everybodyOwns: Hex =
-  "0x60003560e01c80636352211e146025578063e985e9c514603157806301ffc9a714603c57005b60043560005260206000f35b600160005260206000f35b60043560e01c6380ac58cd1460005260206000f3";
 const spamContracts: readonly Address[] = [
   "0x00000000000000000000000000000000005ba301",
   "0x00000000000000000000000000000000005ba302",

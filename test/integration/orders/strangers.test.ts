@@ -1,9 +1,10 @@
-import { type Address, type Hex, numberToHex, parseEther } from "viem";
+import { type Address, numberToHex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { Actor } from "../../../devnet/market/actors.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { operate } from "../../support/database/operator.ts";
+import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
 import {
   type IntakeFixture,
   openIntakeFixture,
@@ -18,9 +19,6 @@ const attacker = "127.0.2.66";
 const honest = "127.0.2.77";
 let stand: IntakeFixture;
 
-/** Says that every address owns the token of its own number and has approved everything. */
-const everybodyOwns: Hex =
-  "0x60003560e01c80636352211e146025578063e985e9c514603157806301ffc9a714603c57005b60043560005260206000f35b600160005260206000f35b60043560e01c6380ac58cd1460005260206000f3";
 const fakes = Array.from({ length: 12 }, (_, n) => numberToHex(0x5ba400 + n, { size: 20 }));
 
 beforeAll(async () => {

@@ -36,7 +36,8 @@ export type Faults = {
   hasWrongHashes: boolean;
   /** Blocks have no logs, though their filter says otherwise. */
   hasNoLogs: boolean;
-  receipts: "well" | "unknown" | "altered";
+  /** `misplaced`: the indexes of their logs have gaps. */
+  receipts: "well" | "unknown" | "altered" | "misplaced";
   /** `quiet`: answers, and announces nothing; `dead`: says nothing at all. */
   socket: "well" | "quiet" | "dead" | "refused";
   /** Calls in a batch; 0: none at all. */

@@ -3,7 +3,7 @@ import { type Block, type MinedTransaction, wireHeader } from "../chain/block.ts
 import type { ProvableChain } from "../chain/provable-chain.ts";
 import { callContract, codeAt, type Description } from "./contracts.ts";
 import type { Faults } from "./faults.ts";
-import { type LogFilter, logsOfTransaction } from "./filter-logs.ts";
+import { type LogFilter, logsOfTransaction, type ServedLog } from "./filter-logs.ts";
 import {
   alteredLog,
   type NodeView,
@@ -152,6 +152,13 @@ function receiptOf(view: NodeView, place: { block: Block; index: number } | unde
   return wireReceipt(view, place.block, place.index);
 }
 
+const spoilerOf: Record<Faults["receipts"], (log: ServedLog) => ServedLog> = {
+  well: (log) => log,
+  unknown: (log) => log,
+  altered: alteredLog,
+  misplaced: (log) => ({ ...log, logIndex: numberToHex(2 * Number(log.logIndex)) }),
+};
+
 function wireReceipt({ faults, draw }: NodeView, block: Block, index: number) {
   const transaction = transactionAt(block, index);
   const { hash, type, from, to, gasUsed, cumulativeGasUsed, logsBloom } = transaction;
@@ -162,6 +169,6 @@ function wireReceipt({ faults, draw }: NodeView, block: Block, index: number) {
     ...{ transactionIndex: numberToHex(index), blockHash: block.hash },
     ...{ blockNumber: numberToHex(block.number), effectiveGasPrice: "0x2" },
     ...{ gasUsed: numberToHex(gasUsed), cumulativeGasUsed: numberToHex(cumulativeGasUsed) },
-    logs: faults.receipts === "altered" ? logs.map(alteredLog) : logs,
+    logs: logs.map(spoilerOf[faults.receipts]),
   };
 }
