@@ -11,7 +11,7 @@ import { startService } from "./start-service.ts";
 import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 
 /** From the signal to the exit of the last process: 10 s are promised, and a busy machine takes its time to end one. */
-const stopBudgetMs = 8_000;
+const stopBudgetMs = 6_500;
 /** For what was started after the signal, however late it is. */
 const lateStopMs = 5_000;
 /** Reserved for each stage that is still to stop. */
