@@ -19,8 +19,7 @@ import {
   startService,
 } from "../../support/processes/start-service.ts";
 
-/** Ten seconds are promised of a machine that is there for it; beside other suites every step waits for its turn. */
-const stopWithinMs = 20_000;
+const stopWithinMs = 10_000;
 
 type Installed = { dataDir: string; orphanGuard: OrphanGuard };
 
