@@ -1,4 +1,4 @@
-import type { AbiEvent, Address, Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { EventSource } from "./settings.ts";
 
 /** The part of Ponder's event that is stored. */
@@ -16,12 +16,6 @@ export type EmittedEvent = {
   };
   args: unknown;
 };
-
-/** Ponder decodes a log with more topics too, or longer data: one of ERC-721 would be one whose id is not indexed as well. */
-export function hasTopicsOf({ inputs }: AbiEvent, { topics }: Pick<EmittedEvent["log"], "topics">) {
-  const indexed = inputs.filter((input) => input.indexed);
-  return topics.filter((topic) => topic !== null).length === 1 + indexed.length;
-}
 
 /** The row of an event: its position in the chain, its source and name, its arguments. */
 export function emittedRow(

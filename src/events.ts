@@ -1,6 +1,7 @@
 import { ponder } from "ponder:registry";
 import { event as events } from "ponder:schema";
-import { type EmittedEvent, emittedRow, hasTopicsOf } from "./emitted-row.ts";
+import { hasTopicsOf } from "../abis/event-topics.ts";
+import { type EmittedEvent, emittedRow } from "./emitted-row.ts";
 import { settings } from "./settings.ts";
 
 type Insert = (table: typeof events) => {
@@ -18,7 +19,8 @@ for (const source of settings.sources) {
   for (const shape of source.events) {
     const { name } = shape;
     registry.on(`${source.name}:${name}`, async ({ event, context }) => {
-      if (!hasTopicsOf(shape, event.log)) return;
+      // Ponder decodes a log with more topics too, or longer data.
+      if (!hasTopicsOf(shape, event.log.topics)) return;
       await context.db.insert(events).values(emittedRow(event, context.chain.id, source, name));
     });
   }

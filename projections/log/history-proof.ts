@@ -69,6 +69,10 @@ export async function forgetHistoryProof(db: Database, chainId: number): Promise
   await sql`delete from ops.history_proof where chain_id = ${chainId}`.execute(db);
 }
 
+/** In percent, never rounded up: 100 means all. */
+export const formatProvedShare = (share: number): string =>
+  `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+
 /** As the service tells it: `share` 0 to 1, `repairedAt` in unix seconds. */
 export type HistoryState = {
   readonly firstBlock: number;

@@ -3,13 +3,16 @@ import type { Database } from "../database.ts";
 
 /** Why an indexer cannot read a chain, or uses no answer of one of its nodes. */
 export type NodeFault = {
-  /** The node's host, or what waits: `newest block`, `Ponder`. */
+  /** The node's host, or what waits: `newest block`, `finalized block`, `Ponder of core`. */
   readonly part: string;
   readonly reason: string;
   /** Hosts of the chain's nodes, which part and reason may name: for operators only. */
   readonly hosts: readonly string[];
   readonly since: Date;
 };
+
+export const describeNodeFault = ({ part, reason, since }: Omit<NodeFault, "hosts">): string =>
+  `${part}: ${reason}, since ${since.toISOString()}`;
 
 /** What was not said again for so long is over, or nobody is there to say it. */
 const toldForSeconds = 30;

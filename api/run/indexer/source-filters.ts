@@ -1,4 +1,5 @@
 import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
+import { hasTopicsOf } from "../../../abis/event-topics.ts";
 import type { EventSource } from "./indexed-sources.ts";
 
 /** Parameters of `eth_getLogs` for one event of one source. */
@@ -45,8 +46,7 @@ export function decodeArguments(
   event: AbiEvent,
   log: { topics: readonly Hex[]; data: Hex },
 ): Record<string, unknown> | null {
-  // ERC-721's Transfer matches the filter of one whose id is not indexed.
-  if (log.topics.length !== 1 + event.inputs.filter(({ indexed }) => indexed).length) return null;
+  if (!hasTopicsOf(event, log.topics)) return null;
   try {
     const topics = log.topics as [Hex, ...Hex[]];
     const { args } = decodeEventLog({ abi: [event], topics, data: log.data, strict: true });

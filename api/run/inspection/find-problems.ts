@@ -17,7 +17,7 @@ import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { readContractsWithoutTransfers } from "../../../projections/log/contracts.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
 import { pendingMigrations } from "../../../projections/log/migrate.ts";
-import { readNodeFaults } from "../../../projections/log/node-faults.ts";
+import { describeNodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
 import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";
@@ -113,12 +113,8 @@ async function checkReading(db: Database, { chains }: InspectedConfig): Promise<
     const history = await readHistoryState(db, chainId);
     const differing = history?.unrepaired ?? 0;
     return [
-      ...faults.map(({ part, reason, since }) =>
-        note(
-          `chain ${chainId}`,
-          `${part}: ${reason}, since ${since.toISOString()}`,
-          `check RPC_URL_${chainId}`,
-        ),
+      ...faults.map((one) =>
+        note(`chain ${chainId}`, describeNodeFault(one), `check RPC_URL_${chainId}`),
       ),
       ...(differing === 0
         ? []

@@ -9,7 +9,11 @@ import type { Projection } from "../../../projections/engine/projection.ts";
 import { readExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
 import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
-import { type HistoryState, readHistoryState } from "../../../projections/log/history-proof.ts";
+import {
+  formatProvedShare,
+  type HistoryState,
+  readHistoryState,
+} from "../../../projections/log/history-proof.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
 import { readPaused } from "../../../projections/log/switches.ts";
@@ -64,7 +68,7 @@ async function readChain(db: Database, chain: ChainConfig, fetchHead: FetchChain
 function provedText(history: HistoryState | null): string | null {
   if (history === null) return null;
   const { share, provedFrom, repaired, unrepaired } = history;
-  const part = share === null ? "not provable" : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+  const part = share === null ? "not provable" : formatProvedShare(share);
   const mended = repaired > 0 ? `, ${repaired} blocks mended` : "";
   return `${part} from ${provedFrom}${mended}${unrepaired > 0 ? `, ${unrepaired} differ` : ""}`;
 }

@@ -1,7 +1,11 @@
 import type { Database } from "../../../projections/database.ts";
 import { type ChainFinality, readChainFinality } from "../../../projections/log/chain-finality.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
-import { type NodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
+import {
+  describeNodeFault,
+  type NodeFault,
+  readNodeFaults,
+} from "../../../projections/log/node-faults.ts";
 import {
   type IndexedBlocks,
   type RecordedHead,
@@ -101,9 +105,7 @@ function openChainCheck(chainId: number, lateSeconds: number) {
 
 /** An indexer that is behind, with what its reader of the chain waits for. */
 function explained(failing: FailingPart[], faults: readonly NodeFault[]): FailingPart[] {
-  const reasons = faults.map(
-    ({ part, reason, since }) => `${part}: ${reason}, since ${since.toISOString()}`,
-  );
+  const reasons = faults.map(describeNodeFault);
   const hosts = faults.flatMap((fault) => fault.hosts);
   return failing.map((one) =>
     one.part.endsWith(" indexer") && reasons.length > 0
@@ -112,11 +114,11 @@ function explained(failing: FailingPart[], faults: readonly NodeFault[]): Failin
   );
 }
 
-const warningOf = (chainId: number, { part, reason, hosts, since }: NodeFault): ReadingFault => ({
+const warningOf = (chainId: number, fault: NodeFault): ReadingFault => ({
   part: `chain ${chainId} indexer`,
   kind: "chain_reading",
-  message: `${part}: ${reason}, since ${since.toISOString()}`,
-  endpoints: hosts,
+  message: describeNodeFault(fault),
+  endpoints: fault.hosts,
 });
 
 function notIndexed(

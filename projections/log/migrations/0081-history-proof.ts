@@ -39,5 +39,5 @@ const statements = [
      seen_at  timestamptz not null default now(),
      primary key (chain_id, part)
    )`,
-  "comment on table ops.node_fault is 'Why an indexer cannot use a node, by its host, or cannot read a chain (part: chain), as long as it cannot.'",
+  "comment on table ops.node_fault is 'Why an indexer cannot use a node, by its host, or what of a chain waits, as long as it does.'",
 ];

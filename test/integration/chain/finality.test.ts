@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openChainReader } from "../../../api/background/chain-reader/chain-reader.ts";
 import { followFinality } from "../../../api/run/indexer/follow-finality.ts";
@@ -12,6 +11,7 @@ import {
 import { noFaults } from "../../reliability/node/faults.ts";
 import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
 import type { FaultyNode } from "../../reliability/node/node-state.ts";
+import { settle } from "../../support/database/archives.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 const chainId = 1;
@@ -57,25 +57,17 @@ function follow(): void {
 }
 
 const finality = () => readChainFinality(database.db, chainId);
-const settle = (number: number) => {
-  const id = `${"0".repeat(26)}${String(number).padStart(16, "0")}${"0".repeat(33)}`;
-  return sql`
-    insert into ops.recorder (chain_id, ponder_schema, settled_id) values (${chainId}, 'ponder_1', ${id})
-    on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id`.execute(
-    database.db,
-  );
-};
 
 describe("events are final", () => {
   it("as far as the chain says, whatever the indexer holds for final", async () => {
     node.faults = { ...noFaults(), finalizedDepth: 100 };
     const head = chain.head().number;
-    await settle(head - 65);
+    await settle(database.db, chainId, head - 65);
     expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 65));
     follow();
     await expect.poll(finality).toMatchObject({ number: head - 100, saidBy: "tag" });
     expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 100));
-    await settle(head - 200);
+    await settle(database.db, chainId, head - 200);
     expect((await readFinalBlocks(database.db, [chainId])).get(chainId)).toBe(BigInt(head - 200));
   });
 

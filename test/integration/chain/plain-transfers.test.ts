@@ -1,5 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, pad } from "viem";
 import { expect, it } from "vitest";
+import { hasTopicsOf } from "../../../abis/event-topics.ts";
 import { erc721Abi, plainTransferAbi, unindexedTransferAbi } from "../../../abis/tokens.ts";
 import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
 import { assignIndexers } from "../../../api/run/indexer/assign-indexers.ts";
@@ -9,7 +10,6 @@ import { schemaName } from "../../../api/run/indexer/schema-name.ts";
 import { decodeArguments } from "../../../api/run/indexer/source-filters.ts";
 import { startAnvil } from "../../../devnet/anvil.ts";
 import { connect } from "../../../devnet/client.ts";
-import { hasTopicsOf } from "../../../src/emitted-row.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { createDatabase } from "../../support/database/postgres.ts";
 
@@ -77,10 +77,10 @@ it("each shape of a transfer is decoded as itself alone", () => {
     [null, null, args],
     [args, null, null],
   ]);
-  const taken = shapes.map((log) => events.map((event) => hasTopicsOf(event, log)));
+  const taken = shapes.map((log) => events.map((event) => hasTopicsOf(event, log.topics)));
   expect(taken).toEqual(decoded.map((row) => row.map((one) => one !== null)));
   const padded = shapes.map(({ topics }) => ({
     topics: [...topics, null, null, null].slice(0, 4) as (Hex | null)[],
   }));
-  expect(padded.map((log) => events.map((event) => hasTopicsOf(event, log)))).toEqual(taken);
+  expect(padded.map((log) => events.map((event) => hasTopicsOf(event, log.topics)))).toEqual(taken);
 });

@@ -23,6 +23,7 @@ import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
 import type { FaultyNode } from "../../reliability/node/node-state.ts";
 import { recordChain } from "../../support/chain/chain-facts.ts";
 import { dumpFacts } from "../../support/chain/chain-replay.ts";
+import { settle } from "../../support/database/archives.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 const chainId = 1 as const;
@@ -68,11 +69,7 @@ async function createRecorded(): Promise<TestDatabase> {
   const created = await createDatabase();
   await recordChain(created.db, { chainId, rpcUrl: node.url }, settings);
   await removeFacts(created.db, sql`b.number > ${lastFinal()}`);
-  const settled = `${"0".repeat(26)}${String(lastFinal()).padStart(16, "0")}${"0".repeat(33)}`;
-  await sql`insert into ops.indexer values (${chainId}, 'ponder_1', now())`.execute(created.db);
-  await sql`insert into ops.recorder values (${chainId}, 'ponder_1', ${settled})`.execute(
-    created.db,
-  );
+  await settle(created.db, chainId, lastFinal());
   return created;
 }
 
@@ -135,11 +132,10 @@ describe("the proof of a chain's history", () => {
     prove();
     await wholeProof();
     chain.add(usualBlocks(3));
-    const settled = `${"0".repeat(26)}${String(lastFinal()).padStart(16, "0")}${"0".repeat(33)}`;
     await recordChain(database.db, { chainId, rpcUrl: node.url }, settings);
     await removeFacts(database.db, sql`b.number > ${lastFinal()}`);
     facts = await dumpFacts(database.db);
-    await sql`update ops.recorder set settled_id = ${settled}`.execute(database.db);
+    await settle(database.db, chainId, lastFinal());
     await wholeProof();
     expect(await readRepairs()).toEqual(nothing);
   });

@@ -1,3 +1,4 @@
+import { formatProvedShare } from "../../../../projections/log/history-proof.ts";
 import { type Html, html } from "../../html/html.ts";
 import { status } from "../../v1/status.ts";
 import type { Visit } from "../page/visit.ts";
@@ -44,7 +45,7 @@ export async function proofNote({ chainId, read }: Visit): Promise<Html | false>
   const history = data.chains.find((one) => one.chainId === chainId)?.history ?? null;
   if (history === null || history.share === null) return false;
   const { share, provedFrom, provedTo } = history;
-  const part = share === 1 ? "All" : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+  const part = share === 1 ? "All" : formatProvedShare(share);
   return html`<p class="note">${part} of the recorded history is proved by the chain's own block headers: blocks ${formatCount(provedFrom)} to ${formatCount(provedTo)}, each one's logs against the root in its header. <a href="/v1/status">Details</a></p>`;
 }
 
