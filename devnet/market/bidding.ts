@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData } from "viem";
-import { commonConduit, seaport, wrappedNative } from "../../abis/deployments.ts";
+import { seaport, wrappedNative } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import { bidComponents } from "../../projections/domain/seaport/bid-components.ts";
 import { criteriaProof, criteriaRoot } from "../../projections/domain/seaport/criteria.ts";
@@ -67,7 +67,7 @@ export function bidding(market: MarketContext, signer: Signer) {
       const data = encodeFunctionData({
         abi: seaportFunctions,
         functionName: "fulfillBasicOrder_efficient_6GL6yc",
-        args: [basicOrderForItemBid(bid, commonConduit.key)],
+        args: [basicOrderForItemBid(bid)],
       });
       return signer.transact({ to: exchange, data: tagCalldata(data, through) });
     },

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { commonConduit } from "../../../abis/deployments.ts";
 import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { exchangeNames } from "../../background/prices/feeds.ts";
 import { analyticsSettings } from "./analytics-settings.ts";
@@ -12,7 +11,6 @@ import { orderSettings } from "./order-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
 import {
   address,
-  bytes32,
   mailSender,
   onOff,
   pathSegment,
@@ -23,7 +21,6 @@ import {
   wholeNumber,
 } from "./setting.ts";
 
-const commonConduitKey = bytes32.refine((key) => key.toLowerCase() === commonConduit.key);
 const urlExpectation = "an http or https URL";
 
 const enabled = (what: string, name: string) =>
@@ -106,12 +103,6 @@ export const Environment = z.object({
     expectation: "an address (required with RPC_URL_1 or RPC_URL_33139)",
     example: "0x00000000000000000000000000000000000fee01",
     fallback: "required; local chains: an account of theirs",
-  }),
-  CONDUIT_KEY: setting(commonConduitKey.default(commonConduit.key), {
-    meaning: "conduit key of listings; no other one is indexed, so that there is no other value",
-    expectation: "the key of the common conduit",
-    example: commonConduit.key,
-    fallback: "the common conduit of Seaport marketplaces",
   }),
   LISTINGS_ENABLED: enabled("new listings are accepted", "listings"),
   OFFERS_ENABLED: enabled("new offers are accepted", "offers"),

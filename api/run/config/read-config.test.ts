@@ -118,7 +118,6 @@ describe("the configuration", () => {
       PORT: "http",
       FEE_BPS: "10001",
       COLLECTIONS_1: "0x12",
-      CONDUIT_KEY: "0x",
       RPC_URL_137: "https://rpc.example",
     });
 
@@ -129,7 +128,6 @@ describe("the configuration", () => {
         /^COLLECTIONS_1: expected addresses, comma-separated, or \*, got "0x12"/,
       ),
       'FEE_BPS: expected basis points, 0 to 10000, got "10001". Example: FEE_BPS=100',
-      expect.stringMatching(/^CONDUIT_KEY: expected the key of the common conduit, got "0x"/),
     ]);
   });
 

@@ -82,11 +82,6 @@ export const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((text) => text.toLowerCase() as `0x${string}`);
 
-export const bytes32 = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/)
-  .transform((text) => text.toLowerCase() as `0x${string}`);
-
 /** `*`, or addresses. */
 export const collectionList = z.union([
   z.literal("*"),

@@ -49,7 +49,7 @@ describe("basicOrderForItemBid", () => {
     ["erc721", 16],
     ["erc1155", 20],
   ] as const)("takes the route of an %s for ERC-20", (standard, route) => {
-    const basic = basicOrderForItemBid(bidOn({ ...nft, standard }, 1n), common.price.fee.recipient);
+    const basic = basicOrderForItemBid(bidOn({ ...nft, standard }, 1n));
 
     expect(basic.basicOrderType).toBe(route);
     expect(basic.additionalRecipients).toEqual([
@@ -60,7 +60,7 @@ describe("basicOrderForItemBid", () => {
   it("rejects a collection bid", () => {
     const bid = bidOn({ standard: "erc721", contract: nft.contract, criteria: 0n }, 1n);
 
-    expect(() => basicOrderForItemBid(bid, "0x")).toThrow("one ERC-721 or ERC-1155 token");
+    expect(() => basicOrderForItemBid(bid)).toThrow("one ERC-721 or ERC-1155 token");
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import { commonConduit } from "../../../abis/deployments.ts";
 import {
   type ConsiderationItem,
   itemType,
@@ -97,10 +98,7 @@ const basicRoute: Record<number, number> = {
  * Fills an item bid by `fulfillBasicOrder_efficient_6GL6yc`: the fees come out of the bidder's
  * payment, so the seller needs no balance or allowance of the currency. Seaport `BasicOrderType`.
  */
-export function basicOrderForItemBid(
-  bid: SignedOrder,
-  fulfillerConduitKey: Hex,
-): BasicOrderParameters {
+export function basicOrderForItemBid(bid: SignedOrder): BasicOrderParameters {
   const { components } = bid;
   const [paid] = components.offer;
   const [nft, ...recipients] = components.consideration;
@@ -123,7 +121,7 @@ export function basicOrderForItemBid(
     zoneHash: components.zoneHash,
     salt: components.salt,
     offererConduitKey: components.conduitKey,
-    fulfillerConduitKey,
+    fulfillerConduitKey: commonConduit.key,
     totalOriginalAdditionalRecipients: BigInt(recipients.length),
     additionalRecipients: recipients.map(additionalRecipient),
     signature: bid.signature,

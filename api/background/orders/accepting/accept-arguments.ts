@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { bytesToBigInt } from "viem";
-import { commonConduit } from "../../../../abis/deployments.ts";
 import {
   type BasicOrderParameters,
   basicOrderForItemBid,
@@ -35,7 +34,7 @@ export function acceptArguments(
 ): { call: AcceptArguments; endTime: bigint } {
   const { endTime } = bid.components;
   if (bid.terms.tokenId !== null) {
-    const basicOrderParameters = basicOrderForItemBid(bid, commonConduit.key);
+    const basicOrderParameters = basicOrderForItemBid(bid);
     return {
       call: { method: "fulfillBasicOrder_efficient_6GL6yc", basicOrderParameters },
       endTime,
