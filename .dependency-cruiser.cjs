@@ -1,4 +1,4 @@
-/** The direction of imports. Data flows one way: chain → log → projections → api. */
+/** The direction of imports. Data flows one way: chain → log → projections → api; all may read `chains/`. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -80,7 +80,7 @@ module.exports = {
         "two folders that import each other are one folder, or one of them holds what is not its own",
       scope: "folder",
       severity: "error",
-      from: { path: "^(abis|api|projections|src|devnet)/" },
+      from: { path: "^(abis|api|chains|projections|src|devnet)/" },
       to: { circular: true },
     },
     {
@@ -90,6 +90,12 @@ module.exports = {
       to: { couldNotResolve: true, pathNot: "^ponder[:/]" },
     },
     only("abis-stand-alone", "^abis/", ["^abis/"], "abis are data"),
+    only(
+      "chains-are-data",
+      "^chains/",
+      ["^chains/", "^abis/"],
+      "a chain's file needs contracts only",
+    ),
     only(
       "src-decodes-only",
       "^(src/|ponder\\.)",
@@ -108,7 +114,7 @@ module.exports = {
     only(
       "projections-know-no-api",
       "^projections/",
-      ["^projections/", "^abis/"],
+      ["^projections/", "^abis/", "^chains/"],
       "projections read no network, environment or clock",
     ),
     {
@@ -132,7 +138,14 @@ module.exports = {
     only(
       "api-stays-inside",
       "^api/",
-      ["^api/", "^projections/", "^abis/", "^ponder\\.schema\\.ts$", "^src/settings\\.ts$"],
+      [
+        "^api/",
+        "^projections/",
+        "^abis/",
+        "^chains/",
+        "^ponder\\.schema\\.ts$",
+        "^src/settings\\.ts$",
+      ],
       "nothing imports devnet, test or what Ponder runs but its settings",
     ),
     only(
@@ -150,7 +163,7 @@ module.exports = {
     only(
       "devnet-stands-beside",
       "^devnet/",
-      ["^devnet/", "^abis/", "^projections/domain/"],
+      ["^devnet/", "^abis/", "^chains/", "^projections/domain/"],
       "local chains are a stand-in for the outside world",
     ),
   ],

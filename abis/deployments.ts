@@ -1,9 +1,5 @@
 import type { Address, Hex } from "viem";
 
-/** The chains served. */
-export const chainIds = [1, 33139] as const;
-export type ChainId = (typeof chainIds)[number];
-
 /** Seaport's deployments, the same on every chain. Orders are made for 1.6; fills of the older ones are read. */
 export const seaport = {
   "1.1": "0x00000000006c3852cbef3e08e8df289169ede581",
@@ -19,16 +15,7 @@ export const commonConduit: { key: Hex; address: Address } = {
   address: "0x1e0049783f008a0085193e00003d00cd54003c71",
 };
 
-/** WETH on Ethereum, WAPE on ApeChain: the currency of bids. */
-export const wrappedNative: Record<ChainId, Address> = {
-  1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-  33139: "0x48b62137edfa95a428d35c09e44256a739f6b557",
-};
-
 export const multicall3: Address = "0xca11bde05977b3631167028862be2a173976ca11";
 
 /** The ENS registry, on chain 1. */
 export const ensRegistry: Address = "0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e";
-
-/** First block with an exchange: Seaport 1.1 on Ethereum; ApeChain is younger than Seaport 1.6. */
-export const seaportDeploymentBlock: Record<ChainId, number> = { 1: 14_946_474, 33139: 0 };

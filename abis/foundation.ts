@@ -1,4 +1,6 @@
-import { parseAbi } from "viem";
+import { type Address, parseAbi } from "viem";
+
+export const foundationMarket: Address = "0xcda72070e455bb31c7690a170224ce43623d0b6f";
 
 export const foundationEvents = parseAbi([
   "event BuyPriceAccepted(address indexed nftContract, uint256 indexed tokenId, address indexed seller, address buyer, uint256 protocolFee, uint256 creatorFee, uint256 sellerRev)",

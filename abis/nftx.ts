@@ -1,4 +1,10 @@
-import { parseAbi } from "viem";
+import { type Address, parseAbi } from "viem";
+
+/** Factories of Ethereum, by version. */
+export const nftxFactories = {
+  "2": "0xbe86f647b167567525ccaafcd6f881f1ee558216",
+  "3": "0xc255335bc5abd6928063f5788a5e420554858f01",
+} as const satisfies Record<string, Address>;
 
 /** Vaults of both versions of the factory. */
 export const nftxFactoryEvents = parseAbi([

@@ -1,4 +1,4 @@
-import type { ChainId } from "../abis/deployments.ts";
+import type { ChainId } from "../chains/index.ts";
 import { spawnAnvil } from "./anvil-process.ts";
 import { keepState, unpackState } from "./anvil-state.ts";
 import { connect } from "./client.ts";

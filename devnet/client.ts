@@ -8,7 +8,7 @@ import {
   walletActions,
 } from "viem";
 import { apeChain, mainnet } from "viem/chains";
-import type { ChainId } from "../abis/deployments.ts";
+import type { ChainId } from "../chains/index.ts";
 
 /** Names and currencies of the real chains; addresses and endpoints come from elsewhere. */
 const chains: Record<ChainId, Chain> = {

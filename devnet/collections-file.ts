@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Address } from "viem";
-import { type ChainId, chainIds } from "../abis/deployments.ts";
+import { type ChainId, chainIds } from "../chains/index.ts";
 import { contracts } from "./contracts/addresses.ts";
 
 /** A row of the curated set: a collection that people browse, of one contract or of a family. */

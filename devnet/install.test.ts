@@ -1,16 +1,9 @@
 import { domainSeparator, erc20Abi, parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type ChainId,
-  chainIds,
-  commonConduit,
-  conduitController,
-  multicall3,
-  seaport,
-  wrappedNative,
-} from "../abis/deployments.ts";
+import { commonConduit, conduitController, multicall3, seaport } from "../abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "../abis/seaport.ts";
 import { wrappedNativeAbi } from "../abis/tokens.ts";
+import { type ChainId, chainIds, wrappedNative } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";

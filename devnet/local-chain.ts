@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ChainId } from "../abis/deployments.ts";
+import type { ChainId } from "../chains/index.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";
 import { installContracts } from "./install.ts";

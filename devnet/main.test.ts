@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseEventLogs } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type ChainId, seaport } from "../abis/deployments.ts";
+import { seaport } from "../abis/deployments.ts";
 import { seaportEvents } from "../abis/seaport.ts";
 import { launch } from "../api/run/programs/program.ts";
+import type { ChainId } from "../chains/index.ts";
 import { connect, type DevnetClient } from "./client.ts";
 
 type Ready = {

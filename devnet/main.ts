@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type ChainId, chainIds } from "../abis/deployments.ts";
+import { type ChainId, chainIds } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
 import { writeCollections } from "./collections-file.ts";
 import { type LocalTrading, runLocalChain } from "./local-chain.ts";

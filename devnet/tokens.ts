@@ -1,6 +1,7 @@
 import { blur } from "../abis/blur.ts";
-import { commonConduit, multicall3, wrappedNative } from "../abis/deployments.ts";
+import { commonConduit, multicall3 } from "../abis/deployments.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
+import { wrappedNative } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
 import type { DevnetClient } from "./client.ts";
 import { contracts, signedZone } from "./contracts/addresses.ts";

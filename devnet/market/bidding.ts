@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData } from "viem";
-import { seaport, wrappedNative } from "../../abis/deployments.ts";
+import { seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import { bidComponents } from "../../projections/domain/seaport/bid-components.ts";
 import { criteriaProof, criteriaRoot } from "../../projections/domain/seaport/criteria.ts";
 import { basicOrderForItemBid } from "../../projections/domain/seaport/fill.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import type { ChainId } from "../../chains/index.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor, Actors } from "./actors.ts";

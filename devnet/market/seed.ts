@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
 import { erc721Abi } from "../../abis/tokens.ts";
+import type { ChainId } from "../../chains/index.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import type { DevnetClient } from "../client.ts";
 import { syncWithClock } from "../clock.ts";

@@ -5,7 +5,7 @@ import {
   type LocalAccount,
   type TransactionReceipt,
 } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import { smartWalletAbi } from "./fixture-abis.ts";
 import type { Random } from "./random.ts";

@@ -8,7 +8,7 @@ import {
   pad,
   stringToHex,
 } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import {
   bulkOrderHash,
   bulkOrderTree,

@@ -1,5 +1,5 @@
 import { type Address, type Hex, isAddressEqual } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import { orderQuantity } from "../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../projections/domain/seaport/order-hash.ts";

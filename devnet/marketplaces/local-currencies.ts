@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import type { StoredListing } from "./listing-store.ts";
 
 /** Symbols of a chain's native currency and of its wrapped form. */

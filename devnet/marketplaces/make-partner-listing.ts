@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "viem";
-import { commonConduit, wrappedNative } from "../../abis/deployments.ts";
+import { commonConduit } from "../../abis/deployments.ts";
 import { erc721Abi } from "../../abis/tokens.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import {
   listingComponents,
   type MakerChoices,

@@ -5,9 +5,10 @@ import {
   recoverAddress,
   serializeSignature,
 } from "viem";
-import { type ChainId, commonConduit, seaport } from "../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../abis/deployments.ts";
 import { seaportFunctions } from "../../abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import type { ChainId } from "../../chains/index.ts";
 import { itemType, type SignedOrder } from "../../projections/domain/seaport/order-components.ts";
 import {
   exchangeDomain,

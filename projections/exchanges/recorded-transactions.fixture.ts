@@ -10,6 +10,7 @@ import {
   zeroAddress,
 } from "viem";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
+import { ethereum } from "../../chains/ethereum.ts";
 import type { ExchangeEvent } from "../facts/exchange-event.ts";
 import { serializeBigints } from "../facts/serialize-bigints.ts";
 import { nativeTransferLogs, type TokenTransfer } from "../facts/token-transfer.ts";
@@ -77,8 +78,9 @@ function factOf(
   { from, to }: { from: Address; to: Address | null },
   transfers: readonly TokenTransfer[],
 ): ExchangeFact[] {
-  return sources.flatMap(({ name: source, events, eventsWithTransfers = [], chains }) => {
-    const addresses: readonly Address[] | null = chains[1] ? chains[1].addresses : [];
+  return sources.flatMap(({ name: source, events, eventsWithTransfers = [], deployed }) => {
+    const deployment = deployed(ethereum);
+    const addresses = deployment === null ? [] : deployment.addresses;
     const isSource = addresses?.includes(log.address) ?? true;
     const event = isSource ? eventOf(events, log) : undefined;
     if (event === undefined) return [];
@@ -186,7 +188,7 @@ export function givenTransaction(
   events: readonly GivenEvent[],
   { sender = zeroAddress, transfers = [] }: { sender?: Address; transfers?: TokenTransfer[] } = {},
 ): ExchangeTransaction {
-  const deployment = sources.find(({ name }) => name === source)?.chains[1];
+  const deployment = sources.find(({ name }) => name === source)?.deployed(ethereum);
   const contract = deployment?.addresses === null ? pool : deployment?.addresses[0];
   if (contract === undefined) throw new Error(`no source ${source}`);
   const facts = events.map(({ logIndex, ...event }): ExchangeFact => {

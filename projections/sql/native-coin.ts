@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import { type ChainId, chainIds, wrappedNative } from "../../abis/deployments.ts";
+import { type ChainId, chainIds, wrappedNative } from "../../chains/index.ts";
 import type { Coin } from "../facts/price-ticked.ts";
 import { byteaLiteral } from "./bytea.ts";
 

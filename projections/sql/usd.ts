@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { chainIds } from "../../abis/deployments.ts";
+import { chainIds } from "../../chains/index.ts";
 import { priceAt } from "./coin-price.ts";
 import { isPaidNatively, nativeCoin, nativeCoinOf } from "./native-coin.ts";
 

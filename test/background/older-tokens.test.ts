@@ -1,6 +1,6 @@
 import { type Address, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../abis/deployments.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import { readArtifact } from "../../devnet/contracts/artifacts.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { addressOf } from "../support/database/given.ts";

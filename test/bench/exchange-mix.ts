@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { ethereum } from "../../chains/ethereum.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { deriveInBulk } from "../../projections/engine/bulk.ts";
 import { type Target, targetOf } from "../../projections/engine/checkpoint.ts";
@@ -142,8 +143,10 @@ function figuresOf(logs: readonly Measured[], facts: number): Figure[] {
 }
 
 const addressOf = (source: string) =>
-  exchanges.flatMap(({ sources }) => sources).find(({ name }) => name === source)?.chains[1]
-    ?.addresses?.[0] ?? "0x00000000000000000000000000000000000000aa";
+  exchanges
+    .flatMap(({ sources }) => sources)
+    .find(({ name }) => name === source)
+    ?.deployed(ethereum)?.addresses?.[0] ?? "0x00000000000000000000000000000000000000aa";
 
 /**
  * Replaces half of the fills, all of them of listings, in the proportions of recorded blocks of Ethereum: of 33 events

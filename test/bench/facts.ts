@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { seaport, wrappedNative } from "../../abis/deployments.ts";
+import { seaport } from "../../abis/deployments.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import type { Database, Session } from "../../projections/database.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";
 import { appendStaged, openStage } from "../../projections/log/stage.ts";

@@ -10,12 +10,13 @@ import {
   parseEther,
 } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seaport, wrappedNative } from "../../abis/deployments.ts";
+import { seaport } from "../../abis/deployments.ts";
 import { wrappedNativeAbi } from "../../abis/tokens.ts";
 import { openChainClient } from "../../api/background/chain/clients.ts";
 import { followUnindexed } from "../../api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "../../api/background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../api/background/unindexed/unindexed-sources.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { factKind } from "../../projections/log/fact-kind.ts";

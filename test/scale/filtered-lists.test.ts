@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../abis/deployments.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import { allProjections } from "../../projections/all.ts";
 import type { Database } from "../../projections/database.ts";
 import { type BidFilter, readBidPage } from "../../projections/reads/bids/read-bid-page.ts";

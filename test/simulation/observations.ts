@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { type ChainId, wrappedNative } from "../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../chains/index.ts";
 import type { ChainReading } from "../../projections/facts/chain-reading.ts";
 import {
   type ContractFloors,

@@ -1,5 +1,6 @@
 import { type Address, maxUint256 } from "viem";
-import { type ChainId, seaport, wrappedNative } from "../../abis/deployments.ts";
+import { seaport } from "../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../chains/index.ts";
 import { addressOf, block, zeroAddress } from "../support/database/given.ts";
 import {
   approval,

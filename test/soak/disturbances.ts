@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { numberToHex, type Transaction } from "viem";
-import { type ChainId, chainIds } from "../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../chains/index.ts";
 import { connect, type DevnetClient } from "../../devnet/client.ts";
 import type { Random } from "../../devnet/market/random.ts";
 import { faults } from "./faulty-proxy.ts";

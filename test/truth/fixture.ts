@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Address, type Hex, parseEther } from "viem";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import { accounts } from "../../devnet/accounts.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { type Random, seededRandom } from "../../devnet/market/random.ts";

@@ -1,7 +1,8 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport, wrappedNative } from "../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../abis/deployments.ts";
 import { erc20Abi, erc721Abi } from "../../abis/tokens.ts";
+import { wrappedNative } from "../../chains/index.ts";
 import {
   bulkOrderHash,
   bulkOrderTree,

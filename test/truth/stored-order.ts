@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../abis/deployments.ts";
+import type { ChainId } from "../../chains/index.ts";
 import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 

@@ -1,4 +1,4 @@
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { floorsView } from "../../../projections/reads/analytics/collection-views.ts";
 import { balancesView, tokensView } from "../../../projections/reads/analytics/holding-views.ts";

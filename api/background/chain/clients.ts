@@ -1,5 +1,5 @@
 import { createPublicClient, defineChain, fallback, type Hex, numberToHex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import { createContractHealth } from "./calls/contract-health.ts";
 import { countedHttp } from "./count-calls.ts";

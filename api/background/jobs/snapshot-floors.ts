@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import { bucketStart } from "../../../projections/domain/candles.ts";
 import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-snapshotted.ts";

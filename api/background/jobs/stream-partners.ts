@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";
 import { markStale } from "../../../projections/partner-sync/collection-pass.ts";

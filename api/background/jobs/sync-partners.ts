@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { FeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { enrollCollections } from "../../../projections/partner-sync/due-collection.ts";

@@ -1,5 +1,6 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { type ChainId, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import { marketplaces } from "../../../projections/domain/marketplaces.ts";
 import type { PartnerName } from "../../../projections/domain/partners.ts";
 import {

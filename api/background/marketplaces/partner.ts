@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { PartnerName } from "../../../projections/domain/partners.ts";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";

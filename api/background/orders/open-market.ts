@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
-import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import { type DatabaseAddress, openDatabase } from "../../../projections/database.ts";
 import { orderBounds } from "../../../projections/domain/orders/market-terms.ts";
 import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";

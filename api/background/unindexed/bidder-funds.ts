@@ -1,5 +1,5 @@
 import { type Address, type Hex, pad, toEventSelector } from "viem";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import {
   readBidders,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 /** Where a chain that has a database of its own is copied to, if not with the others. */

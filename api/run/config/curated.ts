@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { address } from "./setting.ts";
 

@@ -1,4 +1,4 @@
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback } from "./is-loopback.ts";

@@ -1,6 +1,7 @@
 import { pad } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit, seaport, seaportDeploymentBlock } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { ethereum } from "../../../chains/ethereum.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { eventKinds } from "../../../projections/log/event-kinds.ts";
@@ -51,11 +52,11 @@ const sourceNamed = (wanted: string, ...config: Parameters<typeof indexedSources
 describe("indexedSources", () => {
   it("reads transfers from the chain's oldest curated contract on, exchanges from their deployment", () => {
     const { chainId, sources } = indexedSources(chain(), curated(old, elsewhere));
-    const fromBlock = seaportDeploymentBlock[1];
+    const fromBlock = ethereum.exchanges.seaport.Seaport.firstBlock;
     expect(chainId).toBe(1);
     const read = sources.map(({ name, firstBlock }) => [name, firstBlock]);
     for (const exchange of otherSources) {
-      const deployment = exchange.chains[1];
+      const deployment = exchange.deployed(ethereum);
       if (deployment) expect(read).toContainEqual([exchange.name, deployment.firstBlock]);
     }
     expect(read.filter(([name]) => otherSources.every((other) => other.name !== name))).toEqual([

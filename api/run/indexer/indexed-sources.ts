@@ -1,11 +1,5 @@
 import type { AbiEvent, Address } from "viem";
-import {
-  type ChainId,
-  commonConduit,
-  seaport,
-  seaportDeploymentBlock,
-  wrappedNative,
-} from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
 import { conduitAbi } from "../../../abis/seaport.ts";
 import { metadataAbi } from "../../../abis/token-metadata.ts";
 import {
@@ -16,6 +10,7 @@ import {
   unindexedTransferAbi,
   wrappedNativeAbi,
 } from "../../../abis/tokens.ts";
+import { type ChainId, chainById, wrappedNative } from "../../../chains/index.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
 import { seaport as seaportExchange } from "../../../projections/exchanges/seaport/exchange.ts";
@@ -93,7 +88,7 @@ export function indexedSources(config: SourceConfig, curated: Curated): IndexedS
 export function contentsOf(config: SourceConfig, contents: IndexerContents): IndexedSources {
   const { chainId, startBlock } = config;
   const { isCore, protocols, collections, metadata, plain = [] } = contents;
-  const deploymentBlock = seaportDeploymentBlock[chainId];
+  const deploymentBlock = chainById(chainId).exchanges.seaport.Seaport.firstBlock;
   const firstBlocks = [...(collections ?? []), ...plain].map(
     ({ firstBlock }) => firstBlock ?? deploymentBlock,
   );
@@ -147,7 +142,7 @@ export function addableExchanges(chainId: ChainId): { protocol: string; eventSou
   const names = new Map<string, string[]>();
   for (const { protocol, sources } of exchanges) {
     if (protocol === coreProtocol) continue;
-    const deployed = sources.filter(({ chains }) => chains[chainId] !== undefined);
+    const deployed = sources.filter((source) => source.deployed(chainById(chainId)) !== null);
     if (deployed.length === 0) continue;
     names.set(protocol, [...(names.get(protocol) ?? []), ...deployed.map(({ name }) => name)]);
   }
@@ -161,12 +156,12 @@ function exchangeSource(
     eventsWithCall,
     eventsWithTransfers,
     isEachWithTransfers,
-    chains,
+    deployed,
   }: ExchangeSource,
   { chainId, startBlock }: SourceConfig,
 ): EventSource[] {
-  const deployment = chains[chainId];
-  if (deployment === undefined) return [];
+  const deployment = deployed(chainById(chainId));
+  if (deployment === null) return [];
   const { addresses, firstBlock } = deployment;
   const common = { name, events, addresses, firstBlock: startBlock ?? firstBlock, eventsWithCall };
   const withTransfers = {

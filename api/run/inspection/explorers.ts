@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** Block explorers. Not in `abis/`: a change there makes Ponder index again. */

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { About } from "../../../projections/log/facts-about.ts";
 import { findCollection } from "../../../projections/reads/collections/find-collection.ts";

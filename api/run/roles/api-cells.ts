@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { projectionNames } from "../../../projections/all.ts";
 import { openHashReader } from "../../background/chain/clients.ts";
 import { openHeadReader } from "../../background/chain/fetch-head.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import {
   readArrivingChains,

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Config } from "../config/config.ts";
 import { listeningUrl } from "../config/listening-url.ts";
 import { maskUrl } from "../config/setting.ts";

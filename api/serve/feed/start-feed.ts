@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";

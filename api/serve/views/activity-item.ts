@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { ActivityRow } from "../../../projections/reads/activity/merge.ts";
 import type { EventRow } from "../../../projections/reads/activity/read-events.ts";
 import { activityTypes } from "../../../projections/reads/activity/read-filter.ts";

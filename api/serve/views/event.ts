@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import {
   type EventContent,
   eventTypes,

@@ -1,5 +1,5 @@
 import { type Address, formatEther, zeroAddress } from "viem";
-import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 
 const symbols: Record<ChainId, { native: string; wrapped: string }> = {
   1: { native: "ETH", wrapped: "WETH" },

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { CollectionMatch } from "../../../projections/reads/search/read-collection-matches.ts";
 import type {
   OrderMatch,

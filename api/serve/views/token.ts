@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { burnAddresses } from "../../../projections/domain/burn-address.ts";
 import { statedIssue } from "../../../projections/domain/metadata/stated-issue.ts";
 import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";

@@ -1,8 +1,9 @@
 import { encodeFunctionData, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "../../../abis/tokens.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { advancedOrder } from "../../../projections/domain/seaport/fill.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";

@@ -1,5 +1,6 @@
 import { type Address, zeroAddress } from "viem";
-import { type ChainId, chainIds, seaport } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../chains/index.ts";
 import { presentedTerms } from "../corrupt-responses.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
 import { symbolOf } from "../local-currencies.ts";

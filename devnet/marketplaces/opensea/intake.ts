@@ -1,6 +1,7 @@
 import { type Address, type Hex, isAddress, isAddressEqual, isHex, zeroAddress } from "viem";
 import { z } from "zod";
-import { type ChainId, commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import {
   itemType,
   type OrderComponents,

@@ -1,5 +1,6 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
-import { type ChainId, chainIds, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { type ChainId, chainIds, wrappedNative } from "../../../chains/index.ts";
 import { signedZone } from "../../contracts/addresses.ts";
 import { presentedTerms } from "../corrupt-responses.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";

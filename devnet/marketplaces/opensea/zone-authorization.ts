@@ -8,7 +8,7 @@ import {
   serializeCompactSignature,
   signatureToCompactSignature,
 } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { accounts } from "../../accounts.ts";
 import { signedZone } from "../../contracts/addresses.ts";
 

@@ -1,5 +1,5 @@
 import { type Hex, keccak256, slice, stringToHex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import {
   type ConsiderationItem,
   type OfferItem,

@@ -11,12 +11,7 @@ export const archipelago: Exchange = {
       events: archipelagoEvents,
       eventsWithCall: ["Trade"],
       eventsWithTransfers: ["Trade"],
-      chains: {
-        1: {
-          addresses: ["0x555598409fe9a72f0a5e423245c34555f6445555"],
-          firstBlock: 14_500_000,
-        },
-      },
+      deployed: ({ exchanges }) => exchanges.archipelago?.Archipelago ?? null,
     },
   ],
   tradesOf,

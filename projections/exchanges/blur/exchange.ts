@@ -13,8 +13,8 @@ export const blur: Exchange = {
   protocol: "blur",
   marketplace: "blur",
   sources: [
-    source("Blur", contracts.v1, 15_700_000, blurV1Events),
-    source("BlurV2", contracts.v2, 17_600_000, blurV2Events),
+    source("Blur", blurV1Events, ({ exchanges }) => exchanges.blur?.Blur ?? null),
+    source("BlurV2", blurV2Events, ({ exchanges }) => exchanges.blur?.BlurV2 ?? null),
   ],
   tradesOf: (transaction) => [
     ...tradesOfV1(ofContract(transaction, contracts.v1)),
@@ -26,15 +26,14 @@ export const blur: Exchange = {
 export const blend: Exchange = {
   protocol: "blend",
   marketplace: "blur",
-  sources: [source("Blend", contracts.blend, 17_150_000, blendEvents)],
+  sources: [source("Blend", blendEvents, ({ exchanges }) => exchanges.blend?.Blend ?? null)],
   tradesOf: tradesOfBlend,
 };
 
 function source(
   name: string,
-  address: (typeof contracts)[keyof typeof contracts],
-  firstBlock: number,
   events: readonly AbiEvent[],
+  deployed: ExchangeSource["deployed"],
 ): ExchangeSource {
   const trades = events.map((event) => event.name).filter((event) => !cancels.includes(event));
   return {
@@ -42,7 +41,7 @@ function source(
     events,
     eventsWithCall: trades,
     eventsWithTransfers: trades,
-    chains: { 1: { addresses: [address], firstBlock } },
+    deployed,
   };
 }
 

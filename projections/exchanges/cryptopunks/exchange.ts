@@ -1,4 +1,4 @@
-import { cryptopunks as contract, cryptopunksEvents } from "../../../abis/cryptopunks.ts";
+import { cryptopunksEvents } from "../../../abis/cryptopunks.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 
@@ -12,8 +12,8 @@ export const cryptopunks: Exchange = {
       events: cryptopunksEvents,
       eventsWithCall: ["PunkBought"],
       eventsWithTransfers: ["PunkBought"],
+      deployed: ({ exchanges }) => exchanges.cryptopunks?.CryptoPunks ?? null,
       isEachWithTransfers: true,
-      chains: { 1: { addresses: [contract], firstBlock: 3_914_495 } },
     },
   ],
   tradesOf,

@@ -1,5 +1,6 @@
 import type { AbiEvent } from "viem";
 import { elementEvents, elementFeeEvents } from "../../../abis/element.ts";
+import type { ExchangeSources } from "../../../chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 
@@ -11,15 +12,13 @@ export const element: Exchange = {
   tradesOf,
 };
 
-function source(name: string, events: readonly AbiEvent[]): ExchangeSource {
+function source(name: ExchangeSources["element"], events: readonly AbiEvent[]): ExchangeSource {
   const trades = events.map((event) => event.name);
   return {
     name,
     events,
     eventsWithCall: trades,
     eventsWithTransfers: trades,
-    chains: {
-      1: { addresses: ["0x20f780a973856b93f63670377900c1d2a50a77c4"], firstBlock: 14_700_000 },
-    },
+    deployed: ({ exchanges }) => exchanges.element?.[name] ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { foundationEvents } from "../../../abis/foundation.ts";
 import type { Exchange } from "../model/exchange.ts";
-import { foundationMarket, tradesOf } from "./trades.ts";
+import { tradesOf } from "./trades.ts";
 
 const trades = [
   ...["BuyPriceAccepted", "OfferAccepted", "PrivateSaleFinalized"],
@@ -16,7 +16,7 @@ export const foundation: Exchange = {
       events: foundationEvents,
       eventsWithCall: trades,
       eventsWithTransfers: trades,
-      chains: { 1: { addresses: [foundationMarket], firstBlock: 11_600_000 } },
+      deployed: ({ exchanges }) => exchanges.foundation?.Foundation ?? null,
     },
   ],
   tradesOf,

@@ -7,8 +7,6 @@ import type { FeePayment, Fill, Trade, TradedItem } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
 import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
-export const foundationMarket: Address = "0xcda72070e455bb31c7690a170224ce43623d0b6f";
-
 /** Who receives the protocol's fee. */
 const treasury: Address = "0x67df244584b67e8c51b10ad610aaffa9a402fdb6";
 

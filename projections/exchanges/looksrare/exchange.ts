@@ -14,24 +14,14 @@ export const looksrare: Exchange = {
       events: looksrareV1Events,
       eventsWithCall: trades,
       eventsWithTransfers: trades,
-      chains: {
-        1: {
-          addresses: ["0x59728544b08ab483533076417fbbb2fd0b17ce3a"],
-          firstBlock: 13_885_000,
-        },
-      },
+      deployed: ({ exchanges }) => exchanges.looksrare?.LooksRareV1 ?? null,
     },
     {
       name: "LooksRareV2",
       events: looksrareV2Events,
       eventsWithCall: trades,
       eventsWithTransfers: trades,
-      chains: {
-        1: {
-          addresses: ["0x0000000000e655fae4d56241588680f86e3b2377"],
-          firstBlock: 16_900_000,
-        },
-      },
+      deployed: ({ exchanges }) => exchanges.looksrare?.LooksRareV2 ?? null,
     },
   ],
   tradesOf,

@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import type { AbiEvent, Address, Hex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { Chain, Deployment } from "../../../chains/chain.ts";
 import type { FactWindow } from "../../engine/projection.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import type { FactKind } from "../../log/fact-kind.ts";
@@ -20,10 +20,8 @@ export type ExchangeSource = {
   readonly eventsWithTransfers?: readonly string[];
   /** Each of these events is stored with them, not the first of a transaction alone: the recorder reads a party there. */
   readonly isEachWithTransfers?: true;
-  /** Contracts by chain, null being any, and the block from which on they are indexed. */
-  readonly chains: Partial<
-    Record<ChainId, { addresses: readonly Address[] | null; firstBlock: number }>
-  >;
+  /** Its contracts on a chain, as the chain's file lists them; null: it is not there. */
+  readonly deployed: (chain: Chain) => Deployment | null;
 };
 
 /** A fact that sales are made of. */

@@ -12,7 +12,13 @@ const [collection, alice, router, bob, carol] = [1, 2, 3, 4, 5].map(addressOf) a
 ];
 
 function exchange(name: string, eventsWithTransfers = ["Sold"]): Exchange {
-  const source = { name, events: [], eventsWithCall: [], eventsWithTransfers, chains: {} };
+  const source = {
+    name,
+    events: [],
+    eventsWithCall: [],
+    eventsWithTransfers,
+    deployed: () => null,
+  };
   return { protocol: name, sources: [source], tradesOf: () => [] };
 }
 const [bazaar, souk] = [exchange("bazaar"), exchange("souk")];

@@ -1,5 +1,6 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { nftxFactories } from "../../../abis/nftx.ts";
 import {
   addresses,
   givenTransaction,
@@ -8,13 +9,12 @@ import {
   paid,
   pool as vault,
 } from "../recorded-transactions.fixture.ts";
-import { factories } from "./trades.ts";
 
 const [collection, user, zap, pair, weth] = addresses();
 const nft = { contract: collection, tokenId: "7" };
 
 function event(name: "Minted" | "Redeemed", logIndex: number, ids = ["7"]) {
-  return { event: name, logIndex, args: { nftIds: ids, to: zap }, factory: factories["2"] };
+  return { event: name, logIndex, args: { nftIds: ids, to: zap }, factory: nftxFactories["2"] };
 }
 
 /** As the zaps of NFTX do: coins are bought with WETH, destroyed, and the NFT is passed on. */

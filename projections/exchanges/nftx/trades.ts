@@ -1,4 +1,5 @@
 import { type Address, zeroAddress } from "viem";
+import { nftxFactories } from "../../../abis/nftx.ts";
 import type { TokenTransfer } from "../../facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
@@ -6,18 +7,13 @@ import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, eventsOf, translateEvents } from "../model/translate-events.ts";
 import { UnresolvableEvent } from "../model/unresolved-event.ts";
 
-export const factories = {
-  "2": "0xbe86f647b167567525ccaafcd6f881f1ee558216",
-  "3": "0xc255335bc5abd6928063f5788a5e420554858f01",
-} as const satisfies Record<string, Address>;
-
 /** NFTs put into a vault or taken out of it, where the vault's coins were sold or bought in the same transaction. */
 export function tradesOf(transaction: ExchangeTransaction): Fill[] {
   const { transfers } = transaction;
   const events = eventsOf(transaction);
   return translateEvents(transaction, (event) => {
     const version = event.source === "NftxV2" ? "2" : "3";
-    if (event.factory !== factories[version]) throw new UnresolvableEvent("unknown_pool");
+    if (event.factory !== nftxFactories[version]) throw new UnresolvableEvent("unknown_pool");
     const isSale = event.event === "Redeemed";
     const price = swapOf(transfers, event.contract, isSale);
     if (price === null) return null;

@@ -4,13 +4,12 @@ import {
   paymentProcessorEvents,
   paymentProcessorV1Events,
 } from "../../../abis/payment-processor.ts";
+import type { ExchangeSources } from "../../../chains/chain.ts";
 import type { Exchange, ExchangeSource, ExchangeTransaction } from "../model/exchange.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";
 import { coinFees } from "./coin-fees.ts";
 import { tradesOfV1 } from "./v1.ts";
-
-const [v1, v2, v21, v3] = [contracts["1"], contracts["2"], contracts["2.1"], contracts["3"]];
 
 const versions: ReadonlyMap<Address, string> = new Map(
   Object.entries(contracts).flatMap(([version, addresses]) =>
@@ -21,24 +20,24 @@ const versions: ReadonlyMap<Address, string> = new Map(
 export const paymentProcessor: Exchange = {
   protocol: "payment-processor",
   sources: [
-    source("PaymentProcessorV1", paymentProcessorV1Events, {
-      1: { addresses: v1, firstBlock: 16_700_000 },
-    }),
-    source("PaymentProcessor", paymentProcessorEvents, {
-      1: { addresses: [...v2, ...v21, ...v3], firstBlock: 19_000_000 },
-      33139: { addresses: v3, firstBlock: 0 },
-    }),
+    source("PaymentProcessorV1", paymentProcessorV1Events),
+    source("PaymentProcessor", paymentProcessorEvents),
   ],
   tradesOf,
 };
 
 function source(
-  name: string,
+  name: ExchangeSources["paymentProcessor"],
   events: readonly AbiEvent[],
-  chains: ExchangeSource["chains"],
 ): ExchangeSource {
   const trades = events.map((event) => event.name).filter((event) => /Buy|Sweep|Offer/.test(event));
-  return { name, events, eventsWithCall: trades, eventsWithTransfers: trades, chains };
+  return {
+    name,
+    events,
+    eventsWithCall: trades,
+    eventsWithTransfers: trades,
+    deployed: ({ exchanges }) => exchanges.paymentProcessor?.[name] ?? null,
+  };
 }
 
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

@@ -1,11 +1,11 @@
 import { type Address, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
 import {
   paymentProcessor,
   paymentProcessorEvents,
   paymentProcessorV1Events,
 } from "../../../abis/payment-processor.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import {
   addresses,
   givenTransaction,

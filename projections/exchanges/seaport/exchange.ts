@@ -1,6 +1,6 @@
 import type { AbiEvent } from "viem";
-import { seaport as contracts, seaportDeploymentBlock } from "../../../abis/deployments.ts";
 import { seaportEvents } from "../../../abis/seaport.ts";
+import type { ExchangeSources } from "../../../chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { selectSimpleSales } from "./simple-sales.ts";
 import { tradesOf } from "./trades.ts";
@@ -11,15 +11,11 @@ type EventName = Extract<(typeof seaportEvents)[number], { type: "event" }>["nam
 export const seaport: Exchange = {
   protocol: "seaport",
   sources: [
-    source(
-      "Seaport",
-      ["1.6"],
-      [
-        ...(["OrderFulfilled", "OrderCancelled", "OrderValidated"] as const),
-        ...(["OrdersMatched", "CounterIncremented"] as const),
-      ],
-    ),
-    source("SeaportLegacy", ["1.1", "1.4", "1.5"], ["OrderFulfilled", "OrdersMatched"]),
+    source("Seaport", [
+      ...(["OrderFulfilled", "OrderCancelled", "OrderValidated"] as const),
+      ...(["OrdersMatched", "CounterIncremented"] as const),
+    ]),
+    source("SeaportLegacy", ["OrderFulfilled", "OrdersMatched"]),
   ],
   factKinds: ["order_fulfilled", "orders_matched"],
   tradesOf,
@@ -27,20 +23,12 @@ export const seaport: Exchange = {
   selectSimpleSales,
 };
 
-function source(
-  name: string,
-  versions: readonly (keyof typeof contracts)[],
-  events: readonly EventName[],
-): ExchangeSource {
-  const addresses = versions.map((version) => contracts[version]);
+function source(name: ExchangeSources["seaport"], events: readonly EventName[]): ExchangeSource {
   return {
     name,
     events: events.map(eventNamed),
     eventsWithCall: ["OrderFulfilled"],
-    chains: {
-      1: { addresses, firstBlock: seaportDeploymentBlock[1] },
-      33139: { addresses, firstBlock: seaportDeploymentBlock[33139] },
-    },
+    deployed: ({ exchanges }) => exchanges.seaport[name],
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex, zeroAddress } from "viem";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
 import type { FulfilledOrder, OrderTransaction, ReceivedItem, SpentItem } from "./order-facts.ts";

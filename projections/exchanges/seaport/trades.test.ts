@@ -1,6 +1,6 @@
 import { type Address, getAddress, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { translateSales, translateTransaction } from "../translate-sales.ts";
 import type { OrderTransaction } from "./order-facts.ts";
 import {

@@ -11,12 +11,7 @@ export const x2y2: Exchange = {
       events: x2y2Events,
       eventsWithCall: ["EvInventory"],
       eventsWithTransfers: ["EvInventory"],
-      chains: {
-        1: {
-          addresses: ["0x74312363e45dcaba76c59ec49a7aa8a65a67eed3"],
-          firstBlock: 14_130_000,
-        },
-      },
+      deployed: ({ exchanges }) => exchanges.x2y2?.X2Y2 ?? null,
     },
   ],
   tradesOf,

@@ -13,12 +13,7 @@ export const zeroex: Exchange = {
       events: zeroexNftEvents,
       eventsWithCall: trades,
       eventsWithTransfers: trades,
-      chains: {
-        1: {
-          addresses: ["0xdef1c0ded9bec7f1a1670819833240f027b25eff"],
-          firstBlock: 13_900_000,
-        },
-      },
+      deployed: ({ exchanges }) => exchanges.zeroex?.ZeroExNft ?? null,
     },
   ],
   tradesOf,

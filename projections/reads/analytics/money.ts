@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import { chainIds, wrappedNative } from "../../../abis/deployments.ts";
+import { chainIds, wrappedNative } from "../../../chains/index.ts";
 import { maxPriceAge } from "../../sql/coin-price.ts";
 import { nativeCoin } from "../../sql/native-coin.ts";
 

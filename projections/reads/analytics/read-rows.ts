@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { Database, Session } from "../../database.ts";
 import { readDetachedBorder } from "../../log/archives/detached-border.ts";
 import { analyticsSchema } from "./bind-views.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { Database } from "../../database.ts";
 import type { Coin } from "../../facts/price-ticked.ts";
 import { nativeCoin } from "../../sql/native-coin.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../database.ts";
 import type { PartnerName } from "../../domain/partners.ts";
 import type { OrderComponents } from "../../domain/seaport/order-components.ts";

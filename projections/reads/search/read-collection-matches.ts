@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { Database } from "../../database.ts";
 import { bytea } from "../../sql/bytea.ts";
 import { beginsWith, searchWords } from "../../sql/search-words.ts";

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import type { Session } from "../../../projections/database.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { byteaLiteral } from "../../../projections/sql/bytea.ts";

@@ -1,6 +1,6 @@
 import { type Address, keccak256, type PrivateKeyAccount, stringToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { type Random, seededRandom } from "../../../devnet/market/random.ts";
 import type { Observation } from "../../../projections/log/append.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Address, PrivateKeyAccount } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { Random } from "../../../devnet/market/random.ts";
 import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";

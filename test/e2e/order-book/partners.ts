@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
 import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";

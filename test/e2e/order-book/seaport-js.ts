@@ -1,7 +1,7 @@
 import { type Hex, parseEther, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { openSeaportJs, type SeaportJs } from "../../support/chain/seaport-js-trader.ts";
 import type { Answer } from "../../support/chain/trader.ts";
 import { until } from "../../support/database/pipeline.ts";

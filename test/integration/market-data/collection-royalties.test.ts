@@ -1,6 +1,5 @@
 import { type Address, concatHex, type Hex, numberToHex, pad, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ChainId } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import {
   fetchDueRoyalties,
@@ -8,6 +7,7 @@ import {
 } from "../../../api/background/jobs/fetch-due-royalties.ts";
 import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
 import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { FeeReview } from "../../../projections/domain/creator-fee-review.ts";
 import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { storedRow } from "../../../projections/sql/stored-row.ts";
 import { addressOf, appendEvents, block, setBlocks } from "../../support/database/given.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { type Address, type Hex, maxUint256, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { IntakeCode } from "../../../projections/domain/intake/intake-codes.ts";

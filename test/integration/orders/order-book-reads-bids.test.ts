@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { itLists } from "../../support/http/list-cases.ts";
 import {
   active,

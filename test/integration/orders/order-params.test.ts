@@ -11,10 +11,11 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
 import { parseOrderBody } from "../../../api/background/order-input/parse-order-body.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { isRejection } from "../../../projections/domain/rejection.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
 import type { ChainReading } from "../../../projections/facts/chain-reading.ts";

@@ -1,6 +1,7 @@
 import { parseEther, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { addressOf } from "../../support/database/given.ts";

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
 import { dropTarget } from "../../../projections/engine/checkpoint.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { appendReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
 import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";

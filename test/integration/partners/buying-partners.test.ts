@@ -1,9 +1,10 @@
 import { type Address, erc20Abi, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
 import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import type { PartnerName } from "../../../projections/domain/partners.ts";
 import { block, type ChainEvent } from "../../support/database/given.ts";
 import {

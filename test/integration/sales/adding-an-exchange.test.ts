@@ -191,7 +191,9 @@ describe("docs/adding-an-exchange.md", () => {
   });
 
   it("names files that exist", () => {
-    const paths = [...guide.matchAll(/`((?:abis|projections|api|src|test|docs)\/[\w./-]+)`/g)];
+    const paths = [
+      ...guide.matchAll(/`((?:abis|chains|projections|api|src|test|docs)\/[\w./-]+)`/g),
+    ];
     expect(paths.length).toBeGreaterThan(5);
     for (const [, path = ""] of paths)
       expect([path, existsSync(resolve(root, path))]).toEqual([path, true]);

@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";

@@ -1,6 +1,7 @@
 import { hashTypedData } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { signingParams } from "../../../projections/domain/orders/order-params.ts";
 import { bulkOrderTree, bulkSignature } from "../../../projections/domain/seaport/bulk-order.ts";
 import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";

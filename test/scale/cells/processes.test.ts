@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { chainIds } from "../../../abis/deployments.ts";
 import { type OrphanGuard, startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { chainIds } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
@@ -29,7 +29,7 @@ import { expectTraded, nothingTraded, type Traded, trade } from "./trade.ts";
 import { readAnswers } from "./untraded-answers.ts";
 
 const moved = 33139;
-const [ethereum] = chainIds;
+const ethereum = 1;
 
 let orphanGuard: OrphanGuard;
 let directory: string;

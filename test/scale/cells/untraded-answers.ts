@@ -1,4 +1,4 @@
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 

@@ -15,7 +15,7 @@ const launcher = "api/run/programs/launch.mjs";
  */
 export async function copyAsNextRelease(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "next-release-"));
-  const needed = ["abis", "api", "devnet", "projections", "src", "package.json"];
+  const needed = ["abis", "api", "chains", "devnet", "projections", "src", "package.json"];
   for (const one of [...needed, "package-lock.json", "ponder.config.ts", "ponder.schema.ts"])
     await cp(join(root, one), join(directory, one), { recursive: true, preserveTimestamps: true });
   await linkPackages(join(root, "node_modules"), join(directory, "node_modules"));

@@ -1,5 +1,5 @@
 import type { AbiParameter } from "viem";
-import type { ChainId } from "../../../abis/deployments.ts";
+import { type ChainId, chainById } from "../../../chains/index.ts";
 import { exchanges } from "../../../projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
 import { addressOf } from "../../support/database/given.ts";
@@ -13,7 +13,7 @@ export const sources: readonly ExchangeSource[] = exchanges
 
 const eventsOn = (chainId: ChainId) =>
   sources
-    .filter(({ chains }) => chains[chainId] !== undefined)
+    .filter(({ deployed }) => deployed(chainById(chainId)) !== null)
     .flatMap(({ name: source, events }) => events.map((event) => ({ ...event, source })));
 const eventsBy = { 1: eventsOn(1), 33139: eventsOn(33139) };
 

@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import type { ExchangeEvent } from "../../../projections/facts/exchange-event.ts";
 import { addressOf } from "../../support/database/given.ts";
 import type { Random } from "../random.ts";

@@ -1,5 +1,6 @@
 import { type Address, keccak256, stringToHex } from "viem";
 import { cryptopunks } from "../../../abis/cryptopunks.ts";
+import { chainById } from "../../../chains/index.ts";
 import type { ExchangeEvent } from "../../../projections/facts/exchange-event.ts";
 import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
 import { addressOf } from "../../support/database/given.ts";
@@ -81,7 +82,7 @@ function eventOf(
 ): Happening {
   const chain = chainId === 1 ? 1 : 33139;
   const source = sources.find(({ name }) => name === emitted.source);
-  const contract = source?.chains[chain]?.addresses?.[0] ?? pool;
+  const contract = source?.deployed(chainById(chain))?.addresses?.[0] ?? pool;
   const call = { sender, target: contract, calldataTail: random.pick([null, "0x360c6ebe"]) };
   const broken = random.chance(0.05);
   return {

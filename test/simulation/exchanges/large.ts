@@ -1,6 +1,6 @@
 import { encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
 import { blur } from "../../../abis/blur.ts";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { collector, type Emitter, someCurrency } from "./emitted.ts";
 

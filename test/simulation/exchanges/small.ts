@@ -1,8 +1,8 @@
 import { type Address, encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { foundationMarket } from "../../../abis/foundation.ts";
+import { nftxFactories } from "../../../abis/nftx.ts";
 import { sudoswapFactories } from "../../../abis/sudoswap.ts";
-import { foundationMarket } from "../../../projections/exchanges/foundation/trades.ts";
-import { factories as nftxFactories } from "../../../projections/exchanges/nftx/trades.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { addressOf } from "../../support/database/given.ts";
 import { collector, type Emitter, pool, someCurrency, someFees, type Trade } from "./emitted.ts";
 

@@ -1,10 +1,10 @@
-import type { ChainId } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { fetchReadBasis } from "../../../api/background/chain/contract-calls.ts";
 import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
 import { fetchEvents, fetchMissing } from "../../../api/run/indexer/chain-events.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import { stageDecoded } from "../../../projections/log/recording/ponder-events.ts";
 import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";

@@ -11,7 +11,7 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { DevnetClient } from "../../../devnet/client.ts";
 import { seeingWrites } from "../http/seeing-writes.ts";
 

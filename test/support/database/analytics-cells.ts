@@ -1,4 +1,4 @@
-import { chainIds } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import type { Step } from "../../simulation/script.ts";
 import { type Copy, type Engine, postgresEngine, readCopy } from "./analytics-engines.ts";
 import type { TestDatabase } from "./postgres.ts";

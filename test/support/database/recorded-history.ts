@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { zeroAddress } from "viem";
-import { chainIds, commonConduit, seaport } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { chainIds } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { targetOf } from "../../../projections/engine/checkpoint.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { pad, toHex, zeroAddress } from "viem";
-import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { collectionStatsProjection } from "../../../projections/collection-stats/project.ts";
 import type { Database } from "../../../projections/database.ts";

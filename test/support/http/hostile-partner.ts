@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { presentWhole } from "../../../devnet/marketplaces/seaport-shapes.ts";

@@ -1,4 +1,5 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex } from "viem";
+import { ethereum } from "../../../chains/ethereum.ts";
 import { blur } from "../../../projections/exchanges/blur/exchange.ts";
 import { looksrare } from "../../../projections/exchanges/looksrare/exchange.ts";
 import { x2y2 } from "../../../projections/exchanges/x2y2/exchange.ts";
@@ -76,7 +77,7 @@ export function soldOnBlur(sale: GivenSale, type: bigint, position: Position): C
 }
 
 function sourceOf({ sources }: typeof x2y2, name: string): { source: string; address: Address } {
-  const address = sources.find((one) => one.name === name)?.chains[1]?.addresses?.[0];
+  const address = sources.find((one) => one.name === name)?.deployed(ethereum)?.addresses?.[0];
   if (address === undefined) throw new Error(`no source ${name}`);
   return { source: name, address };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { coinPricesProjection } from "../../../projections/coin-prices/project.ts";
 import { collectionStatsProjection } from "../../../projections/collection-stats/project.ts";

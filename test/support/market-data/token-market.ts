@@ -1,5 +1,6 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import { partnerNames } from "../../../projections/domain/partners.ts";
 import { tokenMetadataFetched } from "../../../projections/facts/metadata-fetched.ts";
 import type { Observation } from "../../../projections/log/append.ts";

@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
 import { runProjector } from "../../../api/background/jobs/project.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openProjectionWaiter } from "../../../api/background/orders/market/projection-waiter.ts";
 import { createApp } from "../../../api/serve/app.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";

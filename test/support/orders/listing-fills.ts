@@ -8,7 +8,8 @@ import {
   parseEventLogs,
   toEventSelector,
 } from "viem";
-import { type ChainId, seaport } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import type { ChainId } from "../../../chains/index.ts";
 
 /** A bought listing of one NFT, from the receipt of its transaction. */
 export type ListingFill = {

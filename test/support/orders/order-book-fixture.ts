@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../abis/deployments.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
 import { type AppOptions, createApp } from "../../../api/serve/app.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
 import { orderQuantity } from "../../../projections/domain/seaport/fill.ts";

@@ -1,5 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { type ChainId, commonConduit, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
 import { bidComponents } from "../../../projections/domain/seaport/bid-components.ts";
 import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";

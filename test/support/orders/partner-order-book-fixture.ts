@@ -1,7 +1,7 @@
-import type { ChainId } from "../../../abis/deployments.ts";
 import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
 import { interactive, type Timeouts } from "../../../api/background/marketplaces/transport.ts";
+import type { ChainId } from "../../../chains/index.ts";
 import type { StoredListing } from "../../../devnet/marketplaces/listing-store.ts";
 import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { wrappedNative } from "../../../abis/deployments.ts";
+import { wrappedNative } from "../../../chains/index.ts";
 import type { PartnerName } from "../../../projections/domain/partners.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";

@@ -1,5 +1,6 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { type ChainId, chainIds, seaport, wrappedNative } from "../../../abis/deployments.ts";
+import { seaport } from "../../../abis/deployments.ts";
+import { type ChainId, chainIds, wrappedNative } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { ListingMarketplace } from "../../../projections/domain/listing-marketplaces.ts";

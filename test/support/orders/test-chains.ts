@@ -1,6 +1,6 @@
 import { type Address, parseEther } from "viem";
-import { type ChainId, wrappedNative } from "../../../abis/deployments.ts";
 import { erc20Abi } from "../../../abis/tokens.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";

@@ -1,6 +1,6 @@
-import { type ChainId, chainIds } from "../../../abis/deployments.ts";
 import type { Market } from "../../../api/background/orders/market/market.ts";
 import { assembleMarket } from "../../../api/background/orders/open-market.ts";
+import { type ChainId, chainIds } from "../../../chains/index.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import type { Database } from "../../../projections/database.ts";
 import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";

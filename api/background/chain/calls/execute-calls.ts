@@ -4,8 +4,8 @@ import {
   ensRegistry,
   multicall3,
   seaport,
-  wrappedNative,
 } from "../../../../abis/deployments.ts";
+import { wrappedNative } from "../../../../chains/index.ts";
 import type { ChainClient } from "../clients.ts";
 import type { ReadBasis } from "../contract-calls.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";

@@ -1,4 +1,4 @@
-import { chainIds } from "../../../../abis/deployments.ts";
+import { chainIds } from "../../../../chains/index.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchListing, fetchListings } from "./fetch-listings.ts";

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
 import { parseListing } from "../parse-listing.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { isServiceRecipient } from "../parse-listing.ts";
 import { parseResponse } from "../parse-response.ts";

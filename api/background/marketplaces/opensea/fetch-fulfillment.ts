@@ -1,4 +1,5 @@
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { FulfillmentRequest, Partner, PartnerFailure } from "../partner.ts";

@@ -1,6 +1,7 @@
 import { type Address, type Hex, hexToBigInt, size, slice } from "viem";
 import type { z } from "zod";
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import {
   itemType,

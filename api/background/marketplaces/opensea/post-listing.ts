@@ -1,5 +1,6 @@
 import { type Hex, numberToHex } from "viem";
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type {
   OfferItem,

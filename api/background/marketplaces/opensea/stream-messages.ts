@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../../chains/index.ts";
 import { bytes32 } from "../../order-input/order-schema.ts";
 import type { SkippedEntry, StreamedOrder } from "../partner.ts";
 import { firstIssue } from "../partner-order-schema.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";
 import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";

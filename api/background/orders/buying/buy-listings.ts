@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";

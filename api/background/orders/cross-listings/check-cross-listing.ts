@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";

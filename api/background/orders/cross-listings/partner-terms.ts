@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Address, Hex } from "viem";
-import { type ChainId, commonConduit } from "../../../../abis/deployments.ts";
+import { commonConduit } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { Partner } from "../../marketplaces/partner.ts";
 

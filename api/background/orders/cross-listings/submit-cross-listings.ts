@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
 import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
 import type { PartnerName } from "../../../../projections/domain/partners.ts";
 import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { findChangedReadings } from "../../../../projections/chain-readings/find-changed-readings.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { TradeTerms } from "../../../../projections/domain/orders/trade-terms.ts";

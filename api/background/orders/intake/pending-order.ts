@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";

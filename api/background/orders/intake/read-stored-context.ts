@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { rpcUnavailable } from "../../../../projections/domain/intake/rpc-unavailable.ts";
 import type { ChainClient } from "../../chain/clients.ts";

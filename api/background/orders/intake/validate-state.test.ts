@@ -1,6 +1,7 @@
 import { zeroHash } from "viem";
 import { expect, it } from "vitest";
-import { commonConduit, wrappedNative } from "../../../../abis/deployments.ts";
+import { commonConduit } from "../../../../abis/deployments.ts";
+import { wrappedNative } from "../../../../chains/index.ts";
 import { orderBounds } from "../../../../projections/domain/orders/market-terms.ts";
 import { defaultQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";

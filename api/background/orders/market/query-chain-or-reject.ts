@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { applicableRoyalty, type Royalty } from "../../../../projections/domain/royalty.ts";
 import {

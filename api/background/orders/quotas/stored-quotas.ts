@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import type { Spending, TradeHistory } from "../../../../projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import { validateTradable } from "../../../../projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";

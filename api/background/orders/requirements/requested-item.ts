@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
 import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
 import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";

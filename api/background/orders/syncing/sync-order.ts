@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { ChainReading, ReadingBasis } from "../../../../projections/facts/chain-reading.ts";
 import { readLogHead } from "../../../../projections/log/read-log-head.ts";

@@ -1,4 +1,4 @@
-import { chainIds } from "../../../../abis/deployments.ts";
+import { chainIds } from "../../../../chains/index.ts";
 import { readDetachedPosition } from "../../../../projections/log/archives/detached-border.ts";
 import { countFacts } from "../../../../projections/log/fact-counts.ts";
 import { type FactKind, factKind } from "../../../../projections/log/fact-kind.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { partnerNames } from "../../../../projections/domain/partners.ts";
 import { operatorRoyaltyStated } from "../../../../projections/facts/royalty-stated.ts";

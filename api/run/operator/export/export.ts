@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { chainIds } from "../../../../abis/deployments.ts";
+import { chainIds } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { bindViewsIfStale } from "../../../../projections/reads/analytics/bind-views.ts";
 import {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { chainIds } from "../../../../abis/deployments.ts";
+import { chainIds } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { assertHeldAfter } from "../../../../projections/log/archives/detached-border.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";

@@ -1,5 +1,5 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
 import { seaportSignatures, seaportStructs } from "../../../../abis/seaport.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 
 type Acceptance = {
   readonly path: string;

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import { chainNames } from "../parts/chain.ts";
 import { activityLink, marketLink, pageLink } from "../parts/links.ts";

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Html } from "../../html/html.ts";
 import type { Read } from "./reader.ts";
 

@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { presentCurrency } from "../../views/money.ts";
 
 export const chainNames: Record<ChainId, string> = { 1: "Ethereum", 33139: "ApeChain" };

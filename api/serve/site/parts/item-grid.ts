@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import type { Token } from "../../views/token.ts";
 import { amount } from "./amount.ts";

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import { collectionLink, tokenLink, transactionLink, walletLink } from "./links.ts";
 import { nameOr, shortHex, shortId } from "./text.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
 import { readFloorLines } from "../../../../projections/reads/floors/read-floor-lines.ts";

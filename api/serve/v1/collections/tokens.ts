@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";

@@ -1,4 +1,4 @@
-import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { Market } from "../../../background/orders/market/market.ts";

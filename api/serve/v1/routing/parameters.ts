@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds } from "../../../../abis/deployments.ts";
+import { type ChainId, chainIds } from "../../../../chains/index.ts";
 import {
   type ListingMarketplace,
   listingMarketplaces,

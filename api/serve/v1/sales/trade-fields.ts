@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { TradeFilter } from "../../../../projections/reads/sales/trade-filter.ts";
 import { currencyOfSymbol } from "../../views/money.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { RpcFailure } from "../../../background/chain/rpc.ts";
 import { sleep } from "../../../background/log-signal/back-off.ts";
 import { snapshotsOf } from "../../http/reads/across.ts";

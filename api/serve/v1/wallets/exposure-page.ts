@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { readExposedBids } from "../../../../projections/reads/bids/read-exposed-bids.ts";
 import { readExposedListings } from "../../../../projections/reads/listings/read-exposed-listings.ts";

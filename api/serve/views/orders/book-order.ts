@@ -1,6 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import { orderStatuses } from "../../../../projections/domain/orders/order-status.ts";
 import type {
   OrderPart,

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, seaport } from "../../../../abis/deployments.ts";
+import { seaport } from "../../../../abis/deployments.ts";
+import type { ChainId } from "../../../../chains/index.ts";
 import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
 import type {
   OrderComponents,

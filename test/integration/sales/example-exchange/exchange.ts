@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { apechain } from "../../../../chains/apechain.ts";
 import type { Exchange, ExchangeFact } from "../../../../projections/exchanges/model/exchange.ts";
 import type { Trade } from "../../../../projections/exchanges/model/trade.ts";
 import type { ExchangeEvent } from "../../../../projections/facts/exchange-event.ts";
@@ -16,7 +17,8 @@ export const bazaar: Exchange = {
       name: "Bazaar",
       events: [...bazaarEvents],
       eventsWithCall: ["Sold"],
-      chains: { 33139: { addresses: [bazaarAddress], firstBlock: 7 } },
+      deployed: ({ id }) =>
+        id === apechain.id ? { addresses: [bazaarAddress], firstBlock: 7 } : null,
     },
   ],
   tradesOf: ({ facts }) => facts.map(tradeOf),

@@ -1,0 +1,31 @@
+import type { Address } from "viem";
+import { apechain } from "./apechain.ts";
+import type { Chain } from "./chain.ts";
+import { ethereum } from "./ethereum.ts";
+
+/** The chains that there are; an installation serves those whose `RPC_URL_<id>` is set. */
+export const chains = [ethereum, apechain] as const;
+
+export type ChainId = (typeof chains)[number]["id"];
+
+export const chainIds = chains.map(({ id }) => id);
+
+/** The chain of a request that names none. */
+export const defaultChain = ethereum;
+/** Where ENS and Chainlink's prices are read. */
+export const ensChain = ethereum;
+/** What the account API is about (`api/serve/nft-data`). */
+export const accountChain = apechain;
+
+const byId = new Map<number, Chain>(chains.map((chain) => [chain.id, chain]));
+
+export function chainById(id: ChainId): Chain {
+  const chain = byId.get(id);
+  if (chain === undefined) throw new RangeError(`no chain ${id} in chains/index.ts`);
+  return chain;
+}
+
+/** What bids are paid in, by chain. */
+export const wrappedNative = Object.fromEntries(
+  chains.map(({ id, wrapped }) => [id, wrapped.address]),
+) as unknown as Record<ChainId, Address>;
