@@ -108,7 +108,7 @@ function openTrial(parts: Parts): { trial: Trial; end(): Promise<void> } {
   const difference = async () =>
     compareRecords(
       await again(() => subject.read(server.url, chain.chainId)),
-      recordOf(chain.blocks(), node.faults.largeIndexes),
+      recordOf(chain.blocks()),
     );
   const trial: Trial = {
     ...{ chain, node, nodes, server, subject, difference, directory },

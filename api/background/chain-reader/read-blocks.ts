@@ -216,7 +216,7 @@ async function readLogs(
     try {
       return await pool.ask({
         calls: [receipts],
-        accept: ([answer]) => logsOfReceipts(proofs, block, resultOf(answer)),
+        accept: ([answer]) => placedInBlock(logsOfReceipts(proofs, block, resultOf(answer))),
         forMs: 0,
       });
     } catch (error) {
@@ -226,9 +226,23 @@ async function readLogs(
   }
   return pool.ask({
     calls: [logs],
-    accept: ([answer]) => logsByBloom(proofs, block, resultOf(answer)),
+    accept: ([answer]) => placedInBlock(logsByBloom(proofs, block, resultOf(answer))),
     forMs,
   });
+}
+
+/** No block holds as many logs: each costs 375 gas at least, these six billion together. */
+const mostLogsOfBlock = 2 ** 24;
+
+/** Whether an index can be the place of a log in its block, which is what it means. */
+export const isPlaceInBlock = ({ logIndex }: RpcLog): boolean => Number(logIndex) < mostLogsOfBlock;
+
+/** A node that counts from elsewhere tells the order; the place of each of a block's logs follows from it. */
+function placedInBlock(logs: readonly RpcLog[]): readonly RpcLog[] {
+  if (logs.every(isPlaceInBlock)) return logs;
+  return logs
+    .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))
+    .map((log, place) => ({ ...log, logIndex: numberToHex(place) }));
 }
 
 function logsOfReceipts(proofs: Proofs, block: RpcBlock, result: unknown): readonly RpcLog[] {

@@ -3,7 +3,7 @@ import { numberToHex } from "viem";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
-import { type BlockReader, blockCall, withoutRepeats } from "./read-blocks.ts";
+import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
 
@@ -135,6 +135,8 @@ async function readFrom(
         }
         if (resultOf(headerAnswer) === null) throw new RpcFailure(`it has no block ${end} yet`);
         const logs = acceptLogs(resultOf(logsAnswer), filter, { from, to: end });
+        // Where a log stands in its block only all of the block's logs show.
+        if (!logs.every(isPlaceInBlock)) throw new LogsRefused("its log indexes are no places");
         await checkSamples(reader, filter, { from, to: end }, logs);
         return logs;
       },
@@ -148,7 +150,7 @@ async function readFrom(
   }
 }
 
-/** The node answers an error to `eth_getLogs`. Whatever its words: it may be the number of blocks or of logs. */
+/** A range that the node does not answer in a usable way. Whatever its words: it may be the number of blocks or of logs. */
 class LogsRefused extends RpcFailure {}
 
 function isRefusal(error: unknown): boolean {

@@ -53,6 +53,10 @@ async function readPlaces({ chain, reader }: World): Promise<string[]> {
   return logs.map(({ blockHash, logIndex }) => `${blockHash} ${Number(logIndex)}`);
 }
 
+const largeIndexes = (offset: number): Partial<Faults> => ({
+  largeIndexes: { fromBlock: 1_000_200, offset },
+});
+
 /** Faults of which nothing may be seen in an answer. */
 const faults: Record<string, Partial<Faults>> = {
   well: {},
@@ -81,6 +85,9 @@ const faults: Record<string, Partial<Faults>> = {
   "a third of blocks is null": { nullBlocks: 0.3 },
   "no receipts": { receipts: "unknown" },
   "receipts whose logs are said to stand elsewhere": { receipts: "misplaced" },
+  "log indexes of which some pass 2^32": largeIndexes(0xffffffe2),
+  "log indexes of which some pass 2^31": largeIndexes(0x7ffffffe),
+  "log indexes beyond 2^31 and no receipts": { receipts: "unknown", ...largeIndexes(0x80000000) },
 };
 
 describe("the logs of a range through the reader", () => {

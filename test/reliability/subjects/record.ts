@@ -25,11 +25,9 @@ type LogPlace = { number: number; hash: string; logIndex: number | string };
 export const placeLine = ({ number, hash, logIndex }: LogPlace): string =>
   `${number} ${hash} ${logIndex}`;
 
-type LargeIndexes = { readonly fromBlock: number; readonly offset: number } | null;
-
-/** What the chain's blocks hold. `large`: added to log indexes from a block on. */
-export function recordOf(blocks: readonly Block[], large: LargeIndexes = null): StoredRecord {
-  const events = blocks.flatMap((block) => eventsOf(block, large));
+/** What the chain's blocks hold. A log's index is its place among the logs of its block, whatever a node says. */
+export function recordOf(blocks: readonly Block[]): StoredRecord {
+  const events = blocks.flatMap(eventsOf);
   const moves = events.flatMap(({ move, line }) => (move === null ? [] : [{ ...move, line }]));
   return {
     transfers: moves.map(({ line, tokenId, from, to }) => `${line} ${tokenId} ${from} ${to}`),
@@ -43,11 +41,10 @@ type Move = { hash: string; tokenId: string; from: string; to: string; price: bi
 type RecordEvent = { readonly line: string; readonly move: Move | null };
 
 /** Transfers, and raised counters without a move. */
-function eventsOf({ number, hash, transactions }: Block, large: LargeIndexes): RecordEvent[] {
-  const offset = large !== null && number >= large.fromBlock ? large.offset : 0;
+function eventsOf({ number, hash, transactions }: Block): RecordEvent[] {
   return transactions.flatMap(({ logs, firstLog, value: price }) =>
     logs.flatMap(({ address, topics }, place): RecordEvent[] => {
-      const line = placeLine({ number, hash, logIndex: firstLog + place + offset });
+      const line = placeLine({ number, hash, logIndex: firstLog + place });
       if (address === collection) return [{ line, move: { ...movedBy(topics), hash, price } }];
       return address === seaport["1.6"] && topics.length === 2 ? [{ line, move: null }] : [];
     }),
