@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
 import { RpcFailure } from "../chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
@@ -69,6 +70,28 @@ export function openChainReader(options: ChainReaderOptions): ChainReader {
       return answerCall(reader, method, params);
     },
   };
+}
+
+/** The first head may wait for nodes that can be believed. */
+const firstHeadMs = 60_000;
+
+/** A reader for one task, which ends with it. Throws `RpcFailure` when no node's newest block can be proved in time. */
+export async function withChainReader<Result>(
+  options: Omit<ChainReaderOptions, "signal">,
+  run: (reader: ChainReader) => Promise<Result>,
+): Promise<Result> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const reader = openChainReader({ ...options, signal });
+  try {
+    const late = delay(firstHeadMs, null, { signal, ref: false });
+    const head = await Promise.race([reader.heads.first, late]);
+    const reason = reader.waiting()?.reason ?? "no node answers";
+    if (head === null) throw new RpcFailure(`the chain's newest block is not proved: ${reason}`);
+    return await run(reader);
+  } finally {
+    ending.abort();
+  }
 }
 
 type Answering = Omit<ChainReader, "request" | "requests">;

@@ -4,6 +4,7 @@ import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts"
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
+import { runConcurrently } from "./run-concurrently.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
 
@@ -52,13 +53,10 @@ async function readByBlocks(
   const headers = await blocks.byNumbers(numbers);
   const found: RpcLog[] = [];
   const open = headers.filter((block) => blocks.mayHold(block, filter));
-  const work = async () => {
-    for (let block = open.shift(); block !== undefined; block = open.shift()) {
-      const logs = await blocks.logsOf(block);
-      found.push(...logs.filter((log) => isLogOf(filter, log)));
-    }
-  };
-  await Promise.all(Array.from({ length: concurrentBlocks }, work));
+  await runConcurrently(open, concurrentBlocks, async (block) => {
+    const logs = await blocks.logsOf(block);
+    found.push(...logs.filter((log) => isLogOf(filter, log)));
+  });
   return found;
 }
 

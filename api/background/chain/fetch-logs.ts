@@ -46,25 +46,6 @@ const Logs = z.array(
     removed: z.literal(false).optional(),
   }),
 );
-const Transaction = z.object({ from: hex, to: hex.nullable(), input: hex });
-
-export type TransactionCall = { from: Hex; to: Hex | null; input: Hex };
-
-/** The logs of each query; null when the range is too large for the node. Throws `RpcFailure`. */
-export async function fetchLogs(
-  client: ChainClient,
-  queries: readonly LogQuery[],
-): Promise<ChainLog[][] | null> {
-  try {
-    const answers = await requestBatch(client, queries.map(logsCall));
-    if (answers.some((answer) => "error" in answer) && maxBlockRange(queries) > 1) return null;
-    return answers.map((answer) => Logs.parse(resultOf(client, answer)));
-  } catch (error) {
-    if (error instanceof ResponseTooLarge && maxBlockRange(queries) > 1) return null;
-    throw error;
-  }
-}
-
 type BlockRef = Pick<BlockHeader, "number" | "hash">;
 
 /**
@@ -111,39 +92,6 @@ const headerCall = (number: number): RpcCall => ({
   method: "eth_getBlockByNumber",
   params: [numberToHex(number), false],
 });
-
-/** Log indexes of all logs of a block, of any contract. */
-export async function fetchLogIndexes(client: ChainClient, blockHash: string): Promise<number[]> {
-  const [answer] = await requestBatch(client, [{ method: "eth_getLogs", params: [{ blockHash }] }]);
-  return Logs.parse(resultOf(client, answer)).map(({ logIndex }) => logIndex);
-}
-
-export async function fetchHeaders(
-  client: ChainClient,
-  numbers: readonly number[],
-): Promise<Map<number, BlockHeader | null>> {
-  const answers = await requestBatch(client, numbers.map(headerCall));
-  return new Map(
-    numbers.map((one, index) => [
-      one,
-      parseBlockHeader(client.chainId, answers[index], BigInt(one)),
-    ]),
-  );
-}
-
-export async function fetchTransactionCalls(
-  client: ChainClient,
-  hashes: readonly Hex[],
-): Promise<Map<Hex, TransactionCall>> {
-  const calls = hashes.map((hash) => ({ method: "eth_getTransactionByHash", params: [hash] }));
-  const answers = await requestBatch(client, calls);
-  return new Map(
-    hashes.map((hash, index) => [hash, Transaction.parse(resultOf(client, answers[index]))]),
-  );
-}
-
-const maxBlockRange = (queries: readonly LogQuery[]): number =>
-  Math.max(...queries.map(({ from, to }) => to - from + 1));
 
 function resultOf({ chainId }: ChainClient, answer: RpcResponse | undefined): unknown {
   if (answer !== undefined && "result" in answer) return answer.result;

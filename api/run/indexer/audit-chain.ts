@@ -1,11 +1,12 @@
+import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { type Difference, readSettledNumber } from "../../../projections/log/audit.ts";
 import { forgetHistoryProof } from "../../../projections/log/history-proof.ts";
 import { coreIndexer } from "../../../projections/log/indexer-id.ts";
 import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
-import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
-import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
-import { fetchHeaders, fetchLogIndexes } from "../../background/chain/fetch-logs.ts";
+import { openChainClient } from "../../background/chain/clients.ts";
+import { type ChainReader, withChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { BlockReader } from "../../background/chain-reader/read-blocks.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type ChainTruth, type Comparison, compareRange } from "./compare-range.ts";
 import type { Indexer } from "./indexers.ts";
@@ -48,20 +49,24 @@ const maxListedDifferences = 1_000;
  * Compares the log with the chain's own logs, range by range, and repairs it on request. Only blocks that are final on
  * the chain and recorded from the indexer are compared. An interrupted audit continues where it stopped.
  */
-export async function auditChain(options: AuditOptions): Promise<Audit> {
+export function auditChain(options: AuditOptions): Promise<Audit> {
+  return withChainReader(options.chain, (reader) => runAudit(options, reader));
+}
+
+async function runAudit(options: AuditOptions, reader: ChainReader): Promise<Audit> {
   const { db, chain, indexers, onProgress } = options;
-  const client = openChainClient(chain);
   const resumePoint = openResumePoint<AuditState>(db, chain.chainId, commandOf(options));
   let audit = (await resumePoint.read()) ?? {
-    ...(await startAudit(options, client)),
+    ...(await startAudit(options, reader)),
     next: null,
   };
   const left = indexers.filter(({ name }) => !audit.catchingUp.includes(name));
   const filters = sourceFilters(left.flatMap(({ recorded }) => recorded.sources));
-  const work = { db, client, truth: toldBy(client), mends: () => options.repair };
+  const { blocks } = reader;
+  const read = { db, client: openChainClient(chain), blocks, truth: truthOf(blocks) };
   const walk = { from: audit.next ?? audit.from, to: audit.to, width: chain.logsBlockRange };
-  for await (const { range, events } of walkEvents(client, filters, walk)) {
-    const compared = await compareRange({ ...work, range, events });
+  for await (const { range, events } of walkEvents(reader, filters, walk)) {
+    const compared = await compareRange({ ...read, range, events, mends: () => options.repair });
     audit = { ...addCompared(audit, compared), next: range.to + 1 };
     await resumePoint.save(audit);
     onProgress({ ...range, until: audit.to });
@@ -75,9 +80,9 @@ export async function auditChain(options: AuditOptions): Promise<Audit> {
 
 async function startAudit(
   { db, chain, indexers, range }: AuditOptions,
-  client: ChainClient,
+  reader: ChainReader,
 ): Promise<Audit> {
-  const head = Number((await fetchReadBasis(client)).number);
+  const head = Number((await reader.heads.first).number);
   const settled = await Promise.all(indexers.map((one) => readSettled(db, chain.chainId, one)));
   const last = Math.min(range.to ?? head, head - chain.finalityBlocks);
   const compared = settled.filter(({ follows, number }) => follows || number >= last);
@@ -105,14 +110,18 @@ export async function readSettled(db: Database, chainId: number, indexer: Audite
   return { indexer, follows, number: await readSettledNumber(db, chainId, indexer.name) };
 }
 
-/** What the chain's nodes say, without proof. */
-const toldBy = (client: ChainClient): ChainTruth => ({
-  async hashesAt(numbers) {
-    const headers = await fetchHeaders(client, numbers);
-    return new Map([...headers].map(([number, header]) => [number, header?.hash ?? null]));
-  },
-  logIndexesOf: ({ hash }) => fetchLogIndexes(client, hash),
-});
+function truthOf(blocks: BlockReader): ChainTruth {
+  return {
+    async hashesAt(numbers) {
+      const headers = await blocks.byNumbers(numbers);
+      return new Map(headers.map(({ number, hash }) => [Number(number), hash.toLowerCase()]));
+    },
+    async logIndexesOf({ number, hash }) {
+      const block = await blocks.byHash({ number, hash: hash as Hex }, false);
+      return (await blocks.logsOf(block)).map(({ logIndex }) => Number(logIndex));
+    },
+  };
+}
 
 function addCompared(audit: Audit, { blocks, events, differences, left }: Comparison): Audit {
   return {

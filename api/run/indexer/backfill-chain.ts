@@ -1,7 +1,7 @@
 import type { Database } from "../../../projections/database.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
-import { fetchReadBasis } from "../../background/chain/contract-calls.ts";
+import { type ChainReader, withChainReader } from "../../background/chain-reader/chain-reader.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { fetchMissing } from "./chain-events.ts";
 import type { EventSource } from "./indexed-sources.ts";
@@ -26,11 +26,15 @@ export type Backfill = { chainId: number; from: number; to: number; appended: nu
  * Appends the facts of a range of final blocks directly from the chain's logs, each once. An interrupted backfill
  * continues where it stopped; a finished one may be repeated and appends nothing.
  */
-export async function backfillChain(options: BackfillOptions): Promise<Backfill> {
+export function backfillChain(options: BackfillOptions): Promise<Backfill> {
+  return withChainReader(options.chain, (reader) => runBackfill(options, reader));
+}
+
+async function runBackfill(options: BackfillOptions, reader: ChainReader): Promise<Backfill> {
   const { db, chain, sources, what, onProgress } = options;
   const { chainId } = chain;
-  const client = openChainClient(chain);
-  const finalBlock = Number((await fetchReadBasis(client)).number) - chain.finalityBlocks;
+  const read = { client: openChainClient(chain), blocks: reader.blocks };
+  const finalBlock = Number((await reader.heads.first).number) - chain.finalityBlocks;
   const to = Math.min(options.to, finalBlock);
   const command = `backfill ${options.from}..${options.to} ${what}`;
   const filters = sourceFilters(sources.map((source) => ({ ...source, firstBlock: 0 })));
@@ -42,8 +46,8 @@ export async function backfillChain(options: BackfillOptions): Promise<Backfill>
   const done = await resumePoint.read();
   let appended = done?.appended ?? 0;
   const walk = { from: done?.next ?? options.from, to, width: chain.logsBlockRange };
-  for await (const { range, events } of walkEvents(client, filters, walk)) {
-    const missing = await fetchMissing(db, client, events);
+  for await (const { range, events } of walkEvents(reader, filters, walk)) {
+    const missing = await fetchMissing(db, read, events);
     appended += await repairBlocks(db, { wrong: [], dropped: [], ...missing }, new Date());
     await resumePoint.save({ next: range.to + 1, to, appended });
     onProgress({ to: range.to, until: to, appended });

@@ -1,18 +1,21 @@
+import type { Hex } from "viem";
+import { z } from "zod";
 import type { Database } from "../../../projections/database.ts";
 import type { MissingEvents } from "../../../projections/log/audit.ts";
 import type { DecodedEvent } from "../../../projections/log/recording/ponder-events.ts";
 import { readPoolCoinsOf } from "../../../projections/log/recording/pool-coins.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
-import {
-  type ChainLog,
-  fetchHeaders,
-  fetchLogs,
-  fetchTransactionCalls,
-  type TransactionCall,
-} from "../../background/chain/fetch-logs.ts";
+import type { ChainLog } from "../../background/chain/fetch-logs.ts";
 import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
 import { RpcFailure } from "../../background/chain/rpc.ts";
+import { requestBatch } from "../../background/chain/rpc-batch.ts";
+import type { RpcLog } from "../../background/chain-reader/block-proof.ts";
+import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import { resultOf } from "../../background/chain-reader/node-pool.ts";
+import type { BlockReader } from "../../background/chain-reader/read-blocks.ts";
+import type { BlockRange } from "../../background/chain-reader/read-range.ts";
+import { runConcurrently } from "../../background/chain-reader/run-concurrently.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { decodeArguments, type SourceFilter } from "./source-filters.ts";
 
@@ -23,23 +26,41 @@ export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
   args: Record<string, unknown>;
 };
 
-/** The events of a range that become facts; null where a node finds the range too long. */
-export async function fetchEvents(
-  client: ChainClient,
+/** Filters whose logs are read at a time. */
+const concurrentFilters = 4;
+
+/** The events of a range that become facts, in the chain's order. Throws `RpcFailure`. */
+export async function readEvents(
+  reader: Pick<ChainReader, "logs">,
   filters: readonly SourceFilter[],
-  { from, to }: { from: number; to: number },
-): Promise<ChainEvent[] | null> {
+  { from, to }: BlockRange,
+): Promise<ChainEvent[]> {
+  const events: ChainEvent[] = [];
   const due = filters.filter(({ source }) => source.firstBlock <= to);
-  const queries = due.map(({ source, addresses, topics }) => ({
-    addresses,
-    topics,
-    from: Math.max(from, source.firstBlock),
-    to,
-  }));
-  if (queries.length === 0) return [];
-  const found = await fetchLogs(client, queries);
-  if (found === null) return null;
-  return due.flatMap((filter, index) => eventsOf(filter, found[index] ?? []));
+  await runConcurrently(due, concurrentFilters, async (filter) => {
+    const { addresses, topics, source } = filter;
+    const range = { from: Math.max(from, source.firstBlock), to };
+    const logs = await reader.logs({ address: addresses ?? undefined, topics }, range);
+    events.push(...eventsOf(filter, logs.map(chainLogOf)));
+  });
+  return inChainOrder(events);
+}
+
+const inChainOrder = (events: readonly ChainEvent[]): ChainEvent[] =>
+  events.toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+
+export function chainLogOf(log: RpcLog): ChainLog {
+  const lower = (value: Hex) => value.toLowerCase() as Hex;
+  return {
+    address: lower(log.address),
+    topics: log.topics.map(lower),
+    data: lower(log.data),
+    blockNumber: Number(log.blockNumber),
+    blockHash: lower(log.blockHash),
+    transactionHash: lower(log.transactionHash),
+    transactionIndex: Number(log.transactionIndex),
+    logIndex: Number(log.logIndex),
+  };
 }
 
 /** The events of one filter among these logs that become facts. */
@@ -58,34 +79,38 @@ function isEmptyBatch({ ids, values }: Record<string, unknown>): boolean {
   return Array.isArray(ids) && Array.isArray(values) && Math.min(ids.length, values.length) === 0;
 }
 
+/** Where the transactions and the blocks of events are read. */
+type EventsRead = { client: ChainClient; blocks: Pick<BlockReader, "byNumbers"> };
+
 /** Events that the log lacks, as it is to hold them. */
 export async function fetchMissing(
   db: Database,
-  client: ChainClient,
+  read: EventsRead,
   events: readonly ChainEvent[],
 ): Promise<MissingEvents> {
-  const missing = await completeEvents(client, events);
-  const coins = await readPoolCoinsOf(db, missing, (pools) => fetchPoolCoins(client, pools));
+  const missing = await completeEvents(read, events);
+  const coins = await readPoolCoinsOf(db, missing, (pools) => fetchPoolCoins(read.client, pools));
   return { missing, coins };
 }
 
 /** The rows that Ponder would have stored for these events, in the chain's order. */
 async function completeEvents(
-  client: ChainClient,
+  { client, blocks }: EventsRead,
   events: readonly ChainEvent[],
 ): Promise<DecodedEvent[]> {
-  const headers = await fetchHeaders(client, [...new Set(events.map((one) => one.blockNumber))]);
+  const numbers = [...new Set(events.map((one) => one.blockNumber))];
+  const headers = new Map(
+    (await blocks.byNumbers(numbers)).map((header) => [Number(header.number), header]),
+  );
   const withCall = events.filter(isStoredWithCall);
   const calls = await fetchTransactionCalls(client, [
     ...new Set(withCall.map((one) => one.transactionHash)),
   ]);
-  const sorted = events.toSorted(
-    (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
-  );
+  const sorted = inChainOrder(events);
   const transfers = await fetchTransfers(client, sorted);
   return sorted.map((event) => {
     const header = headers.get(event.blockNumber);
-    if (header?.hash !== event.blockHash) {
+    if (header?.hash.toLowerCase() !== event.blockHash) {
       throw new RpcFailure(`Chain ${client.chainId} moved at block ${event.blockNumber}`);
     }
     const call = isStoredWithCall(event) ? calls.get(event.transactionHash) : undefined;
@@ -93,7 +118,7 @@ async function completeEvents(
       ...event,
       source: event.source.name,
       chainId: client.chainId,
-      blockTimestamp: header.timestamp.getTime() / 1000,
+      blockTimestamp: Number(header.timestamp),
       ...callOf(call),
       transfers: transfers.get(event) ?? null,
     };
@@ -126,9 +151,28 @@ function isStoredWithCall({ source, name }: ChainEvent): boolean {
   return source.eventsWithCall.includes(name);
 }
 
+type TransactionCall = z.infer<typeof TransactionCall>;
+
 function callOf(call: TransactionCall | undefined) {
   if (call === undefined) return { sender: null, target: null, calldataTail: null };
   const { from, to, input } = call;
   const calldataTail = input.length >= 10 ? `0x${input.slice(-8)}` : null;
   return { sender: from, target: to, calldataTail };
+}
+
+const hex = z
+  .string()
+  .regex(/^0x[0-9a-f]*$/i)
+  .transform((text) => text.toLowerCase() as Hex);
+const TransactionCall = z.object({ from: hex, to: hex.nullable(), input: hex });
+
+async function fetchTransactionCalls(
+  client: ChainClient,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, TransactionCall>> {
+  const calls = hashes.map((hash) => ({ method: "eth_getTransactionByHash", params: [hash] }));
+  const answers = await requestBatch(client, calls);
+  return new Map(
+    hashes.map((hash, index) => [hash, TransactionCall.parse(resultOf(answers[index]))]),
+  );
 }

@@ -9,6 +9,7 @@ import {
   repairBlocks,
 } from "../../../projections/log/audit.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
+import type { BlockReader } from "../../background/chain-reader/read-blocks.ts";
 import type { BlockRange } from "../../background/chain-reader/read-range.ts";
 import { type ChainEvent, fetchMissing } from "./chain-events.ts";
 
@@ -22,8 +23,9 @@ export type ChainTruth = {
 
 type CompareOptions = {
   db: Database;
-  /** What is read once more of what the log lacks: calls, transfers and the time of its blocks. */
+  /** What is read once more of what the log lacks: its transactions' calls and transfers. */
   client: ChainClient;
+  blocks: Pick<BlockReader, "byNumbers">;
   truth: ChainTruth;
   range: BlockRange;
   /** The events of the range that are facts. */
@@ -86,7 +88,7 @@ async function findUnknownLogs(truth: ChainTruth, surplus: Difference): Promise<
 }
 
 async function repair(
-  { db, client, range, events }: CompareOptions,
+  { db, client, blocks, range, events }: CompareOptions,
   differences: readonly Difference[],
 ): Promise<void> {
   const logged = await readLoggedBlocks(db, client.chainId, range);
@@ -102,7 +104,7 @@ async function repair(
   const missing = events.filter((one) => missingKeys.has(`${one.blockHash} ${one.logIndex}`));
   const repairs = {
     ...{ wrong: idsOf("wrong_block"), dropped: idsOf("dropped_block") },
-    ...(await fetchMissing(db, client, missing)),
+    ...(await fetchMissing(db, { client, blocks }, missing)),
   };
   const at = new Date();
   await repairBlocks(db, repairs, at, repairFact(client.chainId, { range, differences }, at));

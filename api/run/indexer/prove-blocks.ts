@@ -3,10 +3,11 @@ import type { Database } from "../../../projections/database.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
 import type { ChainLog } from "../../background/chain/fetch-logs.ts";
 import { RpcFailure } from "../../background/chain/rpc.ts";
-import type { RpcBlock, RpcLog } from "../../background/chain-reader/block-proof.ts";
+import type { RpcBlock } from "../../background/chain-reader/block-proof.ts";
 import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "../../background/chain-reader/read-range.ts";
-import { eventsOf } from "./chain-events.ts";
+import { runConcurrently } from "../../background/chain-reader/run-concurrently.ts";
+import { chainLogOf, eventsOf } from "./chain-events.ts";
 import { type ChainTruth, compareRange } from "./compare-range.ts";
 import type { SourceFilter } from "./source-filters.ts";
 
@@ -72,7 +73,8 @@ export async function mendBlocks(
   { mayRetract }: { mayRetract: boolean },
 ): Promise<Mended> {
   const events = filters.flatMap((filter) => eventsOf(filter, logs.filter(selectorOf(filter))));
-  const comparison = { db, client, truth: truthOf(reader, blocks), range, events };
+  const truth = truthOf(reader, blocks);
+  const comparison = { db, client, blocks: reader.blocks, truth, range, events };
   const { differences, left } = await compareRange({
     ...comparison,
     mends: ({ kind }) => mayRetract || kind === "missing",
@@ -100,27 +102,10 @@ async function readLogs(
     ),
   );
   const logs: ChainLog[] = [];
-  const work = async () => {
-    for (let block = open.shift(); block !== undefined; block = open.shift()) {
-      logs.push(...(await reader.blocks.logsOf(block)).map(chainLogOf));
-    }
-  };
-  await Promise.all(Array.from({ length: concurrentBlocks }, work));
+  await runConcurrently(open, concurrentBlocks, async (block) => {
+    logs.push(...(await reader.blocks.logsOf(block)).map(chainLogOf));
+  });
   return logs;
-}
-
-function chainLogOf(log: RpcLog): ChainLog {
-  const lower = (value: Hex) => value.toLowerCase() as Hex;
-  return {
-    address: lower(log.address),
-    topics: log.topics.map(lower),
-    data: lower(log.data),
-    blockNumber: Number(log.blockNumber),
-    blockHash: lower(log.blockHash),
-    transactionHash: lower(log.transactionHash),
-    transactionIndex: Number(log.transactionIndex),
-    logIndex: Number(log.logIndex),
-  };
 }
 
 /** As a node selects by a filter: of each topic that it names, the log has that value; of null any. */

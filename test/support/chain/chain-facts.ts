@@ -1,7 +1,14 @@
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { fetchReadBasis } from "../../../api/background/chain/contract-calls.ts";
+import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
+import { requestBatch } from "../../../api/background/chain/rpc-batch.ts";
+import {
+  isLogOf,
+  type LogsFilter,
+  type RpcLog,
+} from "../../../api/background/chain-reader/block-proof.ts";
+import { openNodePool, resultOf } from "../../../api/background/chain-reader/node-pool.ts";
+import { openBlockReader } from "../../../api/background/chain-reader/read-blocks.ts";
 import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
-import { fetchEvents, fetchMissing } from "../../../api/run/indexer/chain-events.ts";
+import { fetchMissing, readEvents } from "../../../api/run/indexer/chain-events.ts";
 import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
 import type { ChainId } from "../../../chains/index.ts";
@@ -22,6 +29,7 @@ export async function recordChain(
   indexed: Partial<IndexedEvents> = {},
 ): Promise<Appended> {
   const client = openChainClient({ chainId, rpcUrls: [rpcUrl] });
+  const blocks = openBlockReader(openNodePool({ chainId, rpcUrls: [rpcUrl], logsWidth: 0 }));
   const config = {
     chainId,
     startBlock: 0,
@@ -30,13 +38,20 @@ export async function recordChain(
     ...indexed,
   } as const;
   const filters = sourceFilters(indexedSources(config, { collections: [] }).sources);
-  const { number } = await fetchReadBasis(client);
-  const events = await fetchEvents(client, filters, { from: 0, to: Number(number) });
-  if (events === null) throw new Error(`chain ${chainId} is too long to be read at once`);
-  const { missing, coins } = await fetchMissing(db, client, events);
+  const logs = await fetchAllLogs(client);
+  const reader = { logs: async (filter: LogsFilter) => logs.filter((log) => isLogOf(filter, log)) };
+  const events = await readEvents(reader, filters, { from: 0, to: Number.POSITIVE_INFINITY });
+  const { missing, coins } = await fetchMissing(db, { client, blocks }, events);
   return await db.transaction().execute(async (session) => {
     await openStage(session);
     await stageDecoded(session, missing, coins);
     return await appendStaged(session);
   });
+}
+
+/** A local chain is short, and its node believed. */
+async function fetchAllLogs(client: ChainClient): Promise<RpcLog[]> {
+  const params = [{ fromBlock: "0x0", toBlock: "latest" }];
+  const [answer] = await requestBatch(client, [{ method: "eth_getLogs", params }]);
+  return resultOf(answer) as RpcLog[];
 }
