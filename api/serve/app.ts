@@ -22,7 +22,6 @@ import { mediaPaths } from "./http/media-paths.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery } from "./http/query.ts";
-import type { Cells } from "./http/reads/cells.ts";
 import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
 import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request-id.ts";
@@ -85,8 +84,6 @@ export type AppOptions = {
   readonly replicas?: ReplicaFigures;
   /** Where answers are read from; by default the context's database. */
   readonly reads?: PositionedReads;
-  /** The databases of the chains, where they have several; by default `reads` for all. */
-  readonly cells?: Cells<Pick<Context, "market">>;
   /** Remembers the reads that took too long. */
   readonly slowRequests?: SlowRequests;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
@@ -114,16 +111,13 @@ export function createApp(options: AppOptions): Express {
       projections: projectionNames,
       written: context.market.writtenPosition,
     }),
-    cells = {
-      all: () => [{ chains: context.chains, reads, own: { market: context.market } }],
-    },
     slowRequests = openSlowRequests(),
     trustProxy,
   } = options;
   const app = express();
-  const explain = openFailureReader(cells);
+  const explain = openFailureReader(reads);
   const metrics = operatorMetrics ?? openMetrics();
-  gaugeAll(metrics, { ...options, slowRequests, cells });
+  gaugeAll(metrics, { ...options, slowRequests, reads });
 
   app.disable("x-powered-by");
   app.set("etag", false);
@@ -140,7 +134,7 @@ export function createApp(options: AppOptions): Express {
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };
   const unknownPages: RequestHandler[] = [];
-  const limits = { concurrency, slowRequests, cells };
+  const limits = { concurrency, slowRequests, reads };
   mountRoutes(app, routes, { ...context, media }, baseUrl, {
     envelope: metaEnvelope,
     prefix: "",
@@ -212,17 +206,16 @@ function logRequests(logger: Logger): RequestHandler {
 
 function gaugeAll(
   metrics: Registry,
-  options: AppOptions & Required<Pick<AppOptions, "slowRequests" | "cells">>,
+  options: AppOptions & Required<Pick<AppOptions, "slowRequests" | "reads">>,
 ): void {
-  const { context, feed, streams, concurrency, slowRequests, replicas, cells } = options;
-  const places = () =>
-    cells.all().map(({ chains, reads }) => ({ chains, db: reads.primary.dbOf("data") }));
+  const { context, feed, streams, concurrency, slowRequests, replicas, reads } = options;
+  const db = reads.primary.dbOf("data");
   gaugeStatus(metrics, context.readStatus);
-  gaugePartners(metrics, () => places().map(({ db }) => db));
-  gaugeUnresolvedEvents(metrics, places);
-  gaugeAnalytics(metrics, () => places().map(({ db }) => db));
+  gaugePartners(metrics, db);
+  gaugeUnresolvedEvents(metrics, db, context.chains);
+  gaugeAnalytics(metrics, db);
   gaugeOutgoing(metrics, context.db, context.now);
-  gaugeMarket(metrics, () => cells.all().map(({ own }) => own.market));
+  gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);
   if (streams !== undefined) gaugeCallerStreams(metrics, streams);
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);

@@ -1789,11 +1789,9 @@ export interface components {
                 message: string;
                 part: string;
             }[];
-            /** @description The position of the log's newest fact; of several logs the highest. */
+            /** @description The position of the log's newest fact. */
             logPosition: number | null;
             projections: {
-                /** @description Where chains have databases of their own: those of the one that it is in. */
-                chains?: number[];
                 /** @description Facts that are not applied yet. */
                 lag: number;
                 /** @description Since the oldest of these was seen in the log. */

@@ -5,9 +5,9 @@ import { openClickhouseSink } from "../../api/background/analytics/clickhouse/cl
 import { openDuckdb } from "../../api/background/analytics/duckdb/duckdb-sink.ts";
 import type { Sink } from "../../api/background/analytics/sink.ts";
 import { sync } from "../../api/background/analytics/sync.ts";
+import { mainCell } from "../../api/background/analytics/views.ts";
 import type { Database } from "../../projections/database.ts";
 import { tick } from "../../projections/engine/tick.ts";
-import { mainCell } from "../../projections/log/cells/main-cell.ts";
 import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";

@@ -1,10 +1,12 @@
 import { chainIds } from "../../../chains/index.ts";
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { floorsView } from "../../../projections/reads/analytics/collection-views.ts";
 import { balancesView, tokensView } from "../../../projections/reads/analytics/holding-views.ts";
 import { bidsView, listingsView } from "../../../projections/reads/analytics/order-views.ts";
 import { salesView, transfersView } from "../../../projections/reads/analytics/trade-views.ts";
 import type { SinkTable } from "./sink.ts";
+
+/** The name of the log's copy. */
+export const mainCell = "main";
 
 /** What engines write differently. */
 export type Dialect = {

@@ -102,7 +102,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
       port: env.OPERATOR_PORT ?? null,
       password: env.OPERATOR_PASSWORD ?? null,
     },
-    database: shapeDatabase(env, localChains),
+    database: shapeDatabase(env),
     dataDir: resolve(env.DATA_DIR),
     localChains,
     devnet: { market: env.DEVNET_MARKET },

@@ -7,7 +7,7 @@ const postgresUrl = () => urlOf("postgres:", "postgresql:").optional();
 
 const userOf = (process: string) =>
   setting(postgresUrl(), {
-    meaning: `address of the same database for the \`${process}\` process, with a database user that only it uses; \`op roles grant\` gives that user its rights; where chains have databases of their own, the process uses this user in each`,
+    meaning: `address of the same database for the \`${process}\` process, with a database user that only it uses; \`op roles grant\` gives that user its rights`,
     expectation: "a postgres:// URL, together with DATABASE_URL",
     example: `postgres://${process}:password@localhost:5432/orders`,
     fallback: "DATABASE_URL; embedded: a user of its own",
@@ -37,49 +37,14 @@ const replicaList = z.string().transform((text, context): ReplicaAddress[] =>
   }),
 );
 
-const chainDatabase = (chain: string) => ({
-  url: setting(postgresUrl(), {
-    meaning: `a database of ${chain}'s own, with its log, projections and orders; if another database already holds the chain's facts, the chain is served from that one until \`op cells move\` has moved it`,
-    expectation: "a postgres:// URL of the owner",
-    example: "postgres://user:password@localhost:5432/orders_of_one_chain",
-    fallback: "DATABASE_URL",
-    secret: true,
-  }),
-  pooler: setting(postgresUrl(), {
-    meaning: `DATABASE_POOLER_URL of ${chain}'s own database`,
-    expectation: "a postgres:// URL, together with the chain's DATABASE_URL",
-    example: "postgres://api:password@localhost:6432/orders_of_one_chain",
-    fallback: "absent: requests go to the database",
-    secret: true,
-  }),
-  replicas: setting(replicaList.default([]), {
-    meaning: `DATABASE_READ_URLS of ${chain}'s own database`,
-    expectation: "postgres:// URLs, comma-separated, together with the chain's DATABASE_URL",
-    example: "postgres://user:password@replica-1:5432/orders_of_one_chain",
-    fallback: "absent: the API reads the primary",
-    secret: true,
-  }),
-});
-const [ethereum, apechain] = [chainDatabase("Ethereum"), chainDatabase("ApeChain")];
-
-/** The databases, and as which users the processes use them. */
+/** The database, its replicas, and as which users the processes use it. */
 export const databaseSettings = {
   DATABASE_URL: setting(postgresUrl(), {
     meaning:
-      "database on a PostgreSQL server, version 15 to 18, of all chains that have none of their own; its user owns the tables and migrates them",
+      "database on a PostgreSQL server, version 15 to 18; its user owns the tables and migrates them",
     expectation: "a postgres:// URL",
     example: "postgres://user:password@localhost:5432/orders",
     fallback: "absent: embedded PostgreSQL in DATA_DIR",
-    secret: true,
-  }),
-  DATABASE_URL_1: ethereum.url,
-  DATABASE_URL_33139: apechain.url,
-  DATABASE_URL_ACCOUNTS: setting(postgresUrl(), {
-    meaning:
-      "a database of accounts, keys, limits and the log of requests; it may hold a chain's log as well",
-    expectation: "a postgres:// URL of the owner",
-    example: "postgres://user:password@localhost:5432/accounts",
-    fallback: "DATABASE_URL; without it the first chain's",
     secret: true,
   }),
   DATABASE_URL_INDEXER: userOf("indexer"),
@@ -103,8 +68,6 @@ export const databaseSettings = {
     fallback: "absent: requests go to the database",
     secret: true,
   }),
-  DATABASE_POOLER_URL_1: ethereum.pooler,
-  DATABASE_POOLER_URL_33139: apechain.pooler,
   DATABASE_READ_URL: setting(postgresUrl(), {
     meaning: "a read replica: DATABASE_READ_URLS with one",
     expectation: "a postgres:// URL, together with DATABASE_URL and without DATABASE_READ_URLS",
@@ -121,8 +84,6 @@ export const databaseSettings = {
     fallback: "absent: the API reads the primary",
     secret: true,
   }),
-  DATABASE_READ_URLS_1: ethereum.replicas,
-  DATABASE_READ_URLS_33139: apechain.replicas,
   DATABASE_READ_MAX_LAG_SECONDS: setting(wholeNumber(1, 3_600).default(5), {
     meaning: "seconds that a read replica may be behind; further behind it is not read from",
     expectation: "seconds, 1 to 3600",

@@ -9,7 +9,7 @@ import { aboutSetting } from "./setting.ts";
 export function settingsOfUnknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
     .filter((name) =>
-      /^(RPC_URL|WS_URL|DATABASE_URL|DATABASE_POOLER_URL|DATABASE_READ_URLS|ANALYTICS_CLICKHOUSE_URL|ANALYTICS_DUCKDB_FILE|ANALYTICS_READ_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
+      /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
         name,
       ),
     )
@@ -35,8 +35,6 @@ export function sharedPorts(named: Record<string, string>): string[] {
     return [];
   });
 }
-
-const ofAnalytics = ["ANALYTICS_CLICKHOUSE_URL", "ANALYTICS_DUCKDB_FILE", "ANALYTICS_READ_URL"];
 
 /** A console that others reach without a password. */
 export function openConsole(named: Record<string, string>): string[] {
@@ -66,11 +64,6 @@ export function missingCompanions(named: Record<string, string>): string[] {
   for (const name of Object.keys(databaseSettings).filter(isAddress)) {
     requireWith("DATABASE_URL", name);
   }
-  for (const chainId of chainIds) {
-    requireWith(`DATABASE_URL_${chainId}`, `DATABASE_POOLER_URL_${chainId}`);
-    requireWith(`DATABASE_URL_${chainId}`, `DATABASE_READ_URLS_${chainId}`);
-    for (const name of ofAnalytics) requireWith(`DATABASE_URL_${chainId}`, `${name}_${chainId}`);
-  }
   if (named.DATABASE_READ_URL && named.DATABASE_READ_URLS) {
     problems.push(
       "DATABASE_READ_URL: expected to be absent, since DATABASE_READ_URLS is set and may name several",
@@ -81,9 +74,8 @@ export function missingCompanions(named: Record<string, string>): string[] {
   return problems;
 }
 
-/** Other addresses of the database need its own. Other databases do not. */
-const isAddress = (name: string) =>
-  name !== "DATABASE_URL" && !/_(SECONDS|ACCOUNTS|\d+)$/.test(name);
+/** Other addresses of the database need its own. */
+const isAddress = (name: string) => name !== "DATABASE_URL" && !name.endsWith("_SECONDS");
 
 function about(name: string) {
   return aboutSetting(name, Environment.shape[name as keyof Environment]);

@@ -1,25 +1,11 @@
 import { type ChainId, chainIds } from "../../../chains/index.ts";
-import { type AnalyticsPlaces, shapeChainAnalytics } from "./analytics-settings.ts";
 import type { ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 
-/** The database of one chain; `url` is the owner's. */
-type ChainDatabase = {
-  readonly chainId: ChainId;
-  readonly url: string;
-  readonly poolerUrl: string | null;
-  readonly replicas: readonly ReplicaAddress[];
-  readonly analytics: AnalyticsPlaces;
-};
-
-/** The databases. `url` is null where PostgreSQL is embedded, others where they are not set. */
+/** `url` is null where PostgreSQL is embedded, others where they are not set. */
 export type DatabaseConfig = {
-  /** Of the owner: of the chains without a database of their own; where each has one, the first of these. */
+  /** Of the owner. */
   url: string | null;
-  /** Databases of single chains. */
-  ofChains: readonly ChainDatabase[];
-  /** Of accounts, keys and limits; null: they are in the one of `url`. */
-  accountsUrl: string | null;
   /** Of the pooler that the API's requests go through. */
   poolerUrl: string | null;
   /** Read replicas of the API. */
@@ -40,15 +26,9 @@ export type DatabaseConfig = {
 export const servedChainIds = (env: Environment, localChains: boolean): ChainId[] =>
   chainIds.filter((chainId) => localChains || env[`RPC_URL_${chainId}`] !== undefined);
 
-export function shapeDatabase(env: Environment, localChains: boolean): DatabaseConfig {
-  const served = servedChainIds(env, localChains);
-  const ofChains = served.flatMap((chainId) => chainDatabase(env, chainId));
-  // Without a chain that needs it there is no embedded one.
-  const [first] = ofChains.length === served.length ? ofChains : [];
+export function shapeDatabase(env: Environment): DatabaseConfig {
   return {
-    url: env.DATABASE_URL ?? first?.url ?? null,
-    ofChains,
-    accountsUrl: env.DATABASE_URL_ACCOUNTS ?? null,
+    url: env.DATABASE_URL ?? null,
     poolerUrl: env.DATABASE_POOLER_URL ?? null,
     replicas:
       env.DATABASE_READ_URL === undefined
@@ -66,12 +46,4 @@ export function shapeDatabase(env: Environment, localChains: boolean): DatabaseC
       console: env.DATABASE_URL_CONSOLE ?? null,
     },
   };
-}
-
-function chainDatabase(env: Environment, chainId: ChainId): ChainDatabase[] {
-  const url = env[`DATABASE_URL_${chainId}`];
-  if (url === undefined) return [];
-  const poolerUrl = env[`DATABASE_POOLER_URL_${chainId}`] ?? null;
-  const replicas = env[`DATABASE_READ_URLS_${chainId}`];
-  return [{ chainId, url, poolerUrl, replicas, analytics: shapeChainAnalytics(env, chainId) }];
 }

@@ -3,21 +3,14 @@ import type { Database } from "../../../projections/database.ts";
 import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
 import type { InspectedConfig } from "../inspection/inspected-config.ts";
 import type { RunOperation } from "./actions/run-operation.ts";
-import type { OtherDatabase } from "./reads/databases.ts";
 import type { ReadProblems } from "./reads/problems.ts";
 import type { ReadProcesses } from "./reads/processes.ts";
 import type { MeasureRebuilds } from "./reads/rebuild-pace.ts";
 
 /** What pages and actions of the console work with. */
 export type ConsoleContext = {
-  /** What pages show but where they say otherwise: the database that chains share. */
   readonly db: Database;
-  /** With the chains that it serves now. */
   readonly config: InspectedConfig;
-  /** Of single chains, and of accounts where these have one of their own. */
-  readonly others: readonly OtherDatabase[];
-  /** Of accounts, keys and limits. */
-  readonly accountsDb: Database;
   readonly fetchHead: FetchChainHead;
   readonly readProblems: ReadProblems;
   readonly measureRebuilds: MeasureRebuilds;

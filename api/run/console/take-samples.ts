@@ -10,8 +10,8 @@ const everyMs = 60_000;
 const keptMs = 31 * 86_400_000;
 
 type Options = {
-  /** The database whose samples are taken, with the chains that it serves at the time. */
-  main: { readonly db: Database; readonly config: InspectedConfig };
+  db: Database;
+  config: InspectedConfig;
   fetchHead: FetchChainHead;
   now: () => Date;
   logger: Logger;
@@ -40,7 +40,8 @@ export function takeSamples(options: Options): { stop: () => Promise<void> } {
 
 /** Takes one sample of every figure. */
 export async function sample({
-  main: { db, config },
+  db,
+  config,
   fetchHead,
   now,
 }: Omit<Options, "logger" | "signal">): Promise<void> {

@@ -62,11 +62,8 @@ async function readUsedSchemas(
   }
   const configured = chains.map(({ chainId }) => chainId);
   const { rows } = await sql<{ schema: string }>`
-    select ponder_schema as schema from ops.indexer i
-    where chain_id <> all (${configured}::integer[]) and not exists (
-      select from ops.moved_chain m where m.chain_id = i.chain_id and m.moved_at is not null)`.execute(
-    db,
-  );
+    select ponder_schema as schema from ops.indexer
+    where chain_id <> all (${configured}::integer[])`.execute(db);
   for (const { schema } of rows) used.add(schema);
   return used;
 }

@@ -7,9 +7,6 @@ import { addKeys } from "./access/keys.ts";
 import { addMakers } from "./access/makers.ts";
 import { addRoles } from "./access/roles.ts";
 import { addAnalytics } from "./analytics/analytics.ts";
-import { addCells } from "./cells/cells.ts";
-import { chooseCells } from "./cells/choose-cells.ts";
-import { chooseCell } from "./cli/open-database.ts";
 import { addCollections } from "./collections/collections.ts";
 import { addRoyalties } from "./collections/royalties.ts";
 import { addExport } from "./export/export.ts";
@@ -35,27 +32,8 @@ import { addPause } from "./service/pause.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {
-  let code = 0;
-  try {
-    const { cells, args } = chooseCells(process.argv.slice(2));
-    for (const cell of cells) {
-      chooseCell(cell, cells.length > 1);
-      code = Math.max(code, await runCommand(args));
-    }
-    return code;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    return error instanceof ConfigurationError ? configurationExitCode : 1;
-  }
-}
-
-async function runCommand(args: readonly string[]): Promise<number> {
   const program = new Command("op")
     .description("operator commands")
-    .option(
-      "--cell <name>",
-      "the database to work on, where chains have their own: main, a chain's id, or all; before the command",
-    )
     // Options after a command are that command's, and not those of the one above it.
     .enablePositionalOptions()
     .exitOverride();
@@ -73,7 +51,6 @@ async function runCommand(args: readonly string[]): Promise<number> {
     .option("--json", "print JSON")
     .exitOverride()
     .action(migrate);
-  addCells(program);
   addStatus(program);
   addTail(program);
   addExplain(program);
@@ -101,7 +78,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
   addSourceCommands(program);
   addRecover(program);
   try {
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync();
     return Number(process.exitCode ?? 0);
   } catch (error) {
     // commander has already printed the usage error.

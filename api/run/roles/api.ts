@@ -1,39 +1,43 @@
-import type { RequestHandler } from "express";
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
+import type { Logger } from "pino";
+import { projectionNames } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
+import { openHashReader } from "../../background/chain/clients.ts";
+import { openHeadReader } from "../../background/chain/fetch-head.ts";
+import { openMarket } from "../../background/orders/open-market.ts";
 import { openAccounts } from "../../serve/accounts/open-accounts.ts";
 import { createApp } from "../../serve/app.ts";
 import { answerFeed } from "../../serve/feed/answer-feed.ts";
-import { accountChainId, type FeedOf } from "../../serve/feed/start-feed.ts";
+import { startFeeds } from "../../serve/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "../../serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "../../serve/http/metrics.ts";
 import { openResponseCache } from "../../serve/http/response-cache.ts";
 import { type Listening, listen } from "../../serve/http/server.ts";
 import { openAccess } from "../../serve/keys/open-access.ts";
 import { openNftData } from "../../serve/nft-data/open.ts";
-import { statusPollMs } from "../../serve/status/limits.ts";
+import { maxLagSeconds, statusPollMs } from "../../serve/status/limits.ts";
 import { listenForOperators } from "../../serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "../../serve/status/replica-gauges.ts";
+import { openStatusReader } from "../../serve/status/status-reader.ts";
 import { isLoopback } from "../config/is-loopback.ts";
-import { type ApiCells, openApiCells } from "./api-cells.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
+import { openReads } from "./open-reads.ts";
+import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
+
+const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 
 /** Serves HTTP requests of all chains. Any number of these processes may run. */
-export async function runRole({
-  config,
-  cells,
-  logger,
-  signal,
-}: RoleContext): Promise<RunningRole> {
+export async function runRole({ config, logger }: RoleContext): Promise<RunningRole> {
   const waits = openWaitHistogram();
-  const opened = await openApiCells({
-    cells: cells ?? [{ name: mainCell, config }],
+  const market = openMarket(config, logger);
+  const { database } = config;
+  const opened = openReads({
+    database,
     logger,
-    signal,
+    written: market.writtenPosition,
     onWait: waits.count,
   });
-  const { main, readStatus } = opened;
-  const { db, reads } = main.opened;
-  const { market } = main;
+  const { db, reads } = opened;
+  const feeds = startFeeds(config, opened, logger);
+  const readStatus = openStatus(config, { db, logger });
   const { host, port, metricsHost, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
   const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
@@ -54,7 +58,7 @@ export async function runRole({
   const tokens = accountParts.bearerTokens;
   const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
   const accountApi = openNftData(config, parts);
-  const nftData = accountApi && { ...accountApi, stream: streamOfAccounts(opened) };
+  const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();
   const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
   const responseCache = openResponseCache({ now });
@@ -64,9 +68,8 @@ export async function runRole({
     publicGateways,
     developers,
     nftData,
-    feed: { figures: opened.figuresOfFeeds },
-    feedOf: ((chainId, delivery) => opened.feedsOf(chainId).feedOf(chainId, delivery)) as FeedOf,
-    cells: opened.cells,
+    feed: feeds,
+    feedOf: feeds.feedOf,
     streams,
     responseCache,
     concurrency,
@@ -85,7 +88,8 @@ export async function runRole({
     trustProxy,
     operatorMetrics,
   });
-  const closeParts = () => Promise.all([opened.close(), access.close(), accountParts.close()]);
+  const closeParts = () =>
+    Promise.all([opened.close(), market.close(), access.close(), accountParts.close()]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (metricsPort === null || operatorMetrics === undefined) return main;
@@ -104,7 +108,7 @@ export async function runRole({
     try {
       return await open();
     } catch (error) {
-      await opened.stopFeeds();
+      await feeds.stop();
       await closeParts();
       throw error;
     }
@@ -115,15 +119,25 @@ export async function runRole({
     async stop() {
       isStopping = true;
       clearInterval(statusTimer);
-      await opened.stopFeeds();
+      await feeds.stop();
       await listening.close();
       await closeParts();
     },
   };
 }
 
-/** Of the database that serves the chain of the account API at the time of the request. */
-const streamOfAccounts =
-  ({ feedsOf }: ApiCells): RequestHandler =>
-  (request, response, next) =>
-    answerFeed(feedsOf(accountChainId).account)(request, response, next);
+function openStatus({ chains }: RoleConfig, { db, logger }: { db: Database; logger: Logger }) {
+  return openStatusReader({
+    db,
+    chains: chains.map(({ chainId, rpcUrls }) => ({
+      chainId,
+      readHead: openHeadReader({ chainId, rpcUrls, ...rpc }),
+      readHash: openHashReader({ chainId, rpcUrls, timeoutMs: rpc.timeoutMs }),
+    })),
+    projections: projectionNames,
+    now: () => new Date(),
+    logger,
+    lateSeconds: maxLagSeconds,
+    maxAgeMs: 500,
+  });
+}

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
+import { mainCell } from "../../background/analytics/views.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "../../background/jobs/changing-contracts.ts";
@@ -116,8 +116,8 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         ...forOrders,
         ...config.analytics,
         url: config.database.url,
-        cell: context.cell ?? mainCell,
-        lockUrl: (context.cells?.[0].config ?? config).database.url,
+        cell: mainCell,
+        lockUrl: config.database.url,
       }),
     ),
     job("coin prices", [], () =>

@@ -17,12 +17,12 @@ const repeatedSignalMs = 1_000;
 /** Parses the command line and runs all roles, or those named. Resolves with the exit code. */
 export async function run(argv: string[]): Promise<number> {
   try {
-    const { only, name, cells } = parseCommand(argv);
+    const { only, name } = parseCommand(argv);
     const given = readEnvironment();
     const environment = only === undefined ? given : mergeInstallation(given);
     const config = readConfig(environment);
     const all = roleNames.filter((role) => role !== "console" || config.console.isOn);
-    return await start(only ?? all, { name, cells }, config, environment);
+    return await start(only ?? all, name, config, environment);
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n`);
     if (error instanceof UsageError) return 2;
@@ -30,11 +30,9 @@ export async function run(argv: string[]): Promise<number> {
   }
 }
 
-type ProcessOptions = { name: string | undefined; cells: string[] | undefined };
-
 function start(
   roles: RoleName[],
-  { name, cells }: ProcessOptions,
+  name: string | undefined,
   config: Config,
   environment: Variables,
 ): Promise<number> {
@@ -43,8 +41,7 @@ function start(
   const [role] = roles;
   if (role !== undefined && roles.length === 1) {
     const logger = createLogger(name ?? role, config.log.level, sink);
-    const only = cells === undefined ? {} : { only: cells };
-    return runRole(role, { config, ...only, logger, signal: listenToSignals().stop });
+    return runRole(role, config, { logger, signal: listenToSignals().stop });
   }
   const logger = createLogger("supervisor", config.log.level, sink);
   return supervise(
@@ -55,22 +52,22 @@ function start(
 
 class UsageError extends Error {}
 
-function parseCommand(argv: string[]): ProcessOptions & { only: RoleName[] | undefined } {
+function parseCommand(argv: string[]): { only?: RoleName[]; name?: string | undefined } {
   const { values } = parseOptions(argv);
-  if (values.only === undefined) return { only: undefined, name: undefined, cells: undefined };
+  if (values.only === undefined) return {};
   const named = new Set(values.only.split(",").map((part) => part.trim()));
   const roles = roleNames.filter((role) => named.delete(role));
   if (named.size > 0 || roles.length === 0) {
     throw new UsageError(`--only expects roles, comma-separated: ${roleNames.join(", ")}`);
   }
-  return { only: roles, name: values.name, cells: values.cells?.split(",") };
+  return { only: roles, name: values.name };
 }
 
 function parseOptions(args: string[]) {
   try {
-    // `--name` and `--cells` are set by the supervisor: the process's name in the log, and the databases it works for.
+    // `--name` is set by the supervisor: the process's name in the log.
     const text = { type: "string" } as const;
-    return parseArgs({ args, options: { only: text, name: text, cells: text } });
+    return parseArgs({ args, options: { only: text, name: text } });
   } catch (error) {
     throw new UsageError(messageOf(error));
   }

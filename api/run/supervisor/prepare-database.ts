@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
-import type { Config } from "../config/config.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import {
   addressesOf,
@@ -13,7 +12,6 @@ import {
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
 import { assertLogin, placeOf, throwIfRefused } from "../postgres/refused-login.ts";
-import { asUserOf, isSameDatabase } from "../roles/configured-cells.ts";
 import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -37,57 +35,12 @@ export async function openAddresses(
 export async function prepareDatabase(
   db: Database,
   addresses: DatabaseAddresses,
-  context: Pick<SupervisorContext, "config" | "logger" | "signal">,
+  { config, logger, signal }: Pick<SupervisorContext, "config" | "logger" | "signal">,
 ): Promise<void> {
-  const { poolerUrl: mainPooler } = context.config.database;
-  await prepareOne(db, addresses, context, { setting: "DATABASE_URL", poolerUrl: mainPooler });
-  for (const one of otherDatabases(context.config, addresses.DATABASE_URL)) {
-    const { url } = one;
-    const { database } = context.config;
-    const asUsers = Object.entries({ ...database.processUrls, admin: database.adminUrl }).map(
-      ([name, own]) => [name, own && asUserOf(own, url)],
-    );
-    const { admin = null, ...processUrls } = Object.fromEntries(asUsers);
-    const own = addressesOf({ url, adminUrl: admin, processUrls });
-    const other = openDatabase({
-      url,
-      applicationName: "supervisor",
-      max: 2,
-      onIdleError: (error) => context.logger.debug({ err: error }, "database connection lost"),
-    });
-    await prepareOne(other, own, context, one).finally(() => other.destroy());
-  }
-}
-
-type NamedDatabase = { readonly setting: string; readonly poolerUrl: string | null };
-type OtherDatabase = NamedDatabase & { readonly url: string };
-
-/** Databases of single chains, and of accounts. */
-function otherDatabases({ database }: Config, main: string): OtherDatabase[] {
-  const { ofChains, accountsUrl } = database;
-  const all = [
-    ...ofChains.map((one) => ({ ...one, setting: `DATABASE_URL_${one.chainId}` })),
-    ...(accountsUrl === null
-      ? []
-      : [{ url: accountsUrl, poolerUrl: null, setting: "DATABASE_URL_ACCOUNTS" }]),
-  ];
-  return all.filter(
-    ({ url }, index) =>
-      !isSameDatabase(url, main) &&
-      all.findIndex((other) => isSameDatabase(other.url, url)) === index,
-  );
-}
-
-async function prepareOne(
-  db: Database,
-  addresses: DatabaseAddresses,
-  { logger, signal }: Pick<SupervisorContext, "logger" | "signal">,
-  { setting, poolerUrl }: NamedDatabase,
-): Promise<void> {
-  await untilAnswers(db, { setting, url: addresses.DATABASE_URL, logger, signal });
+  await untilAnswers(db, { url: addresses.DATABASE_URL, logger, signal });
   const users = Object.entries(addresses).filter(([name]) => name !== "DATABASE_URL");
   for (const [name, url] of users) await assertLogin(name, url);
-  await checkAddresses(addresses, poolerUrl, logger);
+  await checkAddresses(addresses, config.database.poolerUrl, logger);
   const startedAt = performance.now();
   const pending = await pendingMigrations(db);
   await migrateUntil(signal, db, addresses.DATABASE_URL);
@@ -96,16 +49,10 @@ async function prepareOne(
   await grantRights(db, addresses, logger);
 }
 
-type AwaitedServer = Pick<SupervisorContext, "logger" | "signal"> & {
-  setting: string;
-  url: string;
-};
+type AwaitedServer = Pick<SupervisorContext, "logger" | "signal"> & { url: string };
 
 /** Waits for as long as nothing answers, which is logged once for each reason. Throws where the server refuses the address. */
-async function untilAnswers(
-  db: Database,
-  { setting, url, logger, signal }: AwaitedServer,
-): Promise<void> {
+async function untilAnswers(db: Database, { url, logger, signal }: AwaitedServer): Promise<void> {
   for (let logged = ""; ; ) {
     signal.throwIfAborted();
     const error = await sql`select 1`.execute(db).then(
@@ -113,10 +60,10 @@ async function untilAnswers(
       (reason: Error) => reason,
     );
     if (error === undefined) return;
-    throwIfRefused(error, setting, url);
+    throwIfRefused(error, "DATABASE_URL", url);
     const { message: reason } = error;
     if (reason !== logged)
-      logger.warn({ setting, server: placeOf(url), reason }, "database does not answer, retrying");
+      logger.warn({ server: placeOf(url), reason }, "database does not answer, retrying");
     logged = reason;
     await delay(1_000, undefined, { signal });
   }

@@ -4,35 +4,26 @@ import { openCallMeter } from "../../background/outgoing/call-meter.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { assertLogin } from "../postgres/refused-login.ts";
-import { type CellConfig, configuredCells } from "../roles/configured-cells.ts";
-import type { RoleCell, RoleContext, RunningRole, SomeRoleCells } from "../roles/role.ts";
-import { runInCells } from "../roles/run-in-cells.ts";
+import { type RoleConfig, roleDatabase } from "../roles/role.ts";
 import { stopInTime } from "../roles/stop-in-time.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";
-
-type RunOptions = {
-  readonly config: Config;
-  /** The cells that it works for, by name; absent: all. */
-  readonly only?: readonly string[];
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-};
 
 /** Runs one role in this process until the signal, or until it fails. Resolves with the exit code. */
 export async function runRole(
   name: RoleName,
-  { config, only, logger, signal }: RunOptions,
+  config: Config,
+  { logger, signal }: { logger: Logger; signal: AbortSignal },
 ): Promise<number> {
   // V8 lets a small heap grow fourfold between two collections, this one of 60 MB to 230 in a backfill. Set here, so
   // that a unit or a container which starts Node itself needs no flag for it.
   if (name === "projector") setFlagsFromString("--heap-growing-percent=100");
-  const cells = roleCells(config, name);
-  const context = { config: cells[0].config, cells, logger, signal };
+  const run = await loadRole(name);
+  const context = { config: roleConfig(config, name), logger, signal };
+  const { url } = context.config.database;
   // A supervisor has logged in itself; what is wrong later is waited for.
-  if (process.send === undefined)
-    await assertLogin(addressSetting(config, name), cells[0].config.database.url);
-  const meter = openCallMeter({ url: context.config.database.url, role: name, logger });
-  const running = await start(name, context, only);
+  if (process.send === undefined) await assertLogin(addressSetting(config, name), url);
+  const meter = openCallMeter({ url, role: name, logger });
+  const running = await run(context);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve());
@@ -63,22 +54,9 @@ const addressSetting = ({ database }: Config, name: RoleName): string =>
     ? `DATABASE_URL_${name.toUpperCase()}`
     : "DATABASE_URL";
 
-/** API and console serve all cells in one, others work in each. */
-async function start(
-  name: RoleName,
-  context: RoleContext & { cells: SomeRoleCells },
-  only: readonly string[] | undefined,
-): Promise<RunningRole> {
-  const run = await loadRole(name);
-  const { cells } = context;
-  if (cells.length === 1 || name === "api" || name === "console") return await run(context);
-  const preparesChains = name === "indexer";
-  return await runInCells({ run, context, cells, preparesChains, ...(only && { only }) });
-}
-
-/** A role that runs alone needs the addresses of its databases and chains in its settings. */
-export function roleCells(config: Config, name: RoleName): SomeRoleCells {
-  const { url, processUrls } = config.database;
+/** A role that runs alone needs the addresses of its database and chains in its settings. */
+function roleConfig(config: Config, name: RoleName): RoleConfig {
+  const url = config.database.processUrls[name] ?? config.database.url;
   const { bps, recipient } = config.fees;
   const problems: string[] = [];
   const requireSetting = (value: unknown, name: string, example: string) => {
@@ -88,26 +66,11 @@ export function roleCells(config: Config, name: RoleName): SomeRoleCells {
         `Example: ${name}=${example}`,
     );
   };
-  requireSetting(
-    url ?? processUrls[name],
-    "DATABASE_URL",
-    "postgres://user:password@localhost:5432/orders",
-  );
+  requireSetting(url, "DATABASE_URL", "postgres://user:password@localhost:5432/orders");
   requireSetting(config.localChains ? null : true, "RPC_URL_1", "https://rpc.example.com/key");
   requireSetting(recipient, "FEE_RECIPIENT", "0x00000000000000000000000000000000000fee01");
   if (url === null || recipient === null || problems.length > 0) {
     throw new ConfigurationError(problems);
   }
-  const roleCell = (cell: CellConfig): RoleCell => ({
-    name: cell.name,
-    config: {
-      ...config,
-      database: cell.database,
-      chains: [...cell.chains],
-      analytics: cell.analytics,
-      fees: { bps, recipient },
-    },
-  });
-  const [main, ...others] = configuredCells(config, url, processUrls[name]);
-  return [roleCell(main), ...others.map(roleCell)];
+  return { ...config, database: roleDatabase(config.database, url), fees: { bps, recipient } };
 }

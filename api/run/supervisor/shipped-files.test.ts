@@ -28,7 +28,7 @@ function faultsOf(name: string): unknown[] {
     );
   if (name.endsWith(".dockerignore")) return linesThatAreNot(text, /^!?[\w./*@-]+$|^$/);
   if (name === ".env.example")
-    return Object.keys(parseEnv(text.replace(/^# ?(?=[A-Z_0-9]+=)/gm, ""))).length > 100
+    return Object.keys(parseEnv(text.replace(/^# ?(?=[A-Z_0-9]+=)/gm, ""))).length > 50
       ? []
       : ["no settings"];
   return [`nothing is known to read ${name}`];

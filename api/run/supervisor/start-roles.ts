@@ -1,7 +1,4 @@
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
-import type { Config } from "../config/config.ts";
 import { answering, launch } from "../programs/program.ts";
-import { asUserOf, configuredCells } from "../roles/configured-cells.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
@@ -13,17 +10,8 @@ import type { SupervisorContext } from "./supervisor-context.ts";
 
 type Variables = Record<string, string | undefined>;
 
-/**
- * One process. The indexer runs once per chain, so that a failure of one chain does not affect another; where chains have
- * databases of their own, projector and jobs once per database.
- */
-type RoleProcess = {
-  name: string;
-  role: RoleName;
-  environment: Variables;
-  /** The databases of chains that it works for; absent: all. */
-  cell?: string;
-};
+/** One process. The indexer runs once per chain, so that a failure of one chain does not affect another. */
+type RoleProcess = { name: string; role: RoleName; environment: Variables };
 
 /**
  * Starts the processes of every role. Returns a check whether all of them have reported that they are ready, but for the
@@ -62,53 +50,30 @@ function processesOf(
   { config }: SupervisorContext,
   given: Variables,
 ): RoleProcess[] {
-  const environment = withOneUser(given, role, config);
-  if (role === "indexer")
-    return config.chains.map(({ chainId }) => ({
-      name: `indexer-${chainId}`,
-      role,
-      environment: withOneChain(environment, chainId),
-    }));
-  const cells = configuredCells(config, given.DATABASE_URL ?? "").map(({ name }) => name);
-  const isOne = cells.length === 1 || role === "api" || role === "console";
-  if (isOne) return [{ name: role, role, environment }];
-  // A slow database delays no other one.
-  return cells.map((cell) => ({
-    name: cell === mainCell ? role : `${role}-${cell}`,
+  const environment = withOneUser(given, role);
+  if (role !== "indexer") return [{ name: role, role, environment }];
+  return config.chains.map(({ chainId }) => ({
+    name: `indexer-${chainId}`,
     role,
-    environment,
-    cell,
+    environment: withOneChain(environment, chainId),
   }));
 }
 
 /**
- * A process gets the addresses of its own database user, and of no other; the API alone the poolers', the console its
- * port and password.
+ * A process gets the address of its own database user, and of no other; the API alone the pooler's, the console its port
+ * and password.
  */
-function withOneUser(given: Variables, role: RoleName, { database }: Config): Variables {
+function withOneUser(given: Variables, role: RoleName): Variables {
   const own = given[`DATABASE_URL_${role.toUpperCase()}`] || given.DATABASE_URL;
-  const removes = [
-    /^DATABASE_URL_(?!\d+$)/,
-    ...(role === "console" ? [] : [/^OPERATOR_(PORT|PASSWORD)$/]),
-    ...(role === "api" ? [] : [/^DATABASE_POOLER_URL/]),
+  const removed = [
+    ...Object.keys(given).filter((name) => name.startsWith("DATABASE_URL_")),
+    ...(role === "console" ? [] : ["OPERATOR_PORT", "OPERATOR_PASSWORD"]),
+    ...(role === "api" ? [] : ["DATABASE_POOLER_URL"]),
   ];
-  const isOthers = (name: string) => removes.some((pattern) => pattern.test(name));
-  const removed = Object.keys(given).filter(isOthers);
-  const others = Object.entries(given).flatMap(([name, value]) =>
-    value && /^DATABASE_URL_\d+$/.test(name)
-      ? [[name, asUserOf(database.processUrls[role], value)]]
-      : [],
-  );
-  const accounts = given.DATABASE_URL_ACCOUNTS;
   return {
     ...given,
     ...Object.fromEntries(removed.map((name) => [name, undefined])),
-    ...Object.fromEntries(others),
     DATABASE_URL: own,
-    ...(accounts &&
-      (role === "api" || role === "console") && {
-        DATABASE_URL_ACCOUNTS: asUserOf(database.processUrls[role], accounts),
-      }),
   };
 }
 
@@ -118,7 +83,7 @@ type RoleEvents = {
 };
 
 function startRole(
-  { name, role, environment, cell }: RoleProcess,
+  { name, role, environment }: RoleProcess,
   { logger, orphanGuard, sink, onConfigurationError }: SupervisorContext,
   { onMessage, onStart }: RoleEvents,
 ): Promise<RestartedProcess> {
@@ -127,11 +92,7 @@ function startRole(
       name,
       script: [
         ...(role === "api" ? answering : []),
-        ...launch(
-          "service",
-          ...["--only", role, "--name", name],
-          ...(cell === undefined ? [] : ["--cells", cell]),
-        ),
+        ...launch("service", "--only", role, "--name", name),
       ],
       environment,
       orphanGuard,

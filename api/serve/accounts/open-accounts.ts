@@ -23,9 +23,7 @@ export type OpenedAccounts = {
 
 /** The settings that accounts need. */
 export type AccountsConfig = {
-  readonly database: {
-    readonly accounts: { readonly url: string; readonly requests: DatabaseAddress };
-  };
+  readonly database: { readonly url: string; readonly requests: DatabaseAddress };
   readonly http: { readonly host: string; readonly baseUrl: string };
   readonly access: {
     /** Open streams of an account, and of an address without one. */
@@ -48,7 +46,7 @@ export function openAccounts({
   logger: Logger;
 }): OpenedAccounts {
   const db = openDatabase({
-    ...config.database.accounts.requests,
+    ...config.database.requests,
     applicationName: "api accounts",
     max: 4,
     statementTimeoutMs: 5_000,
@@ -69,7 +67,7 @@ export function openAccounts({
   const places = openPlaces(accounts);
   const streams = openCallerStreams({ db, logger, limits: config.access.streams });
   const listener = openListener({
-    url: config.database.accounts.url,
+    url: config.database.url,
     channels: ["access_ended"],
     logger,
     onNotify: streams.notify,

@@ -9,7 +9,7 @@ import { frameSnakeCase } from "./frame.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
 /** The chain of the account API. */
-export const accountChainId = 33139;
+const accountChainId = 33139;
 /** Of each feed of `/v1`, beside the account API's. */
 const v1Limits = { maxSubscribers: 1_000, unsentBytesTogether: 64 * 2 ** 20 };
 
@@ -27,8 +27,6 @@ export type FeedOf = (chainId: ChainId, delivery: "latest" | "final") => Feed | 
 export type Feeds = Pick<Feed, "figures" | "stop"> & {
   readonly account: Feed;
   readonly feedOf: FeedOf;
-  /** Ends the streams of a chain, which has another database: who comes back goes on there. */
-  endChain(chainId: ChainId): Promise<void>;
 };
 
 /** The feeds, notified when the projections have advanced by the primary database. */
@@ -77,11 +75,6 @@ export function startFeeds(
       const figures = all.map((feed) => feed.figures());
       const sum = (name: "readers" | "cut") => figures.reduce((total, one) => total + one[name], 0);
       return { readers: sum("readers"), cut: sum("cut") };
-    },
-    async endChain(chainId) {
-      const ended = (["latest", "final"] as const).map((one) => ofV1.get(`${chainId} ${one}`));
-      if (chainId === accountChainId) ended.push(account);
-      await Promise.all(ended.map((feed) => feed?.stop()));
     },
     async stop() {
       await Promise.all([...all.map((feed) => feed.stop()), listener.stop()]);

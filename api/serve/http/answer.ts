@@ -23,8 +23,8 @@ export type Document = {
   readonly isFixed?: boolean;
   /** Others than the database were asked for it, so that it counts also where the caller has it. */
   readonly alwaysCounts?: boolean;
-  /** Of the projections that it was made from, as `X-Position` tells it. */
-  readonly position?: string;
+  /** Of the projections that it was made from. */
+  readonly position?: bigint;
 };
 
 /** A document that is sent as it is instead of JSON. `type` must be safe as the Content-Type. */

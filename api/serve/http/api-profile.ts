@@ -1,11 +1,11 @@
 import type { ConcurrencyLimiter } from "./concurrency/concurrency-limiter.ts";
 import type { SlowRequests } from "./concurrency/slow-requests.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Cells } from "./reads/cells.ts";
+import type { PositionedReads } from "./reads/positioned-reads.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 /** What all routes of one API share. */
-export type ApiProfile<Context = object> = {
+export type ApiProfile = {
   readonly envelope: Envelope;
   /** Prepended to the path of each route. */
   readonly prefix: string;
@@ -20,7 +20,5 @@ export type ApiProfile<Context = object> = {
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
   /** Where routes read projections; without it they read nothing of them. */
-  readonly cells?: Cells<Partial<Context> & object> | undefined;
-  /** The chain of all requests; absent: each names its own. */
-  readonly chainId?: number;
+  readonly reads?: PositionedReads | undefined;
 };

@@ -15,8 +15,6 @@ import type { LoadClass } from "./concurrency/load-class.ts";
 import type { Envelope } from "./envelope.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
-import { positionOf, readsFor } from "./reads/across.ts";
-import { type Cell, type Cells, cellOf, positionIn } from "./reads/cells.ts";
 import { addressOf, minPosition, positionRefusals, setPosition } from "./reads/position.ts";
 import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
 import {
@@ -35,7 +33,7 @@ export function handler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  profile: ApiProfile<Context>,
+  profile: ApiProfile,
 ): Handler {
   const refuse: Refuse = (response, rejection) => {
     const refusal = { ...route.refuses, ...positionRefusals }[rejection.rejected];
@@ -50,22 +48,11 @@ export function handler<Context>(
 type Handler = (request: Request, response: Response) => Promise<void>;
 type Refuse = (response: Response, rejection: Refused) => void;
 
-type Own<Context> = Partial<Context> & object;
-
-/** The chain that a request is about: the one that its body names, else its query, else Ethereum, as its schema reads it. */
-function chainOf({ query, body }: Request): unknown {
-  const named: unknown = isObject(body) ? body.chainId : undefined;
-  return named ?? query.chainId ?? 1;
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
-
 /** Of POST: what it does is seen by every request that names the position of its answer. */
 function resultHandler<Context>(
   route: Route<Context>,
   context: Context,
-  { envelope, cells, chainId }: ApiProfile<Context>,
+  { envelope, reads }: ApiProfile,
   refuse: Refuse,
 ): Handler {
   const send = (response: Response, answer: Answer | Refused) => {
@@ -76,39 +63,33 @@ function resultHandler<Context>(
   const source = readsOf(route);
   return async (request, response) => {
     const input = inputOf(request, response);
-    if (source === "nothing" || cells === undefined)
+    if (source === "nothing" || reads === undefined)
       return send(response, await route.answer(input, context));
-    const cell = cellOf(cells, chainId ?? chainOf(request));
-    const { reads, own } = cell;
-    const atLeast = minPosition(request, cell.chains);
+    const atLeast = minPosition(request);
     if (isRejection(atLeast)) return refuse(response, atLeast);
     const handling = route.validate(input, context);
     if (isRejection(handling)) return refuse(response, handling);
     if (source === "snapshot") {
       const answer = await reads.inSnapshot({ loadClass, atLeast }, async ({ db, facts }) => {
-        const made = await handling({ ...context, ...own, db });
-        setPosition(response, positionIn(cells, cell, facts.answered));
+        const made = await handling({ ...context, db });
+        setPosition(response, facts.answered);
         return made;
       });
       return send(response, answer);
     }
     await reads.reachOnPrimary(atLeast);
     const db = reads.primary.dbOf(loadClass);
-    const answer = await handling({ ...context, ...own, db });
-    setPosition(response, positionIn(cells, cell, await reads.readPrimaryPosition()));
+    const answer = await handling({ ...context, db });
+    setPosition(response, await reads.readPrimaryPosition());
     send(response, answer);
   };
 }
 
-type Positioned<Context> = {
-  cells: Cells<Own<Context>>;
-  cell: Cell<Own<Context>>;
-  atLeast: bigint;
-};
+type Positioned = { reads: PositionedReads; atLeast: bigint };
 
 /** Statement by statement: no connection is held while others are asked. What is read is at least at the position. */
 async function readPrimary<Result>(
-  { reads, atLeast }: { reads: PositionedReads; atLeast: bigint },
+  { reads, atLeast }: Positioned,
   loadClass: LoadClass,
   read: (db: Database) => Promise<Result>,
 ): Promise<{ made: Result; position: bigint }> {
@@ -118,13 +99,13 @@ async function readPrimary<Result>(
 }
 
 /** A refusal, and the position of what it was made from. */
-type RefusedAt = { readonly refused: Refused; readonly position?: string };
+type RefusedAt = { readonly refused: Refused; readonly position?: bigint };
 
 function documentHandler<Context>(
   route: Route<Context>,
   context: Context,
   baseUrl: string,
-  { envelope, cache, cells: served, chainId }: ApiProfile<Context>,
+  { envelope, cache, reads: served }: ApiProfile,
   refuse: Refuse,
 ): Handler {
   const { loadClass = "data" } = route;
@@ -132,7 +113,7 @@ function documentHandler<Context>(
   const make = async (
     request: Request,
     answering: Promise<Answer | Refused>,
-    positionNow?: () => string,
+    positionNow?: () => bigint,
   ): Promise<Document | RefusedAt> => {
     const answer = await answering;
     const at = positionNow === undefined ? {} : { position: positionNow() };
@@ -150,44 +131,42 @@ function documentHandler<Context>(
   const answer = async (
     request: Request,
     response: Response,
-    { cells, cell, atLeast }: Positioned<Context>,
+    { reads, atLeast }: Positioned,
   ): Promise<Document | RefusedAt> => {
     const input = inputOf(request, response);
-    const spans = route.spansChains === true && request.query.chainId === undefined;
-    const { reads, isComparable } = readsFor(request, cell, spans ? cells.all() : []);
     const wanted = { loadClass, atLeast, plansOnce: isPlannedOnce(input.query) };
-    const positionAt = (snapshot: PositionedSnapshot) => () => positionOf(cells, cell, snapshot);
-    await route.prepare?.(input.query, { ...context, ...cell.own });
+    const positionAt =
+      ({ facts }: PositionedSnapshot) =>
+      () =>
+        facts.answered;
+    await route.prepare?.(input.query, context);
     // Valid or not is found out once for all who ask the same.
-    if (route.isCacheable === true && isComparable && cache !== undefined)
+    if (route.isCacheable === true && cache !== undefined)
       return cache.get({ request: addressOf(request), reads, ...wanted }, (now, snapshot) => {
-        const given = { ...context, ...cell.own, db: snapshot.db, now: () => now };
+        const given = { ...context, db: snapshot.db, now: () => now };
         return make(request, route.answer(input, given), positionAt(snapshot));
       });
     const handling = route.validate(input, context);
     if (isRejection(handling)) return { refused: handling };
     if (source === "primary") {
-      const { made, position } = await readPrimary(
-        { reads: cell.reads, atLeast },
-        loadClass,
-        (db) => make(request, handling({ ...context, ...cell.own, db })),
+      const { made, position } = await readPrimary({ reads, atLeast }, loadClass, (db) =>
+        make(request, handling({ ...context, db })),
       );
-      return { ...made, position: positionIn(cells, cell, position) };
+      return { ...made, position };
     }
     return reads.inSnapshot(wanted, (snapshot) =>
-      make(request, handling({ ...context, ...cell.own, db: snapshot.db }), positionAt(snapshot)),
+      make(request, handling({ ...context, db: snapshot.db }), positionAt(snapshot)),
     );
   };
-  const cells = source === "nothing" ? undefined : served;
+  const reads = source === "nothing" ? undefined : served;
   return async (request, response) => {
-    if (cells === undefined) {
+    if (reads === undefined) {
       const made = await make(request, route.answer(inputOf(request, response), context));
       return send(request, response, made);
     }
-    const cell = cellOf(cells, chainId ?? chainOf(request));
-    const atLeast = minPosition(request, cell.chains);
+    const atLeast = minPosition(request);
     if (isRejection(atLeast)) return refuse(response, atLeast);
-    return send(request, response, await answer(request, response, { cells, cell, atLeast }));
+    return send(request, response, await answer(request, response, { reads, atLeast }));
   };
 
   async function send(request: Request, response: Response, made: Document | RefusedAt) {

@@ -54,7 +54,7 @@ export function mountRoutes<Context>(
   routes: readonly Route<Context>[],
   context: Context,
   baseUrl: string,
-  profile: ApiProfile<Context> = { envelope: metaEnvelope, prefix: "" },
+  profile: ApiProfile = { envelope: metaEnvelope, prefix: "" },
 ): void {
   const paths = new Map<string, Methods>();
   for (const route of routes) {

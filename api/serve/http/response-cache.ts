@@ -1,14 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { Document } from "./answer.ts";
 import type { LoadClass } from "./concurrency/load-class.ts";
-import type { SnapshotReads } from "./reads/across.ts";
-import type { PositionedSnapshot } from "./reads/positioned-reads.ts";
+import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
 
 /** Where the responses of one request are made from. */
 type CacheSource = {
   /** Names the request. */
   readonly request: string;
-  readonly reads: SnapshotReads;
+  readonly reads: PositionedReads;
   readonly loadClass: LoadClass;
   readonly atLeast: bigint;
   readonly plansOnce?: boolean | undefined;

@@ -95,8 +95,6 @@ type Shape<
    * without this, leave it to PostgreSQL.
    */
   readonly plansOnceWith?: readonly string[];
-  /** Without a chain in its query it is about all chains: `snapshotsOf` gives a database for each of their logs. */
-  readonly spansChains?: boolean;
   /** The answer is about the request's key: nobody may keep it. */
   readonly isPrivate?: boolean;
   /** A success may also be a stream of server-sent events. */

@@ -19,7 +19,7 @@ export type Access = {
 
 /** The settings that keys and limits need. Limits are requests per minute; 0: unlimited. */
 type AccessConfig = {
-  readonly database: { readonly accounts: { readonly requests: DatabaseAddress } };
+  readonly database: { readonly requests: DatabaseAddress };
   readonly http: { readonly baseUrl: string };
   readonly access: {
     readonly limits: {
@@ -45,7 +45,7 @@ const sweepMs = 60_000;
 export function openAccess({ config, logger, onUse }: AccessOptions): Access {
   const { limits, instantKeys } = config.access;
   const db = openDatabase({
-    ...config.database.accounts.requests,
+    ...config.database.requests,
     applicationName: "api access",
     max: 4,
     statementTimeoutMs: 2_000,

@@ -27,7 +27,7 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
 };
 
 /** What it shares with the other API. */
-type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "cells">;
+type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "reads">;
 
 /** Mounts the account API: document, reference, login, and the endpoints that need a token. */
 export function mountNftData(
@@ -38,8 +38,7 @@ export function mountNftData(
 ): void {
   const context = { ...api.context, media };
   const { segment, limiter, perMinute, onUse, stream, streams, concurrency } = api;
-  const { slowRequests, cells } = api;
-  const { chainId } = context;
+  const { slowRequests, reads } = api;
   const prefix = `/${segment}`;
   const challenge = 'Bearer realm="account API"';
   const profile = {
@@ -48,8 +47,7 @@ export function mountNftData(
     challenge,
     concurrency,
     slowRequests,
-    cells,
-    chainId,
+    reads,
   };
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));

@@ -22,5 +22,5 @@ export const pages: readonly SitePage[] = [
   ["/bids/{bidId}", bidPage],
   ["/wallets/{wallet}", walletPage],
   ["/activity", activityPage],
-  ["/search", searchPage, { spansChains: true, prepare: prepareSearch }],
+  ["/search", searchPage, { prepare: prepareSearch }],
 ];

@@ -8,7 +8,7 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     gauge(name, help, "chain", ({ chains }) => chains.map((one) => [one.chainId, figure(one)]));
   const perProjection = (name: string, help: string, figure: (one: Projection) => number) =>
     gauge(name, help, "projection", ({ projections }) =>
-      projections.map((one) => [nameOf(one), figure(one)]),
+      projections.map((one) => [one.name, figure(one)]),
     );
 
   function gauge(
@@ -91,10 +91,6 @@ export function gaugeStatus(registry: Registry, readStatus: StatusReader): void 
     ({ lag }) => lag,
   );
 }
-
-/** Where chains have databases of their own, a projection is in each. */
-const nameOf = ({ name, chains }: Projection) =>
-  chains === undefined ? name : `${name} ${chains.join(" ")}`;
 
 type Chain = ServiceStatus["chains"][number];
 type Projection = ServiceStatus["projections"][number];

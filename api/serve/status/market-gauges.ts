@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Market } from "../../background/orders/market/market.ts";
 
-/** Metrics of this process's order intake, in all databases of chains. */
-export function gaugeMarket(registry: Registry, markets: () => readonly Market[]): void {
+/** Metrics of this process's order intake. */
+export function gaugeMarket(registry: Registry, market: Market): void {
   const submissions = new Counter({
     name: "order_submissions_total",
     help: "Submitted orders by outcome: accepted, or the code of the rejection",
@@ -10,9 +10,7 @@ export function gaugeMarket(registry: Registry, markets: () => readonly Market[]
     registers: [registry],
     collect() {
       submissions.reset();
-      for (const { chainId, side, outcome, orders } of markets().flatMap((one) =>
-        one.readOutcomes(),
-      )) {
+      for (const { chainId, side, outcome, orders } of market.readOutcomes()) {
         submissions.inc({ chain: `${chainId}`, side, outcome }, orders);
       }
     },
@@ -24,7 +22,7 @@ export function gaugeMarket(registry: Registry, markets: () => readonly Market[]
     registers: [registry],
     collect() {
       coolingDown.reset();
-      for (const { chainId, health } of markets().flatMap(({ chains }) => chains)) {
+      for (const { chainId, health } of market.chains) {
         coolingDown.inc({ chain: `${chainId}` }, health.countCoolingDown());
       }
     },

@@ -6,11 +6,10 @@ import {
 } from "../../../projections/partner-sync/read-sync-metrics.ts";
 
 /** Metrics of the jobs role, which has no HTTP server: read from the database on each scrape, omitted on failure. */
-export function gaugePartners(registry: Registry, databases: () => readonly Database[]): void {
+export function gaugePartners(registry: Registry, db: Database): void {
   let reading: Promise<SyncMetrics | null> | null = null;
   const read = () => {
-    reading ??= Promise.all(databases().map(readSyncMetrics))
-      .then(sumMetrics)
+    reading ??= readSyncMetrics(db)
       .catch(() => null)
       .finally(() => {
         reading = null;
@@ -67,28 +66,4 @@ export function gaugePartners(registry: Registry, databases: () => readonly Data
       }
     },
   });
-}
-
-/** Each chain's database has those of its own contracts. */
-function sumMetrics(all: readonly SyncMetrics[]): SyncMetrics {
-  const collections = new Map<string, SyncMetrics["collections"][number]>();
-  for (const one of all.flatMap((metrics) => metrics.collections)) {
-    const known = collections.get(one.marketplace);
-    if (known === undefined) collections.set(one.marketplace, one);
-    else
-      collections.set(one.marketplace, {
-        marketplace: one.marketplace,
-        contracts: known.contracts + one.contracts,
-        unread: known.unread + one.unread,
-        held: known.held + one.held,
-        oldestSeconds: highest(known.oldestSeconds, one.oldestSeconds),
-      });
-  }
-  const skipped = all.flatMap((metrics) => metrics.skipped);
-  return { collections: [...collections.values()], skipped };
-}
-
-function highest(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.max(one, other);
 }

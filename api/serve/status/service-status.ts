@@ -28,8 +28,6 @@ export type ChainStatus = {
 
 export type ProjectionStatus = {
   readonly name: string;
-  /** Where chains have databases of their own: of the one whose tables these are. */
-  readonly chains?: number[];
   readonly version: number;
   readonly position: number;
   /** Facts not applied yet. */

@@ -72,9 +72,6 @@ const chain = z.object({
 
 const projection = z.object({
   name: z.string(),
-  chains: z.array(z.int()).optional().meta({
-    description: "Where chains have databases of their own: those of the one that it is in.",
-  }),
   version: z.int(),
   position: z.int(),
   lag: z.int().meta({ description: "Facts that are not applied yet." }),
@@ -92,10 +89,7 @@ const failingPart = z.object({
 export const Status = z
   .object({
     ready: z.boolean(),
-    logPosition: z
-      .int()
-      .nullable()
-      .meta({ description: "The position of the log's newest fact; of several logs the highest." }),
+    logPosition: z.int().nullable().meta({ description: "The position of the log's newest fact." }),
     chains: z.array(chain),
     projections: z.array(projection),
     failing: z.array(failingPart),

@@ -49,8 +49,6 @@ async function findUnfinal(
     ) settled on true
     where (settled.number is null or settled.number < h.number)
       and h.chain_id = any (${[...indexed]}::int[])
-      and not exists (
-        select from ops.moved_chain m where m.chain_id = h.chain_id and m.moved_at is not null)
     order by h.chain_id`.execute(session);
   return rows.map(({ chainId, highest, settled }) =>
     settled === null

@@ -18,7 +18,7 @@ export type Dataset = keyof typeof datasets;
 export type RowsFilter = {
   dataset: Dataset;
   /** Null: every chain. */
-  chains: readonly number[] | null;
+  chain: number | null;
   /** From, inclusive, up to, exclusive. */
   since: Date | null;
   until: Date | null;
@@ -89,8 +89,8 @@ export async function inSnapshot<Result>(
 }
 
 /** Throws where some of the transfers are in archives alone. */
-async function assertTransfersHeld(session: Session, { chains, since }: RowsFilter): Promise<void> {
-  for (const id of chains ?? chainIds) {
+async function assertTransfersHeld(session: Session, { chain, since }: RowsFilter): Promise<void> {
+  for (const id of chain === null ? chainIds : [chain]) {
     const border = await readDetachedBorder(session, id);
     if (border === null || (since !== null && since > border.timestamp)) continue;
     throw new Error(
@@ -134,7 +134,7 @@ function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unkn
   return sql`
     select array[${sql.join(cells)}] as cells from ${sql.table(`${analyticsSchema}.${filter.dataset}`)} o
     where true
-      ${filter.chains === null ? sql`` : sql`and o.chain_id in (${sql.join(filter.chains.map((id) => sql.lit(id)))})`}
+      ${filter.chain === null ? sql`` : sql`and o.chain_id = ${sql.lit(filter.chain)}`}
       ${filter.since === null ? sql`` : sql`and o.${sql.id(time)} >= ${bound(filter.since)}`}
       ${filter.until === null ? sql`` : sql`and o.${sql.id(time)} < ${bound(filter.until)}`}
     order by ${sql.join(order.map((name) => sql`o.${sql.id(name)}`))}`;

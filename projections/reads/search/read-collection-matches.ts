@@ -15,8 +15,6 @@ export type CollectionMatch = {
   symbol: string | null;
   standard: 721 | 1155 | null;
   verified: boolean;
-  /** Its name is the text, not only the text's beginning. */
-  isExact: boolean;
   holders: bigint;
   sales: bigint;
   image: string | null;
@@ -69,17 +67,6 @@ export function readCollectionsByAddress(
   );
 }
 
-/** The order of matches, for those of several databases. */
-export function compareCollections(one: CollectionMatch, other: CollectionMatch): number {
-  return (
-    Number(other.verified) - Number(one.verified) ||
-    Number(other.isExact) - Number(one.isExact) ||
-    Number(other.sales - one.sales) ||
-    Number(other.holders - one.holders) ||
-    one.collectionId - other.collectionId
-  );
-}
-
 function byWords(chainIds: readonly number[]): RawBuilder<unknown> {
   const begin = (prefix: RawBuilder<unknown>) => sql`
     select w.collection_id from collections.word w
@@ -112,18 +99,16 @@ async function readMatches(
   const { rows } = await sql<CollectionMatch>`
     with ${ctes}, page as materialized (
       select c.*, coalesce(s.sales_all, 0) as sales, coalesce(h.holders, 0) as holders,
-             exact.is_exact,
-             row_number() over (order by c.verified desc, exact.is_exact desc, s.sales_all desc nulls last,
+             row_number() over (order by c.verified desc, (${isExact}) desc, s.sales_all desc nulls last,
                                          h.holders desc nulls last, c.collection_id) as place
       from asked cross join (select distinct collection_id from found) one
       join collections.collection c using (collection_id)
-      cross join lateral (select ${isExact} as is_exact) exact
       left join collection_stats.collection s using (collection_id)
       left join collection_stats.holder_stats h using (collection_id)
       order by place limit ${limit}
     )
     select c.collection_id as "collectionId", c.chain_id as "chainId", k.address, c.slug, c.name, c.symbol, c.standard,
-           c.verified, c.is_exact as "isExact", c.holders, c.sales, md.image,
+           c.verified, c.holders, c.sales, md.image,
            array(
              select m.contract_id from collections.contract m where m.collection_id = c.collection_id order by 1
            ) as "contractIds",

@@ -7,7 +7,6 @@ import { tokensAt } from "../../sql/token-at.ts";
 /** A token that a search finds, and its collection. */
 export type TokenMatch = {
   chainId: number;
-  contractId: number;
   contract: Hex;
   tokenId: bigint;
   name: string | null;
@@ -64,18 +63,6 @@ export function readTokensByName(
   );
 }
 
-/** The order of tokens that were found by name, for those of several databases. */
-export function compareTokens(one: TokenMatch, other: TokenMatch): number {
-  return (
-    Number(other.verified) - Number(one.verified) ||
-    Buffer.compare(Buffer.from(folded(one)), Buffer.from(folded(other))) ||
-    one.contractId - other.contractId ||
-    Number(one.tokenId - other.tokenId)
-  );
-}
-
-const folded = ({ name }: TokenMatch) => (name ?? "").toLowerCase().slice(0, 64);
-
 async function readMatches(
   db: Database,
   found: RawBuilder<unknown>,
@@ -83,7 +70,7 @@ async function readMatches(
   limit: number,
 ): Promise<TokenMatch[]> {
   const { rows } = await sql<TokenMatch>`
-    select traded.chain_id as "chainId", o.contract_id as "contractId", traded.address as contract, o.token_id as "tokenId", md.name, md.image,
+    select traded.chain_id as "chainId", traded.address as contract, o.token_id as "tokenId", md.name, md.image,
            coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug",
            c.name as "collectionName", coalesce(c.verified, false) as verified
     from (${found}) o

@@ -96,7 +96,7 @@ describe("tables of another release", () => {
       primary: openTarget({ db }, projectionNames),
       projections: projectionNames,
     });
-    const explain = openFailureReader({ all: () => [{ chains: [1], reads, own: {} }] });
+    const explain = openFailureReader(reads);
     const late = sql.table(`${schemaOf("collections")}.derived_late`);
     const missed = await sql`select from ${late}`.execute(db).catch((error: unknown) => error);
     expect(missed).toBeInstanceOf(Error);

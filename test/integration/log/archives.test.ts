@@ -156,14 +156,6 @@ describe("the last facts of a chain that nobody indexes here any more", () => {
     expect(await hindrancesAt(40n)).not.toEqual([]);
     expect(await hindrancesAt(40n, [33139])).toEqual([]);
   });
-
-  it("count as final once another database serves the chain, and not while it moves", async () => {
-    await sql`insert into ops.moved_chain (chain_id) values (1)`.execute(database.db);
-    expect(await hindrancesAt(40n)).not.toEqual([]);
-    await sql`update ops.moved_chain set position = 1, moved_at = now()`.execute(database.db);
-    expect(await hindrancesAt(40n)).toEqual([]);
-    await sql`delete from ops.moved_chain`.execute(database.db);
-  });
 });
 
 describe("a partition is not archived", () => {

@@ -113,7 +113,7 @@ describe("a log of many partitions", () => {
     await repartition(db, 40);
     await sql`
       create trigger refuse_chain_9 before insert on log.fact for each row
-      when (new.block_id >= 158329674399744) execute function log.refuse_moved_chain(9)`.execute(
+      when (new.block_id >= 158329674399744) execute function suppress_redundant_updates_trigger()`.execute(
       db,
     );
     const layouts = [];
@@ -209,7 +209,7 @@ describe("the move of a log that has no partitions", () => {
     await sql`grant select on log.fact to public`.execute(db);
     await sql`
       create trigger refuse_chain_9 before insert on log.fact for each row
-      when (new.block_id >= 158329674399744) execute function log.refuse_moved_chain(9)`.execute(
+      when (new.block_id >= 158329674399744) execute function suppress_redundant_updates_trigger()`.execute(
       db,
     );
     await appendEvents(db, events(0, 500));

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openClickhouseSink } from "../../../api/background/analytics/clickhouse/clickhouse-sink.ts";
 import { sync } from "../../../api/background/analytics/sync.ts";
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
+import { mainCell } from "../../../api/background/analytics/views.ts";
 import { appendTrades, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 

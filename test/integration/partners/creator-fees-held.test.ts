@@ -132,7 +132,7 @@ describe("a partner's word about royalties", () => {
 
   it("waits with an alarm", async () => {
     const metrics = new Registry();
-    gaugePartners(metrics, () => [database.db]);
+    gaugePartners(metrics, database.db);
     await says(fee(9_800));
     expect(await metrics.metrics()).toContain('partner_creator_fees_held{marketplace="opensea"} 1');
   });

@@ -203,7 +203,7 @@ describe("the job", () => {
     standIn.fail({ wrong: ["hash"] });
     await sync.run();
     const registry = new Registry();
-    gaugePartners(registry, () => [database.db]);
+    gaugePartners(registry, database.db);
     for (let round = 0; round < 2; round += 1) {
       const text = await registry.metrics();
       expect(text).toContain('partner_contracts{marketplace="opensea"} 2');

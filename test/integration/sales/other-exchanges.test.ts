@@ -290,7 +290,7 @@ describe("events that make no sale", () => {
 
   it("are counted by a gauge", async () => {
     const registry = new Registry();
-    gaugeUnresolvedEvents(registry, () => [{ db: database.db, chains: [1, 33139] }]);
+    gaugeUnresolvedEvents(registry, database.db, [1, 33139]);
     const text = await registry.metrics();
     for (const [protocol, reason] of expected) {
       const labels = `chain="1",protocol="${protocol}",reason="${reason}"`;

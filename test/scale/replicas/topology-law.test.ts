@@ -1,29 +1,23 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { moveChain } from "../../../api/run/cells/move-chain.ts";
 import { type OpenedReads, openReads } from "../../../api/run/roles/open-reads.ts";
 import { roleDatabase } from "../../../api/run/roles/role.ts";
 import { createApp } from "../../../api/serve/app.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { moveLogEnd } from "../../../projections/log/cells/arrival.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
 import { hasPgBouncer, openPgBouncer, type PgBouncer } from "../../support/database/pgbouncer.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 import { openStandby } from "../../support/database/standby.ts";
 import { base } from "../../support/http/nft-data-fixture.ts";
 import { type ApiClient, serve } from "../../support/http/openapi.ts";
 import { accountRequests, addressOf, v1Requests } from "../../support/http/operation-requests.ts";
 import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
 import { sitePagesOf } from "../../support/http/site-pages.ts";
-import { testFee } from "../../support/orders/test-market.ts";
 
 const logger = pino({ level: "silent" });
 const closing: { close(): Promise<unknown> }[] = [];
 let primary: OwnServer;
 let market: ServedMarket;
 let direct: string;
-let owned: TestDatabase | undefined;
 
 beforeAll(async () => {
   primary = await openOwnServer({ replicates: true });
@@ -39,22 +33,15 @@ afterAll(async () => {
 type Database = Parameters<typeof openReads>[0]["database"];
 
 /** An API over the same data by other connections, at the same moment. */
-async function serveOver(
-  database: Database,
-  chains?: readonly number[],
-): Promise<ApiClient & { reads: OpenedReads }> {
+async function serveOver(database: Database): Promise<ApiClient & { reads: OpenedReads }> {
   const { options } = market.book;
-  const { market: orders } = options.context;
-  const written = orders.writtenPosition;
+  const written = options.context.market.writtenPosition;
   const reads = openReads({ database, logger, written, onWait: () => {} });
   const now = () => new Date("2030-01-01T00:00:00Z");
-  const own = { market: orders };
-  const others = { chains: [33139], reads: options.reads ?? reads.reads, own };
   const app = createApp({
     ...options,
     context: { ...options.context, now },
     reads: reads.reads,
-    ...(chains && { cells: { all: () => [{ chains, reads: reads.reads, own }, others] } }),
     logger,
   });
   const api = await serve(app);
@@ -153,24 +140,6 @@ async function answersOf(api: ApiClient, minPosition: bigint): Promise<Map<strin
   return answers;
 }
 
-/** A database of the chain's own, to which it was moved, at the position up to which both logs are the same. */
-async function moveToOwn(): Promise<TestDatabase> {
-  const own = await createDatabase({ server: primary.url });
-  closing.push(own);
-  const { position } = await moveChain({
-    ...{ chainId: 1, from: market.book.db, to: own.db, awaitsIndexer: false, onStep: () => {} },
-    projections: allProjections({ feeRecipient: testFee.recipient }),
-  });
-  await moveLogEnd(own.db, [await readLogHead(own.db)], position);
-  return own;
-}
-
-/** What is not of a chain, as accounts and their keys, is read where it was. */
-const inChain = (answers: Map<string, Answer>) =>
-  new Map([...answers].map(([path, one]) => [path, { ...one, position: bareOf(one.position) }]));
-const bareOf = (position: string | null) =>
-  position?.replace(/^1=(\d+)(,33139=\d+)?$/, "$1") ?? null;
-
 const possible = Object.entries(topologies).filter(
   ([name]) => hasPgBouncer || !name.includes("PgBouncer"),
 );
@@ -189,16 +158,3 @@ describe.each(possible)("%s", (_name, open) => {
     expect(other.reads.replicaStates().filter((one) => !one.isUsed)).toEqual([]);
   });
 });
-
-it.each(hasPgBouncer ? ["directly", "behind PgBouncer"] : ["directly"])(
-  "a chain's own database, %s, gives every answer of the shared one, byte for byte, at the same position",
-  async (way) => {
-    const head = await readLogHead(market.book.db);
-    const expected = await answersOf(await serveOver(roleDatabase(settings, direct)), head);
-    owned ??= await moveToOwn();
-    const poolerUrl =
-      way === "directly" ? null : (await openBouncer(primary, "transaction")).through(owned.url);
-    const cells = await serveOver(roleDatabase({ ...settings, poolerUrl }, owned.url), [1]);
-    expect(inChain(await answersOf(cells, head))).toEqual(inChain(expected));
-  },
-);

@@ -22,7 +22,7 @@ const pathsOf = (chainId: number) => [
   `/v1/wallets/${accounts.alice.address}/tokens?chainId=${chainId}`,
   `/v1/wallets/${accounts.alice.address}/exposure?chainId=${chainId}`,
 ];
-/** About no chain: read from all databases. */
+/** About all chains. */
 const search = "/v1/search?q=punk";
 
 /** What callers saw. */

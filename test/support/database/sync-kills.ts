@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type EngineName, placeOf, syncEngine } from "../../../api/background/analytics/engines.ts";
-import { mainCell } from "../../../projections/log/cells/main-cell.ts";
+import { mainCell } from "../../../api/background/analytics/views.ts";
 import { startOp } from "../processes/op.ts";
 import { clickhouseEngine, duckdbEngine, type Engine } from "./analytics-engines.ts";
 import type { Clickhouse } from "./clickhouse.ts";

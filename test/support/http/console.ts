@@ -2,14 +2,12 @@ import { pino } from "pino";
 import { readConfig } from "../../../api/run/config/read-config.ts";
 import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
 import { createConsole } from "../../../api/run/console/app.ts";
-import type { OtherDatabase } from "../../../api/run/console/reads/databases.ts";
 import { openProblemReader } from "../../../api/run/console/reads/problems.ts";
 import type { ReadProcesses } from "../../../api/run/console/reads/processes.ts";
 import { openRebuildMeter } from "../../../api/run/console/reads/rebuild-pace.ts";
 import { sample } from "../../../api/run/console/take-samples.ts";
 import { fetchChainHead } from "../../../api/run/inspection/fetch-chain-head.ts";
 import { listen } from "../../../api/serve/http/server.ts";
-import type { Database } from "../../../projections/database.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 
@@ -19,8 +17,6 @@ type Options = {
   settings?: Record<string, string>;
   runOperation?: RunOperation | null;
   readProcesses?: ReadProcesses | null;
-  others?: readonly OtherDatabase[];
-  accountsDb?: Database;
 };
 
 export type TestConsole = {
@@ -39,16 +35,15 @@ export async function openConsole(
   { db, url: databaseUrl }: TestDatabase,
   options: Options = {},
 ): Promise<TestConsole> {
-  const { settings = {}, runOperation = null, readProcesses = null, others = [] } = options;
+  const { settings = {}, runOperation = null, readProcesses = null } = options;
   const config = readConfig({ ...environmentOf(databaseUrl), ...settings });
   const logger = pino({ level: "warn" });
   const common = { db, config, fetchHead: fetchChainHead };
   const { now = () => new Date() } = options;
   const app = createConsole({
     context: {
-      ...{ ...common, logger, now, runOperation, readProcesses, others },
-      accountsDb: options.accountsDb ?? db,
-      readProblems: openProblemReader({ main: common, others, fetchHead: fetchChainHead, now }),
+      ...{ ...common, logger, now, runOperation, readProcesses },
+      readProblems: openProblemReader({ ...common, now }),
       measureRebuilds: openRebuildMeter(),
     },
     readStatus: () => Promise.reject(new Error("not read here")),
@@ -71,7 +66,7 @@ export async function openConsole(
       await response.text();
       return response.status;
     },
-    sample: (at) => sample({ main: common, fetchHead: fetchChainHead, now: () => at }),
+    sample: (at) => sample({ ...common, now: () => at }),
     close: () => listening.close(),
   };
 }

@@ -21,5 +21,4 @@ export function seeingWrites(log: string, fetch: Fetch = globalThis.fetch): Fetc
   };
 }
 
-/** A number, or the chain's where each has a database of its own. */
-const positionIn = (text: string | null): bigint => BigInt(/\d+$/.exec(text ?? "")?.[0] ?? 0);
+const positionIn = (text: string | null): bigint => BigInt(text ?? 0);

@@ -10,11 +10,8 @@ import { readBusyCallers, readKeyUsage } from "../reads/callers.ts";
 const most = 50;
 
 /** Rate limits and who uses most of them. */
-export async function callersPage({ accountsDb, config, now }: Visit): Promise<PageContent> {
-  const [busy, usage] = await Promise.all([
-    readBusyCallers(accountsDb, most),
-    readKeyUsage(accountsDb, most),
-  ]);
+export async function callersPage({ db, config, now }: Visit): Promise<PageContent> {
+  const [busy, usage] = await Promise.all([readBusyCallers(db, most), readKeyUsage(db, most)]);
   const time = now();
   const { keyless, instant, permanent, account } = config.access.limits;
   const limits: [string, number, string][] = [

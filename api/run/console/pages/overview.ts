@@ -6,19 +6,16 @@ import type { Finding } from "../../inspection/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { chainTable } from "../parts/chain-table.ts";
-import { databaseTable } from "../parts/database-table.ts";
 import { projectionTable } from "../parts/projection-table.ts";
-import { readOthers } from "../reads/databases.ts";
 import { readRate } from "../reads/rate.ts";
 
 /** How everything is, at a glance: what `op status` and `op doctor` say. */
 export async function overviewPage(visit: Visit): Promise<PageContent> {
-  const { db, config, others, fetchHead, readProblems, now } = visit;
-  const [progress, problems, rate, databases] = await Promise.all([
+  const { db, config, fetchHead, readProblems, now } = visit;
+  const [progress, problems, rate] = await Promise.all([
     readServiceProgress(db, config, fetchHead),
     readProblems(),
     readRate(db, now()),
-    readOthers(others, fetchHead),
   ]);
   const time = now();
   const { findings, at } = problems;
@@ -49,19 +46,8 @@ export async function overviewPage(visit: Visit): Promise<PageContent> {
     panel({
       id: "chains-panel",
       title: html`<a href="/chains">Chains</a>`,
-      body: chainTable([progress, ...databases.map((one) => one.progress)].flatMap(chainsOf)),
+      body: chainTable(progress.chains),
     }),
-    ...(databases.length === 0
-      ? []
-      : [
-          panel({
-            id: "databases-panel",
-            title: "Other databases",
-            about:
-              "All else here is of the database that chains share: op --cell tells more of these.",
-            body: databaseTable(databases),
-          }),
-        ]),
     panel({
       id: "projections-panel",
       title: html`<a href="/projections">Projections</a>`,
@@ -70,8 +56,6 @@ export async function overviewPage(visit: Visit): Promise<PageContent> {
   ];
   return { title: "Overview", body };
 }
-
-const chainsOf = (progress: ServiceProgress | null) => progress?.chains ?? [];
 
 /** Warnings, each with what to do. */
 function problemsPanel(

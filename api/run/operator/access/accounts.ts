@@ -13,7 +13,7 @@ import {
 } from "../../../serve/accounts/stored-accounts.ts";
 import { readKeys } from "../../../serve/keys/stored-keys.ts";
 import { createLogger } from "../../output/logger.ts";
-import { type Opened, withAccounts } from "../cli/open-database.ts";
+import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { keyLines } from "./keys.ts";
 
@@ -54,7 +54,7 @@ export function addAccounts(program: Command): void {
 }
 
 async function list({ json }: Json): Promise<void> {
-  await withAccounts("accounts list", async ({ db }) => {
+  await withDatabase("accounts list", async ({ db }) => {
     const accounts = await readAccounts(db);
     print(json, { accounts }, accountLines(accounts));
   });
@@ -89,7 +89,7 @@ async function withAccount(
     command.error("expected an e-mail address or an account number", { exitCode: 2 });
     return;
   }
-  await withAccounts(`accounts ${name}`, async (opened) => {
+  await withDatabase(`accounts ${name}`, async (opened) => {
     const account = await readAccount(opened.db, which);
     if (account !== null) return work(opened, account, json);
     process.stderr.write("no such account\n");

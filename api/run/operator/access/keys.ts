@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { createPermanentKey } from "../../../serve/keys/create-key.ts";
 import { hashKey, isKey, type KeyType } from "../../../serve/keys/key-text.ts";
 import { readKeys, revokeKey, type StoredKey } from "../../../serve/keys/stored-keys.ts";
-import { withAccounts } from "../cli/open-database.ts";
+import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 
 type Json = { json?: boolean };
@@ -52,7 +52,7 @@ function parsePerMinute(text: string): number {
 }
 
 async function create({ name, perMinute, json }: CreateOptions): Promise<void> {
-  await withAccounts("keys create", async ({ db, config }) => {
+  await withDatabase("keys create", async ({ db, config }) => {
     const { id, key } = await createPermanentKey(db, { name, perMinute: perMinute ?? null });
     const requestsPerMinute = perMinute ?? config.access.limits.permanent;
     print(json, { id, key, name, requestsPerMinute }, [
@@ -63,7 +63,7 @@ async function create({ name, perMinute, json }: CreateOptions): Promise<void> {
 }
 
 async function list({ instant, ended, json }: ListOptions): Promise<void> {
-  await withAccounts("keys list", async ({ db, config }) => {
+  await withDatabase("keys list", async ({ db, config }) => {
     const { limits } = config.access;
     const type: KeyType = instant ? "instant" : "permanent";
     const keys = await readKeys(db, { type, includeEnded: ended ?? false });
@@ -103,7 +103,7 @@ async function revoke(which: string, { json }: Json, command: Command): Promise<
     command.error("expected a key or a key number", { exitCode: 2 });
     return;
   }
-  await withAccounts("keys revoke", async ({ db }) => {
+  await withDatabase("keys revoke", async ({ db }) => {
     const revoked = await revokeKey(db, chosen);
     if (revoked === null) {
       process.stderr.write("no such key\n");

@@ -11,8 +11,9 @@ import {
   syncEngine,
   usedEngines,
 } from "../../../background/analytics/engines.ts";
+import { mainCell } from "../../../background/analytics/views.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { print, printOfCell, tableLines } from "../cli/output.ts";
+import { print, tableLines } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";
 
 type Json = { json?: boolean };
@@ -25,15 +26,13 @@ export function addAnalytics(program: Command): void {
     .description("copies of the facts and analytics views in ClickHouse or DuckDB");
   analytics
     .command("sync")
-    .description(
-      "copy what is new of each database with chains, up to the position of the projections",
-    )
+    .description("copy what is new, up to the position of the projections")
     .addOption(
       new Option("--to <engine>", "engine, at the place that the settings name")
         .choices([...engineNames])
         .makeOptionMandatory(),
     )
-    .option("--anew", "drop the database's copy first")
+    .option("--anew", "drop the copy first")
     .option("--json", "print JSON")
     .exitOverride()
     .action(syncOnce);
@@ -57,12 +56,9 @@ export function addAnalytics(program: Command): void {
 const settings = { clickhouse: "ANALYTICS_CLICKHOUSE_URL", duckdb: "ANALYTICS_DUCKDB_FILE" };
 
 async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand): Promise<void> {
-  await withDatabase("analytics sync", async ({ db, config, url, mainUrl, cell }) => {
+  await withDatabase("analytics sync", async ({ db, config, url }) => {
     const place = placeOf(engine, config.analytics);
     if (place === null) throw new Error(`${settings[engine]} is not set: it says where to copy to`);
-    // Of a chain that waits to be moved the database that serves it is copied.
-    if (config.chains.length === 0)
-      return printOfCell(json, cell, { engine }, ["it serves no chain: nothing is copied"]);
     const progress = json ? null : openProgress("copying facts");
     const onProgress = ({ position, head }: { position: bigint; head: bigint }) =>
       progress?.report({
@@ -75,15 +71,15 @@ async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand)
       const done = await syncEngine({
         engine,
         place,
-        cell: cell.name,
+        cell: mainCell,
         db,
-        lockUrl: mainUrl,
+        lockUrl: url,
         isAnew,
         onProgress,
         readUrl: config.analytics.readUrl ?? url,
       });
       progress?.end();
-      printOfCell(json, cell, { engine, ...done }, [
+      print(json, { engine, ...done }, [
         `${engine} is at position ${done.position}, with ${done.facts} more facts`,
       ]);
     } catch (error) {
@@ -95,7 +91,7 @@ async function syncOnce({ to: engine, anew: isAnew = false, json }: SyncCommand)
 }
 
 async function status({ json }: Json): Promise<void> {
-  await withDatabase("analytics status", async ({ db, config, cell }) => {
+  await withDatabase("analytics status", async ({ db, config }) => {
     const used = usedEngines(config.analytics);
     const engines = await readEngineProgress(db);
     const rows = engines.map((one) => [
@@ -113,19 +109,18 @@ async function status({ json }: Json): Promise<void> {
       ...rows,
     ]);
     const told = engines.length === 0 ? ["no engine was synced yet"] : lines;
-    if (cell.isOneOfSeveral) printOfCell(json, cell, { engines }, told);
-    else print(json, engines, told);
+    print(json, engines, told);
   });
 }
 
 async function forget(engine: EngineName, { json }: Json): Promise<void> {
-  await withDatabase("analytics forget", async ({ db, config, cell }) => {
+  await withDatabase("analytics forget", async ({ db, config }) => {
     if (placeOf(engine, config.analytics) !== null) {
       const advice = "remove it and restart the jobs first, or they sync the engine again";
       throw new Error(`${settings[engine]} is set: ${advice}`);
     }
     const isForgotten = await forgetEngine(db, engine);
     const line = isForgotten ? `${engine} is forgotten` : `${engine} was not known`;
-    printOfCell(json, cell, { engine, isForgotten }, [line]);
+    print(json, { engine, isForgotten }, [line]);
   });
 }

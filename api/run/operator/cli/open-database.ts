@@ -1,54 +1,23 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
-import { mainCell } from "../../../../projections/log/cells/main-cell.ts";
-import { readHeldChains } from "../../../../projections/log/cells/read-held-chains.ts";
 import { pendingMigrations } from "../../../../projections/log/migrate.ts";
 import type { Config } from "../../config/config.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
-import { maskUrl } from "../../config/setting.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
 import { createLogger } from "../../output/logger.ts";
 import { askServer } from "../../postgres/answering-server.ts";
 import { startPostgres } from "../../postgres/embedded.ts";
 import { throwIfRefused } from "../../postgres/refused-login.ts";
-import { accountsCell, asUserOf, configuredCells } from "../../roles/configured-cells.ts";
 import { isServiceStarting, mergeInstallation } from "../../supervisor/installation.ts";
 import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
 
-export type Opened = {
-  db: Database;
-  config: Config;
-  url: string;
-  /** Of the main cell. */
-  mainUrl: string;
-  cell: WorkedCell;
-};
-
-/** A database that a command works on. */
-export type WorkedCell = {
-  name: string;
-  /** Without a password. */
-  address: string;
-  /** Whether the command works on others, too. */
-  isOneOfSeveral: boolean;
-  /** Chains that other databases serve. */
-  elsewhere: readonly number[];
-};
+export type Opened = { db: Database; config: Config; url: string };
 
 /** Whose rights the command has. `admin`: of a user who may administer roles. */
 type OpenOptions = {
   mayLackMigrations?: boolean;
   as?: "owner" | "indexer" | "projector" | "admin";
-  /** The database of accounts and keys, whatever the command works on. Default: of chains. */
-  holds?: "accounts";
 };
-
-let chosen: Pick<WorkedCell, "name" | "isOneOfSeveral"> = { name: mainCell, isOneOfSeveral: false };
-/** The database that the following command works on: `main`, `accounts`, or that of a chain. */
-export function chooseCell(name: string, isOneOfSeveral: boolean): void {
-  chosen = { name, isOneOfSeveral };
-}
 
 /** Milliseconds after which the server cancels the statement of a killed command. */
 const CHECK_CLIENT_MS = 1_000;
@@ -60,87 +29,33 @@ const CHECK_CLIENT_MS = 1_000;
 export async function withDatabase<Result>(
   command: string,
   work: (opened: Opened) => Promise<Result>,
-  { mayLackMigrations = false, as = "owner", holds }: OpenOptions = {},
+  { mayLackMigrations = false, as = "owner" }: OpenOptions = {},
 ): Promise<Result> {
-  const whole = readConfig(mergeInstallation(readEnvironment()));
-  const server = whole.database.url === null ? await startEmbedded(whole) : undefined;
-  const main = server?.url ?? whole.database.url ?? "";
-  const { config, elsewhere, url: place } = await placeOf(whole, main, holds ?? chosen.name);
+  const config = readConfig(mergeInstallation(readEnvironment()));
   const { adminUrl } = config.database;
-  const isAdmin = as === "admin" && server === undefined;
-  const login = isAdmin ? asUserOf(adminUrl, place) : place;
+  const server = config.database.url === null ? await startEmbedded(config) : undefined;
+  const place = server?.url ?? config.database.url ?? "";
+  const isAdmin = as === "admin" && server === undefined && adminUrl !== null;
+  const login = isAdmin ? adminUrl : place;
   // What does not answer fails below, with its reason.
   const answering = await askServer(login).catch((error: unknown) => {
-    throwIfRefused(
-      error,
-      isAdmin && adminUrl !== null ? "DATABASE_URL_ADMIN" : "DATABASE_URL",
-      login,
-    );
+    throwIfRefused(error, isAdmin ? "DATABASE_URL_ADMIN" : "DATABASE_URL", login);
     return undefined;
   });
   if (answering?.isPooled) throw new Error(behindPooler);
   const url = as === "admin" ? login : await asRole(login, as);
   const db = openDatabase({
-    url: commandAddress(url),
+    url: withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`),
     applicationName: `op ${command}`,
     max: 4,
     onIdleError: () => {},
   });
   try {
     if (!mayLackMigrations) await assertMigrated(db);
-    const cell = { ...chosen, elsewhere, address: maskUrl(place) };
-    return await work({ db, config, url, mainUrl: main, cell });
+    return await work({ db, config, url });
   } finally {
     await db.destroy();
     await server?.stop();
-  }
-}
-
-/** The same with the database of accounts, keys and limits. */
-export const withAccounts = <Result>(
-  command: string,
-  work: (opened: Opened) => Promise<Result>,
-): Promise<Result> => withDatabase(command, work, { holds: accountsCell });
-
-/** A command works on one database, and on the chains that it serves. */
-async function placeOf(
-  config: Config,
-  main: string,
-  name: string,
-): Promise<{ url: string; config: Config; elsewhere: number[] }> {
-  const { database } = config;
-  if (name === accountsCell) {
-    const url = database.accountsUrl ?? main;
-    const elsewhere = config.chains.map(({ chainId }) => chainId);
-    return { url, config: { ...config, chains: [] }, elsewhere };
-  }
-  const cells = configuredCells(config, main);
-  const cell = cells.find((one) => one.name === name);
-  if (cell === undefined)
-    throw new ConfigurationError([`--cell: expected ${cells.map((one) => one.name).join(" or ")}`]);
-  const ofOthers = cells.slice(1).flatMap(({ chains }) => chains.map(({ chainId }) => chainId));
-  const held = ofOthers.length === 0 ? new Set<number>() : await readHeld(main, ofOthers);
-  const chains = cell.chains.filter(({ chainId }) =>
-    name === mainCell ? !ofOthers.includes(chainId) || held.has(chainId) : !held.has(chainId),
-  );
-  const { poolerUrl, replicas } = cell.database;
-  const own = { ...database, url: cell.database.url, poolerUrl, replicas };
-  const { analytics } = cell;
-  return {
-    url: cell.database.url,
-    config: { ...config, chains, database: own, analytics },
-    elsewhere: config.chains.filter((one) => !chains.includes(one)).map(({ chainId }) => chainId),
-  };
-}
-
-/** Before the first migration no chain is anywhere. */
-async function readHeld(url: string, chains: readonly number[]): Promise<Set<number>> {
-  const db = openDatabase({ url, applicationName: "op", max: 1, onIdleError: () => {} });
-  try {
-    const pending = await pendingMigrations(db);
-    return pending.length > 0 ? new Set(chains) : await readHeldChains(db, chains);
-  } finally {
-    await db.destroy();
   }
 }
 
@@ -177,10 +92,6 @@ async function asRole(url: string, process: keyof DatabaseRoles): Promise<string
     await db.destroy();
   }
 }
-
-/** The address of a database for the statements of a command, which the server ends when the command is killed. */
-export const commandAddress = (url: string): string =>
-  withOption(url, `client_connection_check_interval=${CHECK_CLIENT_MS}`);
 
 /** The address of a database with a parameter of its sessions. */
 function withOption(url: string, setting: string): string {

@@ -1,22 +1,9 @@
 import { stringify } from "../../inspection/stringify.ts";
-import type { WorkedCell } from "./open-database.ts";
 
 /** Prints the result of a command: one line of JSON, or lines of text. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
   const text = json ? stringify(content) : lines.join("\n");
   if (text !== "") process.stdout.write(`${text}\n`);
-}
-
-/** The same, with the name of the database where the command works on several. */
-export function printOfCell(
-  json: boolean | undefined,
-  { name, address, isOneOfSeveral }: WorkedCell,
-  content: object,
-  lines: readonly string[],
-): void {
-  if (isOneOfSeveral)
-    print(json, { cell: name, ...content }, [`database ${name}: ${address}`, "", ...lines, ""]);
-  else print(json, content, lines);
 }
 
 /** Spaces between two columns. */

@@ -81,7 +81,7 @@ function wholeDays({ since, until, ...filter }: RowsFilter): RowsFilter {
 function isWithin({ chainId, day }: DayFile, filter: RowsFilter): boolean {
   const start = Date.parse(`${day}T00:00:00Z`);
   return (
-    (filter.chains === null || filter.chains.includes(chainId)) &&
+    (filter.chain === null || filter.chain === chainId) &&
     (filter.since === null || start >= filter.since.getTime()) &&
     (filter.until === null || start < filter.until.getTime())
   );

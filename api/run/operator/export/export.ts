@@ -17,7 +17,7 @@ import {
 } from "../../../../projections/reads/analytics/read-rows.ts";
 import { stringify } from "../../inspection/stringify.ts";
 import { writeParquet } from "../../parquet/parquet.ts";
-import { type Opened, withDatabase } from "../cli/open-database.ts";
+import { withDatabase } from "../cli/open-database.ts";
 import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";
 import { exportDays } from "./export-days.ts";
@@ -76,11 +76,8 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
   const { format, since = null, until = null, chain = null, out, byDay, json } = options;
   if (byDay !== undefined && out !== undefined)
     throw new InvalidArgumentError("--by-day writes its own files: leave out --out");
-  await withDatabase(`export ${dataset}`, async (opened) => {
-    const { db } = opened;
-    const chains = chainsOf(opened, chain, byDay !== undefined);
-    if (chains?.length === 0) return;
-    const filter = { dataset, format, chains, since, until };
+  await withDatabase(`export ${dataset}`, async ({ db }) => {
+    const filter = { dataset, format, chain, since, until };
     await db.transaction().execute(bindViewsIfStale);
     if (byDay !== undefined) return await exportByDay(db, filter, byDay, json);
     const rows =
@@ -90,22 +87,6 @@ async function exportRows(dataset: Dataset, options: ExportOptions): Promise<voi
     const place = out === undefined ? "" : ` in ${out}`;
     process.stderr.write(json ? `${stringify({ rows })}\n` : `${rows} rows${place}\n`);
   });
-}
-
-/** The chains to export from a database; null: all that it has. Of one that another serves its rows are not current. */
-function chainsOf(
-  { config, cell }: Opened,
-  asked: number | null,
-  isByDay: boolean,
-): readonly number[] | null {
-  if (cell.elsewhere.length === 0) return asked === null ? null : [asked];
-  const served = config.chains.map(({ chainId }): number => chainId);
-  if (asked === null && (served.length === 0 || isByDay || !cell.isOneOfSeveral)) return served;
-  if (asked === null)
-    throw new Error("chains are in several databases: name one with --chain, or use --by-day");
-  if (![...served, ...cell.elsewhere].includes(asked))
-    throw new Error(`no database serves chain ${asked}`);
-  return served.filter((chainId) => chainId === asked);
 }
 
 async function exportByDay(

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { findProblems } from "../../inspection/find-problems.ts";
 import type { Finding } from "../../inspection/find-server-problems.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { printOfCell } from "../cli/output.ts";
+import { print } from "../cli/output.ts";
 
 /** `op doctor` */
 export function addDoctor(program: Command): void {
@@ -13,11 +13,10 @@ export function addDoctor(program: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase(
         "doctor",
-        async ({ db, config, cell }) => {
+        async ({ db, config }) => {
           const findings = await findProblems(db, config);
-          printOfCell(
+          print(
             json,
-            cell,
             { findings },
             findings.length === 0 ? ["no problem found"] : groupsOf(findings).map(linesOf),
           );

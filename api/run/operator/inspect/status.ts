@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { describeExcludedFacts } from "../../../../projections/engine/quarantine/quarantine.ts";
 import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
 import { withDatabase } from "../cli/open-database.ts";
-import { printOfCell, tableLines } from "../cli/output.ts";
+import { print, tableLines } from "../cli/output.ts";
 
 /** `op status` */
 export function addStatus(program: Command): void {
@@ -11,10 +11,10 @@ export function addStatus(program: Command): void {
     .description("show how far chains, log and projections are")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      await withDatabase("status", async ({ db, config, cell }) => {
+      await withDatabase("status", async ({ db, config }) => {
         const progress = await readServiceProgress(db, config);
         const { logHead, paused, chains, projections, prices, excluded } = progress;
-        printOfCell(json, cell, progress, [
+        print(json, progress, [
           `log head ${logHead}`,
           ...paused.map((name) => `${name} is paused: op resume ${name}`),
           "",

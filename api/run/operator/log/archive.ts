@@ -8,7 +8,6 @@ import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
   doUnhindered,
-  indexedChains,
   notDone,
   withPartitionOptions,
   withPartitions,
@@ -30,13 +29,14 @@ export function addArchive(log: Command): void {
 
 async function archive({ to, partition, json }: Options): Promise<void> {
   const directory = resolve(to);
-  await withDatabase("log archive", async ({ db, config, cell }) => {
+  await withDatabase("log archive", async ({ db, config }) => {
+    const chainIds = config.chains.map(({ chainId }) => chainId);
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
       const detached = new Set((await readDetached(db)).map(({ first }) => first));
       const { done: archived, skipped } = await doUnhindered(chosen, {
         findHindrances: async (one) =>
-          detached.has(one.first) ? [] : await findHindrances(db, one, indexedChains(config, cell)),
+          detached.has(one.first) ? [] : await findHindrances(db, one, chainIds),
         carryOut: (one) => archivePartition(db, one, directory),
       });
       print(json, { archived, skipped }, [

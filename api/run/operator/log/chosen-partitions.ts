@@ -6,8 +6,6 @@ import {
   readPartitions,
 } from "../../../../projections/log/partitions/read-partitions.ts";
 import { withLock } from "../../../../projections/named-lock.ts";
-import type { Config } from "../../config/config.ts";
-import type { WorkedCell } from "../cli/open-database.ts";
 
 /** Options of a command that works on one partition or on all. */
 export const withPartitionOptions = (command: Command): Command =>
@@ -39,12 +37,6 @@ export async function withPartitions(
     await work(chosen);
   });
 }
-
-/** Of all databases: one that is on its way to another is indexed there, and not final here. */
-export const indexedChains = (
-  { chains }: Pick<Config, "chains">,
-  { elsewhere }: Pick<WorkedCell, "elsewhere">,
-): number[] => [...chains.map(({ chainId }) => chainId), ...elsewhere];
 
 /** A partition that something was not done with, and why. */
 type Skipped = { first: bigint; last: bigint; hindrances: readonly string[] };

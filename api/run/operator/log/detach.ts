@@ -13,7 +13,6 @@ import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import {
   doUnhindered,
-  indexedChains,
   notDone,
   withPartitionOptions,
   withPartitions,
@@ -37,14 +36,15 @@ const notArchived = "it is not archived";
 type Done = Detached & { first: bigint; last: bigint };
 
 async function detach({ partition, json }: Options): Promise<void> {
-  await withDatabase("log detach", async ({ db, config, cell }) => {
+  await withDatabase("log detach", async ({ db, config }) => {
+    const chainIds = config.chains.map(({ chainId }) => chainId);
     await withPartitions(db, partition, async (chosen) => {
       await assertArchivable(db);
       const archives = new Map((await readArchives(db)).map((one) => [one.first, one]));
       const { done: detached, skipped } = await doUnhindered(chosen, {
         findHindrances: async (one) =>
           findArchiveHindrances(archives.get(one.first)) ??
-          (await findHindrances(db, one, indexedChains(config, cell))),
+          (await findHindrances(db, one, chainIds)),
         async carryOut(one) {
           const { first, last } = one;
           const archive = archives.get(first);

@@ -9,8 +9,8 @@ export const headers = {
   ETag: { description: "For If-None-Match.", schema: { type: "string" as const }, required: true },
   "X-Position": {
     description:
-      "How far the data is that the answer was made from: what the answer tells is in every answer with this number or a higher one, of the same chain. Of a POST: what it did is there, too. Where chains have logs of their own it is a number for each chain that the answer is about: `33139=455`.",
-    schema: { type: "string" as const, pattern: "^(\\d+|\\d+=\\d+(,\\d+=\\d+)*)$" },
+      "How far the data is that the answer was made from: what the answer tells is in every answer with this number or a higher one, of the same chain. Of a POST: what it did is there, too.",
+    schema: { type: "string" as const, pattern: "^\\d+$" },
     required: true,
   },
   Link: { description: 'The next page, `rel="next"`.', schema: { type: "string" as const } },

@@ -128,16 +128,14 @@ const resumptionFields = {
 
 export const resumption = z.object(resumptionFields);
 
-const positionPattern = "^(\\d{1,18}|\\d{1,10}=\\d{1,18}(,\\d{1,10}=\\d{1,18}){0,9})$";
-
 const positionFields = {
   "X-Min-Position": z
     .string()
     .optional()
     .meta({
       description:
-        "`X-Position` of an earlier answer, of the same chain: the data is at least as new. Of positions by chain (`1=120,33139=455`) those of the request's chain count. Waits up to 250 ms, else 503 `position_not_reached`; at once for a position beyond the log. Also as the query parameter `min_position`.",
-      override: { type: "string", pattern: positionPattern },
+        "`X-Position` of an earlier answer, of the same chain: the data is at least as new. Waits up to 250 ms, else 503 `position_not_reached`; at once for a position beyond the log. Also as the query parameter `min_position`.",
+      override: { type: "string", pattern: "^\\d{1,18}$" },
     }),
 };
 

@@ -23,39 +23,23 @@ const header = "X-Min-Position";
 /** The header as a query parameter. */
 export const positionParameter = "min_position";
 
-/** A position, or one for each of some chains: `1=120,33139=455`. */
 const position = /^\d{1,18}$/;
-const positions = /^\d{1,10}=\d{1,18}(,\d{1,10}=\d{1,18}){0,9}$/;
 
-/**
- * The position that the data of the answer must have reached at least, in the log of some chains: of the header and the
- * parameter the higher one. Positions of other chains say nothing of that log.
- */
-export function minPosition(
-  request: Request,
-  chains: readonly number[],
-): bigint | Rejection<"invalid_position"> {
+/** The position that the data of the answer must have reached at least: of the header and the parameter the higher one. */
+export function minPosition(request: Request): bigint | Rejection<"invalid_position"> {
   const given = [request.get(header), request.query[positionParameter]];
   let highest = 0n;
   for (const text of given) {
     if (text === undefined) continue;
-    if (typeof text !== "string" || !(position.test(text) || positions.test(text))) return invalid;
-    for (const one of positionsIn(text, chains)) if (one > highest) highest = one;
+    if (typeof text !== "string" || !position.test(text)) return invalid;
+    if (BigInt(text) > highest) highest = BigInt(text);
   }
   return highest;
 }
 
-function positionsIn(text: string, chains: readonly number[]): bigint[] {
-  if (position.test(text)) return [BigInt(text)];
-  const named = text.split(",").map((entry) => entry.split("=", 2));
-  return named.flatMap(([chain, at]) =>
-    chains.includes(Number(chain)) && at !== undefined ? [BigInt(at)] : [],
-  );
-}
-
 const invalid = reject(
   "invalid_position",
-  `${header} and ${positionParameter} take the value of an X-Position header: digits, or digits by chain`,
+  `${header} and ${positionParameter} take the value of an X-Position header: digits`,
   [{ field: positionParameter, message: "must be the value of an X-Position header" }],
 );
 
@@ -81,12 +65,8 @@ export function addressWith(
   return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }
 
-/** The position of each of some chains, which one log holds. */
-export const positionByChain = (chains: readonly number[], at: bigint): string =>
-  chains.map((chain) => `${chain}=${at}`).join(",");
-
 /** Tells the position of an answer. Caches on the way must not give an answer to a request that names another one. */
-export function setPosition(response: Response, text: string): void {
-  response.set("X-Position", text);
+export function setPosition(response: Response, at: bigint): void {
+  response.set("X-Position", at.toString());
   response.vary(header);
 }

@@ -20,7 +20,7 @@ type Wanted = {
 
 export type PositionedSnapshot = Snapshot & { readonly facts: SnapshotFacts };
 
-/** Reads of projections, each in one snapshot of one of several databases. */
+/** Reads of projections, each in one snapshot, of the primary or of a replica. */
 export type PositionedReads = {
   /** Throws `PositionNotReached` when no database is there in time. */
   inSnapshot<Result>(

@@ -12,10 +12,8 @@ import type { ExplainFailure } from "../../http/failures/unready-tables.ts";
 import { unavailableSeconds } from "../../http/handler.ts";
 import type { Limiter } from "../../http/limit.ts";
 import { loggedPath } from "../../http/logged-path.ts";
-import { positionOf, readsFor } from "../../http/reads/across.ts";
-import { type Cells, cellOf, positionFor } from "../../http/reads/cells.ts";
-import { addressWith, setPosition } from "../../http/reads/position.ts";
-import type { PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
+import { addressWith, minPosition, setPosition } from "../../http/reads/position.ts";
+import type { PositionedReads, PositionedSnapshot } from "../../http/reads/positioned-reads.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import type { ResponseCache } from "../../http/response-cache.ts";
 import { events } from "../../v1/events.ts";
@@ -39,14 +37,12 @@ export type SiteContext = {
   /** Reads that took too long; without it each is tried again. */
   readonly slowRequests?: SlowRequests | undefined;
   readonly explain: ExplainFailure;
-  readonly cells: Cells<Pick<Context, "market">>;
+  readonly reads: PositionedReads;
 };
 
 const type = "text/html; charset=utf-8";
 
 export type PageOptions = {
-  /** It is about all chains, whichever is chosen. */
-  readonly spansChains?: boolean;
   /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
   readonly prepare?: (
     query: unknown,
@@ -56,36 +52,31 @@ export type PageOptions = {
 };
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
-export function servePage(
-  site: SiteContext,
-  handle: PageHandler,
-  { spansChains = false, prepare }: PageOptions = {},
-) {
-  const { context, cache, logger, feedOf, slowRequests, cells, explain, limiter } = site;
+export function servePage(site: SiteContext, handle: PageHandler, { prepare }: PageOptions = {}) {
+  const { context, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
       sendPage(request, response, site, unservedChainPage(context.chains[0] ?? 1));
       return;
     }
-    const cell = cellOf(cells, chainId);
     const make = (now: Date, snapshot: PositionedSnapshot) =>
       makePage(
         request,
-        { feedOf, context: { ...context, ...cell.own, db: snapshot.db, now: () => now } },
+        { feedOf, context: { ...context, db: snapshot.db, now: () => now } },
         chainId,
         handle,
-      ).then((made) => ({ ...made, position: positionOf(cells, cell, snapshot) }));
+      ).then((made) => ({ ...made, position: snapshot.facts.answered }));
     const address = addressWith(request, pageParameters);
-    const { reads, isComparable } = readsFor(request, cell, spansChains ? cells.all() : []);
-    const atLeast = positionFor(request, cell);
+    const asked = minPosition(request);
+    const atLeast = isRejection(asked) ? 0n : asked;
     const source = { request: address, reads, loadClass: "lists", atLeast } as const;
     const read = () =>
-      cache === undefined || !isComparable
+      cache === undefined
         ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
         : cache.get(source, make);
     try {
-      await prepare?.(request.query, { ...context, ...cell.own }, async () => {
+      await prepare?.(request.query, context, async () => {
         const caller = { address: callerAddress(request), ip: null, key: undefined };
         return limiter === undefined || !isRejection(await limiter.admit(caller));
       });
@@ -109,7 +100,7 @@ function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageConten
   return failedPage(chainId, requestId);
 }
 
-type Unshown = { readonly page: string; readonly status: number; readonly position?: string };
+type Unshown = { readonly page: string; readonly status: number; readonly position?: bigint };
 
 function sendUnshown(response: Response, { page, status, position }: Unshown): void {
   if (position !== undefined) setPosition(response, position);

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
+import { readHashMatches } from "../../../../projections/reads/search/read-hash-matches.ts";
 import { RpcFailure } from "../../../background/chain/rpc.ts";
 import { sleep } from "../../../background/log-signal/back-off.ts";
-import { snapshotsOf } from "../../http/reads/across.ts";
 import { presentFound } from "../../views/search-result.ts";
 import { SearchResult } from "../../views/search-schema.ts";
 import { readEnsRecord } from "../ens.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId, text } from "../routing/parameters.ts";
-import { findCollections, findHashes, findTokens, type SearchedPlace } from "./find.ts";
+import { findCollections, findTokens } from "./find.ts";
 import { parseSearch, type SearchTerms } from "./parse-search.ts";
 
 const maxText = 200;
@@ -47,16 +46,15 @@ const searchRoute = route(
     data: SearchResult,
     refuses: { ...chainRefusals },
     isCacheable: true,
-    spansChains: true,
   },
   async ({ query: { q, chainId, limit } }, context) => {
     const terms = parseSearch(q);
-    const { siteUrl, media, market, now } = context;
-    const places = placesOf(context, chainId);
+    const chains = chainId === undefined ? context.chains : [chainId];
+    const { db, siteUrl, media, market, now } = context;
     const [collections, tokens, hashes] = await Promise.all([
-      findCollections(places, terms.text, limit),
-      findTokens(places, terms, limit),
-      terms.hash === null ? none : findHashes(places, terms.hash, now()),
+      findCollections(db, chains, terms.text, limit),
+      findTokens(db, chains, terms, limit),
+      terms.hash === null ? none : readHashMatches(db, chains, terms.hash, now()),
     ]);
     const found = { collections, tokens, wallets: findWallets(terms, context), ...hashes };
     return {
@@ -94,12 +92,6 @@ export async function prepareSearch(
   } finally {
     late.abort();
   }
-}
-
-/** One database holds the log of all chains, or each the logs of some. */
-function placesOf({ db, chains }: Context, chainId: ChainId | undefined): SearchedPlace[] {
-  if (chainId !== undefined) return [{ db, chains: [chainId] }];
-  return snapshotsOf(db, chains);
 }
 
 const none = { transactions: [], orders: [], sales: [] };
