@@ -3,7 +3,6 @@ import type { Database, Session } from "../database.ts";
 import { isConflict } from "../database-failure.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
-import { buildFromArchives, readNeededArchives } from "./build-from-archives.ts";
 import { type BulkOptions, deriveInBulk } from "./bulk.ts";
 import { readBulkProgress } from "./bulk-progress.ts";
 import {
@@ -46,18 +45,12 @@ export async function build(
   onProgress: OnProgress,
 ): Promise<void> {
   const { schema, projection } = target;
-  const archives = await readNeededArchives(db, target);
   const checkpoint = (await readCheckpoints(db)).get(schema);
   if (checkpoint === undefined || !isCurrent(checkpoint, projection)) {
     if ((await readBulkProgress(db, target)) === null) {
       await db.transaction().execute((session) => clearShadowSchema(session, schema));
     }
-    if (archives.length === 0) await buildInBulk(db, target, options, onProgress);
-  }
-  if (archives.length > 0) {
-    const report = { projection: projection.name, head: await readLogHead(db) };
-    const onPosition = (position: bigint) => onProgress({ ...report, position });
-    await buildFromArchives(db, target, archives, { ...options, onPosition });
+    await buildInBulk(db, target, options, onProgress);
   }
   await catchUp(db, target, options, onProgress);
   await analyze(db, schema);

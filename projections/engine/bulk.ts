@@ -1,7 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import type { Database, Session } from "../database.ts";
 import { isConflict } from "../database-failure.ts";
-import { readDetached } from "../log/archives/archives.ts";
 import { readLogHead } from "../log/read-log-head.ts";
 import {
   type BulkProgress,
@@ -116,8 +115,6 @@ async function startBulk(
   const checkpoints = await readCheckpoints(session);
   if (isExact && !areAligned(target.projection, checkpoints)) return undefined;
   const upTo = reachablePosition(target, checkpoints, bounds);
-  if (target.projection.readsArchives === true && (await readDetached(session)).length > 0)
-    throw new Error("a partition of the log was detached meanwhile: run it again");
   await createTables(session, target);
   const { deriveAll, keepsIndexes } = target.projection;
   const isIndexedLast = deriveAll !== undefined && keepsIndexes === undefined;

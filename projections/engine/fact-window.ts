@@ -24,27 +24,12 @@ const retractedBlocks: Relation = sql`retracted_block`;
  * not retracted there; `changes` holds the facts for which that differs between the window's two ends, with the sign of
  * the difference.
  */
-export async function openWindow(
-  session: Session,
-  { after, upTo }: Window,
-  facts: Relation = logFacts,
-): Promise<FactWindow> {
-  await sendAhead(session, (ahead) => collectChanges(ahead, { after, upTo }, facts));
-  return {
-    after,
-    upTo,
-    changes,
-    retractedBlocks,
-    facts,
-    changedKeys: new Map(),
-  };
+export async function openWindow(session: Session, { after, upTo }: Window): Promise<FactWindow> {
+  await sendAhead(session, (ahead) => collectChanges(ahead, { after, upTo }));
+  return { after, upTo, changes, retractedBlocks, facts: logFacts, changedKeys: new Map() };
 }
 
-async function collectChanges(
-  session: Session,
-  { after, upTo }: Window,
-  facts: Relation,
-): Promise<void> {
+async function collectChanges(session: Session, { after, upTo }: Window): Promise<void> {
   await openRetractedBlocks(session, upTo);
   await sql`
     create temporary table if not exists ${changes} (
@@ -55,20 +40,20 @@ async function collectChanges(
 
   await sql`
     insert into ${changes}
-    select 1, ${columns} from ${facts} f
+    select 1, ${columns} from ${logFacts} f
     where f.position > ${after} and f.position <= ${upTo} and not f.${isOfBlock}
       and not exists (select from ${retractedBlocks} r where r.block_id = f.block_id)`.execute(
     session,
   );
   await sql`
     with named as materialized (
-      select distinct block_id from ${facts} where ${isOfBlock} and position > ${after} and position <= ${upTo}
+      select distinct block_id from ${logFacts} where ${isOfBlock} and position > ${after} and position <= ${upTo}
     ), flipped as materialized (
       select s.block_id,
              (was.state is not distinct from ${kindLiteral("block_retracted")})::int - (r.block_id is not null)::int as weight
       from named s
       left join lateral (
-        select f.kind as state from ${facts} f
+        select f.kind as state from ${logFacts} f
         where f.block_id = s.block_id and f.${isOfBlock} and f.position <= ${after}
         order by f.position desc limit 1
       ) was on true
@@ -76,7 +61,7 @@ async function collectChanges(
     )
     insert into ${changes}
     select flipped.weight, ${columns}
-    from flipped cross join lateral (${factsOf(facts, sql`flipped.block_id`)}) f
+    from flipped cross join lateral (${factsOf(sql`flipped.block_id`)}) f
     where flipped.weight <> 0 and f.position <= ${after}`.execute(session);
   if (upTo - after > ANALYZE_FACTS)
     await sql`
@@ -117,11 +102,11 @@ export function holdsAny(kinds: ReadonlySet<number>, some: readonly FactKind[]):
 }
 
 /** A block's facts, chain events and observations each by the index that holds them: no index holds both. */
-function factsOf(facts: Relation, blockId: RawBuilder<unknown>): RawBuilder<unknown> {
+function factsOf(blockId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select * from ${facts} event where event.block_id = ${blockId} and event.log_index is not null
+    select * from ${logFacts} event where event.block_id = ${blockId} and event.log_index is not null
     union all
-    select * from ${facts} observed
+    select * from ${logFacts} observed
     where observed.block_id = ${blockId} and observed.log_index is null and not observed.${isOfBlock}`;
 }
 

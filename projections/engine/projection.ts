@@ -88,11 +88,6 @@ export type Projection = {
    * same, on tables with their indexes.
    */
   readonly deriveAll?: readonly Step[];
-  /**
-   * Its rows depend on facts that a detached partition has in its archive alone (`projections/log/README.md`): those of
-   * the kinds that it handles are read from there, window by window. Reads no tables of others.
-   */
-  readonly readsArchives?: true;
   /** Its steps look rows up in tables filled before, which are small: they keep their indexes. */
   readonly keepsIndexes?: true;
 };

@@ -16,7 +16,7 @@ import {
 import { closeWindow, openWindow } from "./fact-window.ts";
 import { inSnapshot } from "./in-snapshot.ts";
 import { readPositions } from "./positions.ts";
-import type { Relation, Window } from "./projection.ts";
+import type { Window } from "./projection.ts";
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -35,14 +35,13 @@ const FEW_FACTS = 1_000n;
  * so that a crash anywhere leaves all or nothing. Targets are applied in the order given, and not beyond `limit`. Where one
  * reads tables that are ahead of it, as those are that the projector of another release moves too, all targets are brought
  * to the highest position instead, however many facts that takes: a shorter window would read rows of later positions.
- * Throws `DerivationFailed` where trying again would not help. `facts`: in place of `log.fact`.
+ * Throws `DerivationFailed` where trying again would not help.
  */
 export async function tick(
   db: Database,
   targets: readonly Target[],
   maxFacts?: number,
   limit?: bigint,
-  facts?: Relation,
 ): Promise<Tick> {
   try {
     return await inSnapshot(db, async (transaction): Promise<Tick> => {
@@ -70,11 +69,7 @@ export async function tick(
       const due = reached.filter(({ position }) => isDue(position));
       const schemas = due.map(({ target }) => target.schema);
       await Promise.all([configureSession(session, window), lockCheckpoints(session, schemas)]);
-      await applyAll(session, due, {
-        upTo: window.upTo,
-        checkpoints,
-        facts,
-      });
+      await applyAll(session, due, { upTo: window.upTo, checkpoints });
       await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
       return { outcome: "moved", window, head };
     });
@@ -126,15 +121,11 @@ function windowUpTo(positions: readonly bigint[], upTo: bigint): Window {
 async function applyAll(
   session: Session,
   due: readonly Reached[],
-  {
-    upTo,
-    checkpoints,
-    facts,
-  }: { upTo: bigint; checkpoints: Map<string, Checkpoint>; facts: Relation | undefined },
+  { upTo, checkpoints }: { upTo: bigint; checkpoints: Map<string, Checkpoint> },
 ): Promise<void> {
   for (const [index, { after, targets }] of neighbours(due).entries()) {
     if (index > 0) await closeWindow(session);
-    const window = await openWindow(session, { after, upTo }, facts);
+    const window = await openWindow(session, { after, upTo });
     await applyTogether(session, targets, await readOpenWindow(session, window, checkpoints));
   }
   for (const after of new Set(due.map(({ position }) => position))) {

@@ -33,7 +33,7 @@ export type Difference = {
   logIndexes: number[];
 };
 
-/** The log's blocks with events, also with those in archives, at heights from `from` to `to`. */
+/** The log's blocks with events, at heights from `from` to `to`. */
 export async function readLoggedBlocks(
   db: Database,
   chainId: number,
@@ -42,17 +42,10 @@ export async function readLoggedBlocks(
   const { rows } = await sql<Omit<LoggedBlock, "number"> & { number: bigint }>`
     select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as dropped,
            array_agg(f.log_index order by f.log_index) as "logIndexes"
-    from (
-      select block_id, log_index from log.fact where log_index is not null and sub_index = 0
-      union all
-      select r.block_id, event.log_index
-      from log.detached_block r
-      cross join lateral unnest(r.log_indexes, r.sub_indexes) as event (log_index, sub_index)
-      where coalesce(event.sub_index, 0) = 0
-        and exists (select from log.detached_range g where g.first_position = r.first_position)
-    ) f join log.block b using (block_id)
+    from log.fact f join log.block b using (block_id)
     left join log.retracted_blocks(${logHead}) d using (block_id)
-    where f.block_id >= ${firstBlockId(chainId, BigInt(from))}
+    where f.log_index is not null and f.sub_index = 0
+      and f.block_id >= ${firstBlockId(chainId, BigInt(from))}
       and f.block_id < ${firstBlockId(chainId, BigInt(to) + 1n)}
     group by b.block_id, d.block_id order by b.block_id`.execute(db);
   return rows.map((row) => ({ ...row, number: Number(row.number) }));

@@ -49,6 +49,7 @@ import { up as orderReadings } from "./migrations/0077-order-readings.ts";
 import { up as tokenApprovals } from "./migrations/0079-token-approvals.ts";
 import { up as metadataFacts } from "./migrations/0080-metadata-facts.ts";
 import { up as historyProof } from "./migrations/0081-history-proof.ts";
+import { up as noDetachedFacts } from "./migrations/0082-no-detached-facts.ts";
 import { completeIndexes } from "./partitions/complete-indexes.ts";
 import { partitionLog } from "./partitions/partition-log.ts";
 
@@ -102,6 +103,7 @@ const migrations: Record<string, Migration> = {
   "0079-token-approvals": { up: tokenApprovals },
   "0080-metadata-facts": { up: metadataFacts },
   "0081-history-proof": { up: historyProof },
+  "0082-no-detached-facts": { up: noDetachedFacts },
 };
 
 /**

@@ -21,9 +21,7 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
     parameters: feeRecipient,
     sample: {
       key: ["block_id", "transaction_index"],
-      // Of a transaction in an archive the log has other facts only.
-      where: sql`log_index is not null and kind in ${saleKinds} and not exists (
-        select from log.detached_block detached where detached.block_id = f.block_id)`,
+      where: sql`log_index is not null and kind in ${saleKinds}`,
       tables: ["sale", "unresolved_event"],
     },
     tables,
@@ -39,7 +37,6 @@ export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Pr
       await addUnresolvedEvents(session, schema, unresolved);
     },
     deriveAll: salesSteps(feeRecipient),
-    readsArchives: true,
   };
 }
 

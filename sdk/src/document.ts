@@ -287,25 +287,12 @@ export interface components {
                 rule: "same_owner" | "back_and_forth" | "repeated_purchase";
             } | null;
         };
-        ActivityMeta: {
-            archived_to?: components["schemas"]["ArchivedTo"];
-            chainId: number;
-            /** @description null on the last page. */
-            next_cursor: string | null;
-            per_page: number;
-        };
         AdvancedOrder: {
             denominator: string;
             extraData: string;
             numerator: string;
             parameters: components["schemas"]["OrderParameters"];
             signature: string;
-        };
-        /** @description The last block of which transfers, mints and burns may be in an archive alone: of those up to it some are left out. Sales, cancels and orders are all there. Absent: nothing is left out. */
-        ArchivedTo: {
-            blockNumber: number;
-            /** Format: date-time */
-            timestamp: string;
         };
         AskComponents: {
             askId: string;
@@ -1958,7 +1945,6 @@ export interface components {
         Transaction: {
             /** @description Its sales, transfers, mints, burns and cancels, in their order. */
             activity: components["schemas"]["ActivityItem"][];
-            archivedTo?: components["schemas"]["ArchivedTo"];
             blockHash: string;
             blockNumber: number;
             /** @enum {integer} */
@@ -2048,7 +2034,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ActivityItem"][];
-                        meta: components["schemas"]["ActivityMeta"];
+                        meta: components["schemas"]["UncountedMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -2746,7 +2732,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ActivityItem"][];
-                        meta: components["schemas"]["ActivityMeta"];
+                        meta: components["schemas"]["UncountedMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -2979,7 +2965,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description `meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event; where the oldest are archived, the answer is 410 with the first that is not. Without it the page is empty and its `meta.next` is the position after the newest event. */
+                /** @description `meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event. Without it the page is empty and its `meta.next` is the position after the newest event. */
                 after?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
@@ -4475,7 +4461,6 @@ export type ErrorCode =
     | "duration_too_short"
     | "dynamic_price_not_supported"
     | "end_before_start"
-    | "events_archived"
     | "expired_key"
     | "fee_missing"
     | "fee_wrong_amount"

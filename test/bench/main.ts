@@ -12,7 +12,6 @@ const FACTS = 1_000_000;
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   append: () => import("./append.ts"),
   partitions: () => import("./partitions.ts"),
-  archives: () => import("./archives.ts"),
   "analytics-sync": () => import("./analytics-sync.ts"),
   size: () => import("./size.ts"),
   costs: () => import("./costs.ts"),

@@ -67,13 +67,6 @@ export function openFaulty(url: string): FaultyDatabase {
   };
 }
 
-/** A database of which one statement fails, by its place. `isStruck`: whether there was one. */
-export function openFailingAt(url: string, place: number): { db: Database; isStruck(): boolean } {
-  const faults: Faults = { planned: { at: place, how: "cut" }, seen: 0, struck: null };
-  const dialect = new SteadyDialect({ pool: wrap(new Reopened(url), faults) });
-  return { db: new Kysely({ dialect }), isStruck: () => faults.struck !== null };
-}
-
 /** A pool that can be exchanged for a new one. */
 class Reopened {
   readonly #url: string;

@@ -3,7 +3,6 @@ import { ownershipProjection } from "../../projections/ownership/project.ts";
 import { project } from "../support/database/given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type Coverage, countEvent, countHistory } from "./coverage.ts";
-import { attachAll, detachSome } from "./detached-partitions.ts";
 import { type History, makeHistory } from "./history.ts";
 import { applyOwnership } from "./owners.ts";
 import { brokenLaws, play } from "./play.ts";
@@ -36,10 +35,7 @@ export async function simulate(
   coverage: Coverage,
 ): Promise<string[]> {
   const random = randomFrom(seed);
-  const drawn = drawSize(random);
-  // Only what is final can be archived: there is more of it in long histories with small reorgs.
-  const isArchived = stores.every(({ archives }) => archives !== null);
-  const size = isArchived ? { ...drawn, turns: 7 + (seed % 6), reorgDepth: 6 } : drawn;
+  const size = drawSize(random);
   const history = makeHistory(random, size);
   countHistory(coverage, history);
   const [first, second] = stores;
@@ -88,23 +84,16 @@ async function record(
   const survivor = faulty.survivor(random, size.faults, coverage);
   const context = { ...survivor, faulty, targets, programFault, random, coverage };
   const broken: string[] = [];
-  const parts = store.archives === null ? 2 : 6;
-  const ends = Array.from({ length: parts }, (_, at) =>
-    Math.ceil((steps.length * (at + 1)) / parts),
-  );
-  for (const [part, end] of ends.entries()) {
-    broken.push(...(await play(context, steps.slice(ends[part - 1] ?? 0, end))));
-    await detachSome(store, steps.slice(end), { random, coverage });
-    if (part === parts / 2 - 1 && random.chance(halfWay)) {
-      countEvent(coverage, "derived in bulk half way");
-      broken.push(...(await compareInBulk(store, await withUniqueState(store.db, projections))));
-    }
+  const half = Math.ceil(steps.length / 2);
+  broken.push(...(await play(context, steps.slice(0, half))));
+  if (random.chance(halfWay)) {
+    countEvent(coverage, "derived in bulk half way");
+    broken.push(...(await compareInBulk(store, await withUniqueState(store.db, projections))));
   }
+  broken.push(...(await play(context, steps.slice(half))));
   await fixProgram(context);
   await project(faulty.projector, targets);
-  await attachAll(store, coverage);
   broken.push(...(await brokenLaws(faulty.db, steps)));
-  await detachSome(store, [], { random, coverage });
   return broken;
 }
 
@@ -123,8 +112,7 @@ async function compareRebuilt(
   coverage: Coverage,
 ): Promise<string[]> {
   const [one = stores[0], other = stores[1]] = random.shuffle(stores);
-  const isInBulk = () => random.chance(0.5) || other.archives !== null;
-  const inBulk = one.projections.filter(isInBulk).map(({ name }) => name);
+  const inBulk = one.projections.filter(() => random.chance(0.5)).map(({ name }) => name);
   countEvent(coverage, "projections rebuilt in bulk", inBulk.length);
   const broken = await Promise.all([
     compareInBulk(

@@ -28,18 +28,13 @@ export type Store = {
   /** OwnershipState in one window. */
   shadows: readonly Target[];
   layouts: ReadonlyMap<string, Layout>;
-  /** Where partitions of the log are archived, to be detached now and then; null: never. */
-  archives: string | null;
 };
 
 const shadowName = ({ name }: Projection) => `${name}_shadow`;
 const inBulk = ({ name }: Projection) => `${name}_bulk`;
 
-/**
- * Makes the tables in a migrated database, in place of those of an earlier store. With archives there are no tables to
- * derive in one window: they would be behind all the time, and no partition may be detached before all have passed it.
- */
-export async function openStore(url: string, archives: string | null = null): Promise<Store> {
+/** Makes the tables in a migrated database, in place of those of an earlier store. */
+export async function openStore(url: string): Promise<Store> {
   const db = openSimulationDatabase(url);
   for (const schema of (await readCheckpoints(db)).keys()) await drop(db, schema);
   const projections = allProjections({ feeRecipient });
@@ -49,19 +44,10 @@ export async function openStore(url: string, archives: string | null = null): Pr
   const layouts = new Map<string, Layout>();
   for (const one of projections) {
     targets.push(await createProjection(db, withProgramFault(one, programFault)));
-    if (archives === null) shadows.push(await createProjection(db, one, shadowName(one)));
+    shadows.push(await createProjection(db, one, shadowName(one)));
     layouts.set(one.name, await readLayout(db, schemaOf(one.name)));
   }
-  return {
-    faulty: openFaulty(url),
-    db,
-    projections,
-    targets,
-    programFault,
-    shadows,
-    layouts,
-    archives,
-  };
+  return { faulty: openFaulty(url), db, projections, targets, programFault, shadows, layouts };
 }
 
 export async function closeStore({ faulty, db }: Store): Promise<void> {
@@ -73,12 +59,9 @@ export async function emptyStore({ db, targets, shadows, layouts }: Store): Prom
   const tables = [...targets, ...shadows].flatMap(({ projection, schema }) => {
     return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
   });
-  const log = [
-    ...["log.fact", "log.block", "log.transaction", "log.contract"],
-    ...["log.transaction_part", "log.archive", "log.detached_block", "log.detached_range"],
-  ];
+  const log = ["fact", "block", "transaction", "contract", "transaction_part"];
   const statements = [
-    ...[...tables, ...log].map((table) => `delete from ${table}`),
+    ...[...tables, ...log.map((table) => `log.${table}`)].map((table) => `delete from ${table}`),
     "update log.head set position = 0",
     "update engine.checkpoint set position = 0, excluded_positions = '{}'",
   ];

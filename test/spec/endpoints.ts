@@ -462,7 +462,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       "per_page",
       "Last-Event-ID",
     ],
-    codes: { ...chain, invalid_cursor: 422, events_archived: 410, too_many_streams: 503 },
+    codes: { ...chain, invalid_cursor: 422, too_many_streams: 503 },
   },
   { method: "get", path: "/v1/openapi.json", parameters: [], codes: {} },
   { method: "get", path: "/v1/status", parameters: ["chainId"], codes: chain },

@@ -100,11 +100,7 @@ async function copyNext(
   state: Omit<SinkState, "committedAt">,
 ): Promise<Step> {
   await assertSameLog(snapshot, state);
-  const { position, head, detachedPosition } = snapshot;
-  if (state.position < detachedPosition)
-    throw new Error(
-      `the engine needs facts up to position ${detachedPosition} that are in archives alone: op log attach`,
-    );
+  const { position, head } = snapshot;
   context.options.onProgress?.({ position: state.factsPosition, head });
   const target = position ?? head;
   if (target - state.factsPosition > BATCH_FACTS) {

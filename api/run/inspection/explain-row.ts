@@ -1,6 +1,5 @@
 import type { Database } from "../../../projections/database.ts";
 import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
-import { readDetachedPosition } from "../../../projections/log/archives/detached-border.ts";
 import { type PlacedFact, readFactsBehind } from "../../../projections/log/provenance.ts";
 import { schemaOf } from "../../../projections/versions.ts";
 import { linksOf } from "./explorers.ts";
@@ -18,7 +17,6 @@ export async function explainRow(
 ) {
   const position = (await readCheckpoints(db)).get(schemaOf(subject.projection))?.position ?? 0n;
   const { total, facts } = await readFactsBehind(db, subject.about, { position, most });
-  const archivedTo = await readDetachedPosition(db);
   const explained = facts.map((fact) => ({ fact, links: linksFor(config, fact) }));
   const content = {
     what,
@@ -26,7 +24,6 @@ export async function explainRow(
     position: Number(position),
     rows: subject.rows,
     total: Number(total),
-    ...(archivedTo > 0n && { archivedTo: Number(archivedTo) }),
     facts: explained.map(({ fact, links }) => ({ ...presentFact(fact), links })),
   };
   return { content, facts: explained };

@@ -31,7 +31,6 @@ import { namedCollections } from "../indexer/plain-transfers.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 import { checkAnalyticsEngines } from "./find-analytics-problems.ts";
-import { checkArchives } from "./find-archive-problems.ts";
 import { checkPooler } from "./find-pooler-problems.ts";
 import { checkReplicas } from "./find-replica-problems.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
@@ -75,7 +74,6 @@ export async function findProblems(
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
     ...(await checkAnalyticsEngines(db, config.analytics)),
-    ...(await checkArchives(db)),
     ...(await checkSchemas(db, config, projections)),
   ];
 }

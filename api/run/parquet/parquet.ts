@@ -1,6 +1,9 @@
-import type { SchemaElement } from "hyparquet";
-import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { ColumnType, TextRow } from "../../../projections/reads/analytics/read-rows.ts";
+import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
+import type {
+  Column,
+  ColumnType,
+  TextRow,
+} from "../../../projections/reads/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows of a row group: so many are in memory at a time. */
@@ -16,16 +19,12 @@ type Field = {
   readonly read: (text: string) => unknown;
 };
 
-/** Besides the types of exports: bytes, of hex digits, and microseconds since 1970. */
-type ParquetType = ColumnType | "bytes" | "micros";
-type ParquetColumn = { readonly name: string; readonly type: ParquetType };
-
 const optional = { repetition_type: "OPTIONAL" } as const;
 const string = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
-const timestamp = (unit: "MILLIS" | "MICROS") => ({
+const timestamp = {
   type: "INT64",
-  logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit },
-});
+  logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+};
 
 const field =
   (element: object, read: (text: string) => unknown) =>
@@ -87,14 +86,12 @@ const fees = (name: string): Field[] => [
   },
 ];
 
-const fieldsOf: Record<ParquetType, (name: string) => Field[]> = {
+const fieldsOf: Record<ColumnType, (name: string) => Field[]> = {
   boolean: field({ type: "BOOLEAN" }, (text) => text === "true"),
   integer: field({ type: "INT32" }, Number),
   bigint: field({ type: "INT64" }, BigInt),
   double: field({ type: "DOUBLE" }, Number),
-  time: field(timestamp("MILLIS"), (text) => new Date(text)),
-  micros: field(timestamp("MICROS"), BigInt),
-  bytes: field({ type: "BYTE_ARRAY" }, (text) => Buffer.from(text, "hex")),
+  time: field(timestamp, (text) => new Date(text)),
   text: field(string, (text) => text),
   whole: exact(0),
   native: exact(18),
@@ -103,7 +100,7 @@ const fieldsOf: Record<ParquetType, (name: string) => Field[]> = {
 
 /** Rows as Apache Parquet, compressed with Snappy, a row group at a time; every column may be null. */
 export function writeParquet(
-  columns: readonly ParquetColumn[],
+  columns: readonly Column[],
   put: (bytes: Uint8Array) => Promise<void>,
 ): RowsWriter {
   const bytes = new ByteWriter();
@@ -147,7 +144,7 @@ export function writeParquet(
   };
 }
 
-function schemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
+function schemaOf(columns: readonly Column[]): SchemaElement[] {
   const fields = columns.flatMap(({ name, type }) => fieldsOf[type](name));
   const elements = fields.flatMap((one) => one.elements);
   return [{ name: "root", num_children: fields.length }, ...elements] as SchemaElement[];

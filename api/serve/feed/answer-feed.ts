@@ -12,7 +12,6 @@ import { sseConnection } from "./sse-connection.ts";
 export const streamRefusals = {
   invalid_parameters: 422,
   invalid_cursor: 422,
-  events_archived: 410,
   too_many_streams: 503,
 } as const;
 

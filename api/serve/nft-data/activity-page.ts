@@ -4,10 +4,9 @@ import { isRejection } from "../../../projections/domain/rejection.ts";
 import { activityDescriptions, readActivityPage } from "../v1/activity/page.ts";
 import { ownContracts } from "../v1/collections/reference.ts";
 import { activityTypeList, since } from "../v1/routing/parameters.ts";
-import { archivedTo } from "../views/archived-to.ts";
 import { findByAddress } from "./collections/find.ts";
 import type { NftDataContext } from "./context.ts";
-import { listFields, listMeta, listRefusals, nextMeta } from "./list-page.ts";
+import { listFields, listRefusals, nextMeta } from "./list-page.ts";
 import { collectionAddress } from "./parameters.ts";
 import { presentNftActivity } from "./views/objects.ts";
 
@@ -21,8 +20,6 @@ export const activityFields = {
     override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
   }),
 };
-
-export const activityMeta = listMeta.extend({ archived_to: archivedTo.optional() });
 
 export const activityRefusals = { not_found: 404, ...listRefusals } as const;
 
@@ -38,6 +35,6 @@ export async function listActivity(query: ActivityQuery, context: NftDataContext
   if (isRejection(page)) return page;
   return {
     data: page.rows.map((row) => presentNftActivity(row, context)),
-    meta: { ...nextMeta(page.nextCursor), ...page.archived },
+    meta: nextMeta(page.nextCursor),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { activityFields, activityMeta, activityRefusals, listActivity } from "./activity-page.ts";
+import { activityFields, activityRefusals, listActivity } from "./activity-page.ts";
 import { route } from "./context.ts";
+import { listMeta } from "./list-page.ts";
 import { address } from "./parameters.ts";
 import { NftActivityItem } from "./views/objects.ts";
 
@@ -17,7 +18,7 @@ export const activity = route(
       wallet: address.optional().meta({ description: "Only events that involve this wallet." }),
     }),
     data: z.array(NftActivityItem),
-    meta: activityMeta,
+    meta: listMeta,
     refuses: activityRefusals,
   },
   ({ query }, context) => listActivity(query, context),

@@ -23,7 +23,7 @@ export const events = route(
       chainId,
       after: z.string().optional().meta({
         description:
-          "`meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event; where the oldest are archived, the answer is 410 with the first that is not. Without it the page is empty and its `meta.next` is the position after the newest event.",
+          "`meta.next` of the previous page, or the `id` of an event. `0-0` starts with the oldest event. Without it the page is empty and its `meta.next` is the position after the newest event.",
       }),
       ...filterFields,
       delivery,
@@ -46,7 +46,6 @@ export const events = route(
     refuses: {
       ...chainRefusals,
       ...cursorRefusals,
-      events_archived: 410,
       too_many_streams: 503,
     },
     streams: true,

@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { chainIds } from "../../../chains/index.ts";
 import type { Database, Session } from "../../database.ts";
-import { readDetachedBorder } from "../../log/archives/detached-border.ts";
 import { analyticsSchema } from "./bind-views.ts";
 
 /** Views that can be exported: their time column and a total order. */
@@ -88,17 +86,6 @@ export async function inSnapshot<Result>(
     .execute(work);
 }
 
-/** Throws where some of the transfers are in archives alone. */
-async function assertTransfersHeld(session: Session, { chain, since }: RowsFilter): Promise<void> {
-  for (const id of chain === null ? chainIds : [chain]) {
-    const border = await readDetachedBorder(session, id);
-    if (border === null || (since !== null && since > border.timestamp)) continue;
-    throw new Error(
-      `transfers of chain ${id} up to ${border.timestamp.toISOString()} are archived: op log attach, or --since a later time`,
-    );
-  }
-}
-
 /** The same as `readRows`, in a transaction. */
 export async function readRowsIn(
   session: Session,
@@ -106,7 +93,6 @@ export async function readRowsIn(
   columns: readonly Column[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
-  if (filter.dataset === "transfers") await assertTransfersHeld(session, filter);
   // The plan should be fast for all rows, not for the first ones.
   await sql`set local cursor_tuple_fraction = 1`.execute(session);
   await sql`declare exported no scroll cursor for ${rowsOf(filter, columns)}`.execute(session);

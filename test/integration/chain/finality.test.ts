@@ -11,8 +11,8 @@ import {
 import { noFaults } from "../../reliability/node/faults.ts";
 import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
 import type { FaultyNode } from "../../reliability/node/node-state.ts";
-import { settle } from "../../support/database/archives.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { settle } from "../../support/database/settled-blocks.ts";
 
 const chainId = 1;
 const finalityBlocks = 64;

@@ -23,8 +23,8 @@ import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
 import type { FaultyNode } from "../../reliability/node/node-state.ts";
 import { recordChain } from "../../support/chain/chain-facts.ts";
 import { dumpFacts } from "../../support/chain/chain-replay.ts";
-import { settle } from "../../support/database/archives.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { settle } from "../../support/database/settled-blocks.ts";
 
 const chainId = 1 as const;
 const finalityBlocks = 10;

@@ -1,4 +1,3 @@
-import { readDetachedPosition } from "../../../../projections/log/archives/detached-border.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
 import { type FactLife, readFactLife } from "../../../../projections/log/fact-life.ts";
 import { readFactsAfter } from "../../../../projections/log/provenance.ts";
@@ -24,10 +23,9 @@ export async function factPage(visit: Visit): Promise<PageContent> {
     1,
   );
   if (position === 0n || fact === undefined) {
-    const isOld = position > 0n && position <= (await readDetachedPosition(db));
     return unknown(
       "No such fact",
-      html`<section class="refused"><h1>${isOld ? `Fact ${text} is in an archive alone` : `There is no fact ${text}`}</h1><p><a href="/log">Log</a></p></section>`,
+      html`<section class="refused"><h1>There is no fact ${text}</h1><p><a href="/log">Log</a></p></section>`,
     );
   }
   const [life, { projections }] = await Promise.all([

@@ -1,5 +1,4 @@
 import { chainIds } from "../../../../chains/index.ts";
-import { readDetachedPosition } from "../../../../projections/log/archives/detached-border.ts";
 import { countFacts } from "../../../../projections/log/fact-counts.ts";
 import { type FactKind, factKind } from "../../../../projections/log/fact-kind.ts";
 import { readFactsBefore } from "../../../../projections/log/provenance.ts";
@@ -30,8 +29,7 @@ export async function logPage(visit: Visit): Promise<PageContent> {
     kinds: kind === null ? null : [factKind[kind]],
     chainIds: chainId === null ? null : [chainId],
   };
-  const [archived, page, rate] = await Promise.all([
-    readDetachedPosition(db),
+  const [page, rate] = await Promise.all([
     readFactsBefore(db, filter, before, perPage),
     readRate(db, now()),
   ]);
@@ -47,7 +45,6 @@ export async function logPage(visit: Visit): Promise<PageContent> {
       title: kind === null ? "Newest facts" : `Newest facts: ${kind}`,
       body: [
         filterForm(kind, chainId),
-        html`${archived >= before - 1n && html`<p>Some facts up to position ${archived.toString()} are in archives alone.</p>`}`,
         factTable(page.facts, { caption: "Facts, newest first" }),
         html`${page.facts.length < perPage && page.next !== null && html`<p class="empty">None of these in the positions that one page searches.</p>`}${nextPage(next)}`,
       ],

@@ -48,7 +48,7 @@ export async function rowPage(visit: Visit): Promise<PageContent> {
     panel({
       id: "facts",
       title: `${content.total} facts, in chain order`,
-      about: `As of position ${content.position} of ${found.projection}.${content.total > facts.length ? ` The first ${facts.length} are shown.` : ""}${content.archivedTo === undefined ? "" : ` Some up to position ${content.archivedTo} are in archives alone and not counted.`}`,
+      about: `As of position ${content.position} of ${found.projection}.${content.total > facts.length ? ` The first ${facts.length} are shown.` : ""}`,
       body: factTable(
         facts.map(({ fact }) => fact),
         { caption: "Facts of the row", stateOf: verdictOf },

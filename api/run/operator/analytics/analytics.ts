@@ -44,7 +44,7 @@ export function addAnalytics(program: Command): void {
     .action(status);
   analytics
     .command("forget")
-    .description("forget an engine that is no longer used: nothing waits for its copy any more")
+    .description("forget an engine that is no longer used: its metrics and their alert end")
     .addArgument(
       new Argument("<engine>", "engine whose setting was removed").choices([...engineNames]),
     )

@@ -35,11 +35,6 @@ export function addExplain(program: Command): void {
         print(json, content, [
           ...subject.rows.map((row) => stringify(row)),
           `${total} facts, as of position ${position} of ${subject.projection}:`,
-          ...(content.archivedTo === undefined
-            ? []
-            : [
-                `some of those up to position ${content.archivedTo} are in archives alone and not counted`,
-              ]),
           ...facts.flatMap(({ fact, links }) => linesOf(fact, links)),
           ...(omitted > 0 ? [`… and ${omitted} more`] : []),
         ]);

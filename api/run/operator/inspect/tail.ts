@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { chainIds } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
-import { assertHeldAfter } from "../../../../projections/log/archives/detached-border.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
 import { type FactFilter, readFactsAfter } from "../../../../projections/log/provenance.ts";
 import { readLogHead } from "../../../../projections/log/read-log-head.ts";
@@ -54,7 +53,6 @@ async function follow(
     onNotify: () => appended.notify(),
     logger: createLogger("op", "error", (line) => void process.stderr.write(`${line}\n`)),
   });
-  if (options.after !== undefined) await assertHeldAfter(db, options.after, "this");
   let after = options.after ?? (await readLogHead(db));
   try {
     while (!signal.aborted) {

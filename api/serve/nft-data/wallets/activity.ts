@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { activityFields, activityMeta, activityRefusals, listActivity } from "../activity-page.ts";
+import { activityFields, activityRefusals, listActivity } from "../activity-page.ts";
 import { route } from "../context.ts";
+import { listMeta } from "../list-page.ts";
 import { address } from "../parameters.ts";
 import { NftActivityItem } from "../views/objects.ts";
 
@@ -16,7 +17,7 @@ export const walletActivity = route(
     params: z.object({ address }),
     query: z.object(activityFields),
     data: z.array(NftActivityItem),
-    meta: activityMeta,
+    meta: listMeta,
     refuses: activityRefusals,
   },
   ({ params, query }, context) => listActivity({ ...query, wallet: params.address }, context),

@@ -8,8 +8,8 @@ const leavingMs = 1_500;
 /** Milliseconds after which a refused stream is asked for again, drawn anew for each page. */
 const minRetryMs = 5_000;
 const maxRetryMs = 10_000;
-/** Statuses of a place that the feed does not have: archived since, or of another log. */
-const lostStatuses = [410, 422];
+/** Status of a place that the feed does not have: one of another log. */
+const lostStatus = 422;
 
 /** Follows the feed into the page's table of activity, while the page is seen and its reader does not pause it. */
 export function followFeed() {
@@ -108,7 +108,7 @@ function openStream(url, { after, onOpen, onFailure, onLost, receive }) {
     const request = fetch(address(), { method: "HEAD", signal });
     const status = await request.then((answer) => answer.status).catch(() => 0);
     if (signal.aborted) return;
-    if (lostStatuses.includes(status)) onLost();
+    if (status === lostStatus) onLost();
     else if (status === 200) open();
     else retryLater();
   };

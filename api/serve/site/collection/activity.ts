@@ -3,7 +3,6 @@ import { html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import type { Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 import { type CollectionRow, filterLink } from "./head.ts";
 
@@ -33,7 +32,7 @@ export async function activityView(visit: Visit, row: CollectionRow): Promise<Ht
         text,
         isCurrent: value === type,
       })),
-    )}${activityTable(data, { now, caption: "Activity", without: ["collection"], isLive: cursor === "" })}${archivedNote(meta?.archived_to)}${nextPage(
+    )}${activityTable(data, { now, caption: "Activity", without: ["collection"], isLive: cursor === "" })}${nextPage(
       next && filterLink(row, { view: "activity", type, cursor: next }),
     )}`,
   });

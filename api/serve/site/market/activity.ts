@@ -2,7 +2,6 @@ import { html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { chainNames } from "../parts/chain.ts";
 import { pageLink } from "../parts/links.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
@@ -33,7 +32,7 @@ ${panel({
       text,
       isCurrent: value === type,
     })),
-  )}${activityTable(data, { now, caption: "Activity", isLive: cursor === "" })}${archivedNote(meta?.archived_to)}${nextPage(next && link({ type, cursor: next }))}`,
+  )}${activityTable(data, { now, caption: "Activity", isLive: cursor === "" })}${nextPage(next && link({ type, cursor: next }))}`,
 })}`;
   return {
     title: `Activity on ${chainNames[chainId]}`,

@@ -1,13 +1,12 @@
 import type { z } from "zod";
 import { type Html, html } from "../../html/html.ts";
-import type { activityMeta } from "../../v1/activity/page.ts";
+import type { uncountedMeta } from "../../http/page.ts";
 import type { ActivityItem } from "../../views/activity-item.ts";
 import type { Bid } from "../../views/orders/bid.ts";
 import type { Listing } from "../../views/orders/listing.ts";
 import type { Sale } from "../../views/sale.ts";
 import { priceChart } from "../charts/price-chart.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { cutNote } from "../parts/cut-note.ts";
 import { counted } from "../parts/number.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";
@@ -59,7 +58,7 @@ export function pricesPanel({ data, meta }: Rows<typeof Sale>, now: Date): Html 
   });
 }
 
-type ActivityRows = Rows<typeof ActivityItem, z.output<typeof activityMeta>>;
+type ActivityRows = Rows<typeof ActivityItem, z.output<typeof uncountedMeta>>;
 
 /** The list of activity is not counted. */
 export function activityPanel({ data, meta }: ActivityRows, now: Date): Html {
@@ -69,6 +68,6 @@ export function activityPanel({ data, meta }: ActivityRows, now: Date): Html {
     id: "activity",
     title: "What happened",
     aside: liveSwitch,
-    body: html`${activityTable(data, { now, caption, without, isLive: true })}${isCut && html`<p class="about">The newest ${counted(data.length, "event")}.</p>`}${archivedNote(meta?.archived_to)}`,
+    body: html`${activityTable(data, { now, caption, without, isLive: true })}${isCut && html`<p class="about">The newest ${counted(data.length, "event")}.</p>`}`,
   });
 }

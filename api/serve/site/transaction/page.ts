@@ -2,7 +2,6 @@ import { html } from "../../html/html.ts";
 import { transaction } from "../../v1/transactions/transaction.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable } from "../parts/activity-table.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { chainNames } from "../parts/chain.ts";
 import { exactTime, moment } from "../parts/moment.ts";
 import { formatCount } from "../parts/number.ts";
@@ -21,8 +20,7 @@ export async function transactionPage(visit: Visit): Promise<PageContent> {
     params: { hash: key("hash") },
     query: { chainId: String(chainId) },
   });
-  const { txHash, sales, activity, blockNumber, blockHash, timestamp, truncated, archivedTo } =
-    data;
+  const { txHash, sales, activity, blockNumber, blockHash, timestamp, truncated } = data;
   const body = html`<header class="token-head"><p class="facts"><span>Transaction</span><span>${chainNames[chainId]}</span></p>
 <h1><span class="address">${txHash}</span></h1></header>
 ${figures([
@@ -38,7 +36,7 @@ ${panel({
   title: "What it did to tokens and orders",
   about:
     "In its own order. A sale fills an order, a transfer ends the former owner's listings, a cancel ends an order.",
-  body: html`${activityTable(activity, { now, caption: "Events of the transaction" })}${archivedNote(archivedTo)}`,
+  body: html`${activityTable(activity, { now, caption: "Events of the transaction" })}`,
 })}`;
   return { title: `Transaction ${shortHex(txHash)}`, body };
 }

@@ -5,7 +5,6 @@ import { listListings } from "../../v1/listings/list.ts";
 import { walletTokens } from "../../v1/wallets/tokens.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
-import { archivedNote } from "../parts/archived-note.ts";
 import { chainNames } from "../parts/chain.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
@@ -109,6 +108,6 @@ async function activityView(visit: Visit, wallet: string): Promise<Html> {
     id: "activity",
     title: "Activity",
     aside: cursor === "" && liveSwitch,
-    body: html`${activityTable(data, { now, caption: "What it did", isLive: cursor === "" })}${archivedNote(meta?.archived_to)}${nextPage(next && walletView(visit, wallet, { view: "activity", cursor: next }))}`,
+    body: html`${activityTable(data, { now, caption: "What it did", isLive: cursor === "" })}${nextPage(next && walletView(visit, wallet, { view: "activity", cursor: next }))}`,
   });
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { cursorRefusals } from "../../http/page.ts";
+import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
 import { ActivityItem } from "../../views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../routing/parameters.ts";
-import { activityDescriptions, activityFields, activityMeta, answerActivity } from "./page.ts";
+import { activityDescriptions, activityFields, answerActivity } from "./page.ts";
 
 const { type, ...otherFields } = activityFields;
 
@@ -26,7 +26,7 @@ export const listActivity = route(
       ...otherFields,
     }),
     data: z.array(ActivityItem),
-    meta: activityMeta,
+    meta: uncountedMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },

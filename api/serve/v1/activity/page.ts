@@ -3,23 +3,12 @@ import { z } from "zod";
 import type { ChainId } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readDetachedBorder } from "../../../../projections/log/archives/detached-border.ts";
 import type { ActivityKey } from "../../../../projections/reads/activity/merge.ts";
 import { readActivity } from "../../../../projections/reads/activity/read-activity.ts";
-import {
-  type ActivityType,
-  eventTypesOf,
-} from "../../../../projections/reads/activity/read-filter.ts";
-import {
-  cursorInteger,
-  cursorOf,
-  pageFields,
-  parseCursorKey,
-  uncountedMeta,
-} from "../../http/page.ts";
+import type { ActivityType } from "../../../../projections/reads/activity/read-filter.ts";
+import { cursorInteger, cursorOf, pageFields, parseCursorKey } from "../../http/page.ts";
 import { type RowFields, rowFields, withFields } from "../../http/row-fields.ts";
 import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
-import { archivedTo, presentBorder } from "../../views/archived-to.ts";
 import type { Context } from "../routing/context.ts";
 import { activityTypeList, since } from "../routing/parameters.ts";
 
@@ -41,10 +30,6 @@ export const activityFields = {
     override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
   }),
 };
-
-export const activityMeta = uncountedMeta
-  .extend({ archived_to: archivedTo.optional() })
-  .meta({ id: "ActivityMeta" });
 
 type ActivityQuery = {
   chainId: ChainId;
@@ -76,13 +61,7 @@ export async function readActivityPage(db: Database, query: ActivityQuery) {
   if (isRejection(after)) return after;
   const filter = { chainId, types, contractIds, tokenId, wallet };
   const { rows, next } = await readActivity(db, filter, { limit, after, since });
-  const border =
-    eventTypesOf(filter, "log").length === 0 ? null : await readDetachedBorder(db, chainId);
-  return {
-    rows,
-    nextCursor: cursorOf(scope, next && textOf(next)),
-    archived: border === null ? {} : { archived_to: presentBorder(border) },
-  };
+  return { rows, nextCursor: cursorOf(scope, next && textOf(next)) };
 }
 
 /** A page of activity as `/v1` answers it. */
@@ -98,7 +77,7 @@ export async function answerActivity(
       page.rows.map((row) => presentActivity(row, { siteUrl, prefix, chainId })),
       fields,
     ),
-    meta: { chainId, per_page, next_cursor: page.nextCursor, ...page.archived },
+    meta: { chainId, per_page, next_cursor: page.nextCursor },
   };
 }
 

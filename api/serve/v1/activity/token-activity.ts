@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { cursorRefusals } from "../../http/page.ts";
+import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
 import { ActivityItem } from "../../views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
-import { activityFields, activityMeta, answerActivity } from "./page.ts";
+import { activityFields, answerActivity } from "./page.ts";
 
 export const tokenActivity = route(
   {
@@ -19,7 +19,7 @@ export const tokenActivity = route(
     plansOnceWith: ["chainId", "fields", "cursor", "per_page"],
     query: z.object({ chainId, ...activityFields }),
     data: z.array(ActivityItem),
-    meta: activityMeta,
+    meta: uncountedMeta,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { reject } from "../../../../projections/domain/rejection.ts";
-import { readDetachedBorder } from "../../../../projections/log/archives/detached-border.ts";
 import {
   maxTransactionRows,
   readTransaction,
 } from "../../../../projections/reads/activity/read-transaction.ts";
 import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
-import { archivedTo, presentBorder } from "../../views/archived-to.ts";
 import { presentSale, Sale } from "../../views/sale.ts";
 import { chainIdValue, hash, time } from "../../views/wire.ts";
 import { route } from "../routing/context.ts";
@@ -24,7 +22,6 @@ const Transaction = z
       .array(ActivityItem)
       .max(maxTransactionRows)
       .meta({ description: "Its sales, transfers, mints, burns and cancels, in their order." }),
-    archivedTo: archivedTo.optional(),
     truncated: z.boolean().meta({ description: "Whether it did more than is listed." }),
   })
   .meta({ id: "Transaction" });
@@ -46,13 +43,11 @@ export const transaction = route(
   async ({ params, query: { chainId } }, { db, siteUrl, market: { prefix } }) => {
     const { events, sales } = await readTransaction(db, chainId, params.hash);
     const [first] = events;
-    const border = await readDetachedBorder(db, chainId);
-    if (first === undefined) {
-      const older =
-        border === null ? "" : `; events up to block ${border.blockNumber} may be archived`;
-      const message = `No indexed event of transaction ${params.hash} on chain ${chainId}${older}`;
-      return reject("not_found", message);
-    }
+    if (first === undefined)
+      return reject(
+        "not_found",
+        `No indexed event of transaction ${params.hash} on chain ${chainId}`,
+      );
     const most = maxTransactionRows;
     const site = { siteUrl, prefix, chainId };
     return {
@@ -64,8 +59,6 @@ export const transaction = route(
         timestamp: first.at.toISOString(),
         sales: sales.slice(0, most).map((row) => presentSale(row, siteUrl)),
         activity: events.slice(0, most).map((event) => presentActivity({ event }, site)),
-        ...(border !== null &&
-          first.blockNumber <= border.blockNumber && { archivedTo: presentBorder(border) }),
         truncated: events.length > most || sales.length > most,
       },
     };

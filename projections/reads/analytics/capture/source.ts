@@ -25,8 +25,6 @@ export type Snapshot = {
   readonly head: bigint;
   /** The position of all projections that are read; null while they are at several. */
   readonly position: bigint | null;
-  /** The last position of which an archive alone may have the fact; 0: the log has all. */
-  readonly detachedPosition: bigint;
   /** Numbers of the tables whose changes are known by facts: others after a rebuild. */
   tableIds(): Promise<Record<string, string>>;
   /** What the fact at a position says, to recognize another log; null where there is none. */
@@ -78,25 +76,19 @@ export async function openSource(url: string): Promise<Source> {
   };
 }
 
-type Positions = Pick<Snapshot, "head" | "position" | "detachedPosition">;
+type Positions = Pick<Snapshot, "head" | "position">;
 
 async function positionsOf(client: pg.Client): Promise<Positions> {
-  const { rows } = await client.query<
-    Record<"head" | "detached" | "least" | "most" | "found", string>
-  >(
+  const { rows } = await client.query<Record<"head" | "least" | "most" | "found", string>>(
     `select (select position from log.head) as head,
-            (select coalesce(max(last_position), 0) from log.archive where detached_at is not null) as detached, min(position) as least, max(position) as most, count(*) as found
+            min(position) as least, max(position) as most, count(*) as found
      from engine.checkpoint where projection = any ($1)`,
     [copiedProjections.map(schemaOf)],
   );
   const [row] = rows;
   if (row === undefined) throw new Error("an aggregate without a row");
   const areEqual = Number(row.found) === copiedProjections.length && row.least === row.most;
-  return {
-    head: BigInt(row.head),
-    position: areEqual ? BigInt(row.least) : null,
-    detachedPosition: BigInt(row.detached),
-  };
+  return { head: BigInt(row.head), position: areEqual ? BigInt(row.least) : null };
 }
 
 function readsOf(client: pg.Client): Omit<Snapshot, keyof Positions> {
@@ -130,9 +122,7 @@ function readsOf(client: pg.Client): Omit<Snapshot, keyof Positions> {
         `select distinct ${part} and position > $1 and position <= $2`,
         [after, upTo],
       );
-      const parts = rows.map((row) => BigInt(row.part));
-      if (dataSet.table === "log.fact") await assertHeld(client, parts);
-      return parts;
+      return rows.map((row) => BigInt(row.part));
     },
     async digests(dataSet) {
       const { rows } = await client.query<{ part: number; digest: string }>(
@@ -156,19 +146,6 @@ function readsOf(client: pg.Client): Omit<Snapshot, keyof Positions> {
       );
     },
   };
-}
-
-/** Of a block with events in archives a copy of those that the log has would take the place of all. */
-async function assertHeld(client: pg.Client, blockIds: readonly Part[]): Promise<void> {
-  const { rows } = await client.query<{ first: string }>(
-    "select first_position as first from log.detached_block where block_id = any ($1::bigint[]) limit 1",
-    [blockIds],
-  );
-  const [row] = rows;
-  if (row !== undefined)
-    throw new Error(
-      `facts came to blocks that archives have events of: op log attach --partition ${row.first}`,
-    );
 }
 
 const csv = (select: string) => `copy (${select}) to stdout (format csv, null '\\N')`;

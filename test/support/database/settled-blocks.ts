@@ -1,9 +1,5 @@
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
-import {
-  type Partition,
-  readPartitions,
-} from "../../../projections/log/partitions/read-partitions.ts";
 
 /** The chain's only indexer, and its recorder, hold all blocks up to one for final. */
 export async function settle(db: Database, chainId: number, number: number): Promise<void> {
@@ -17,11 +13,4 @@ export async function settle(db: Database, chainId: number, number: number): Pro
     on conflict (chain_id, ponder_schema) do update set settled_id = excluded.settled_id`.execute(
     db,
   );
-}
-
-/** The partition that begins at a position. */
-export async function partitionAt(db: Database, first: bigint): Promise<Partition> {
-  const found = (await readPartitions(db)).find((one) => one.first === first);
-  if (found === undefined) throw new Error(`no partition begins at ${first}`);
-  return found;
 }
