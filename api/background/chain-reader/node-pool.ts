@@ -1,8 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { countAnswers, countUnanswered } from "../chain/count-calls.ts";
-import { restOf, sendToNode, WrongChain } from "../chain/node-client.ts";
-import { type RpcCall, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
-import { reasonOf } from "../chain/rpc-batch.ts";
+import { restOf, sendToNode } from "../chain/node-client.ts";
+import { type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "../chain/rpc.ts";
 
 /** One of a chain's nodes, and what it was seen to be worth. */
 export type Node = {
@@ -76,18 +74,13 @@ export function openNodePool(options: NodePoolOptions): NodePool {
   const askOne: NodePool["askOne"] = async (node, { calls, accept }) => {
     try {
       const request = { chainId, timeoutMs: answerMs, maxBytes, signal };
-      const answers = await sendToNode(node.url, calls, request);
-      countAnswers({ chainId, url: node.url }, calls, answers);
-      const value = await accept(answers, node);
+      const value = await accept(await sendToNode(node.url, calls, request), node);
       node.failures = 0;
       node.fault = null;
       return value;
     } catch (error) {
       signal?.throwIfAborted();
       const reason = reasonOf(error);
-      if (!(error instanceof RpcFailure) || error instanceof WrongChain) {
-        countUnanswered({ chainId, url: node.url }, calls, reason);
-      }
       node.failures += 1;
       node.fault = reason;
       throw new RpcFailure(`${node.host}: ${reason}`, { cause: error });

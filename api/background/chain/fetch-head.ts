@@ -1,5 +1,7 @@
-import { createPublicClient, type Hex, HttpRequestError } from "viem";
-import { countedHttp } from "./count-calls.ts";
+import type { Hex } from "viem";
+import { parseBlockHeader } from "./block-header.ts";
+import { sendToNode, WrongChain } from "./node-client.ts";
+import { RpcFailure } from "./rpc.ts";
 
 export type Head = { readonly number: number; readonly hash: Hex; readonly timestamp: number };
 
@@ -58,42 +60,39 @@ async function fetchHighest(
   return { head: highest, faults: [...readings.filter((one) => "kind" in one), ...stale] };
 }
 
+const maxBytes = 1024 * 1024;
+
+/** Asks in the way in which orders are checked: a node that takes no batches, or names another chain, is told alike. */
 function openEndpoint(
   url: string,
   { chainId, timeoutMs }: HeadReaderOptions,
 ): () => Promise<EndpointReading> {
   const endpoint = URL.canParse(url) ? new URL(url).host : "unnamed";
-  const client = createPublicClient({
-    transport: countedHttp({ chainId, url }, timeoutMs),
-  });
+  const calls = [{ method: "eth_getBlockByNumber", params: ["latest", false] }];
   return async () => {
     try {
-      const [reportedChainId, block] = await Promise.all([
-        client.getChainId(),
-        client.getBlock({ blockTag: "latest" }),
-      ]);
-      if (reportedChainId !== chainId) {
-        const message = `${endpoint} serves chain ${reportedChainId}, not ${chainId}`;
-        return { endpoint, kind: "wrong_chain", message };
-      }
-      const { number, hash, timestamp } = block;
-      return { endpoint, head: { number: Number(number), hash, timestamp: Number(timestamp) } };
+      const answers = await sendToNode(url, calls, { chainId, timeoutMs, maxBytes });
+      const header = parseBlockHeader(chainId, answers[0], "latest");
+      if (header === null) throw new RpcFailure("no newest block");
+      const { number, hash, timestamp } = header;
+      const head = { number: Number(number), hash, timestamp: timestamp.getTime() / 1_000 };
+      return { endpoint, head };
     } catch (error) {
       return faultOf(endpoint, error, timeoutMs);
     }
   };
 }
 
-/** viem's messages contain the URL, which may hold a key: only the kind of failure is reported. */
+/** Nodes' own texts may hold anything: only the kind of failure is reported. */
 function faultOf(endpoint: string, error: unknown, timeoutMs: number): HeadFault {
+  const fault = (kind: HeadFault["kind"], what: string): HeadFault => {
+    return { endpoint, kind, message: `${endpoint} ${what}` };
+  };
+  if (error instanceof WrongChain) return fault("wrong_chain", error.message);
   if (error instanceof Error && error.name === "TimeoutError") {
-    const message = `${endpoint} did not answer within ${timeoutMs} ms`;
-    return { endpoint, kind: "slow", message };
+    return fault("slow", `did not answer within ${timeoutMs} ms`);
   }
-  return { endpoint, kind: "down", message: `${endpoint} ${failureOf(error)}` };
-}
-
-function failureOf(error: unknown): string {
-  if (!(error instanceof HttpRequestError)) return "gave an invalid response";
-  return error.status === undefined ? "is unreachable" : `answered HTTP ${error.status}`;
+  if (!(error instanceof RpcFailure)) return fault("down", "is unreachable");
+  const [status] = /^HTTP \d{3}/.exec(error.message) ?? [];
+  return fault("down", status === undefined ? "gave an invalid response" : `answered ${status}`);
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hexToNumber, isHex } from "viem";
+import { countAnswers, countUnanswered } from "./count-calls.ts";
 import { parseAnswers } from "./node-answers.ts";
-import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "./rpc.ts";
 
 /** What a node was seen to take; remembered for as long as the process lives. */
 type NodeLimits = {
@@ -48,9 +49,27 @@ export const restOf = (url: string): number =>
 
 /**
  * Sends calls to one node, in as few requests as it takes, and returns an answer for each, which may be the node's error.
- * Requests prove the node's chain. Throws `RpcFailure` when it is down, invalid, resting or on another chain.
+ * Requests prove the node's chain. Throws `RpcFailure` when it answers invalidly, rests or is on another chain, and the
+ * error of the connection when it is down. Calls are counted by what came of them.
  */
 export async function sendToNode(
+  url: string,
+  calls: readonly RpcCall[],
+  request: NodeRequest,
+): Promise<RpcResponse[]> {
+  const node = { chainId: request.chainId, url };
+  try {
+    const answers = await sendParts(url, calls, request);
+    countAnswers(node, calls, answers);
+    return answers;
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    countUnanswered(node, calls, reasonOf(error));
+    throw error;
+  }
+}
+
+async function sendParts(
   url: string,
   calls: readonly RpcCall[],
   request: NodeRequest,

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { countAnswers, countUnanswered } from "./count-calls.ts";
 import { sendToNode } from "./node-client.ts";
-import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "./rpc.ts";
 
 /** RPC endpoints of a chain, tried in order. */
 export type RpcTarget = {
@@ -61,24 +60,13 @@ async function requestFromAny(
   const { chainId, timeoutMs, signal } = target;
   for (const url of target.rpcUrls) {
     signal?.throwIfAborted();
-    const node = { chainId, url };
     try {
-      const answers = await sendToNode(url, calls, { chainId, timeoutMs, maxBytes, signal });
-      countAnswers(node, calls, answers);
-      return answers;
+      return await sendToNode(url, calls, { chainId, timeoutMs, maxBytes, signal });
     } catch (error) {
       signal?.throwIfAborted();
-      const reason = reasonOf(error);
-      countUnanswered(node, calls, reason);
       if (error instanceof ResponseTooLarge) throw error;
-      failures.push(`${new URL(url).host}: ${reason}`);
+      failures.push(`${new URL(url).host}: ${reasonOf(error)}`);
     }
   }
   return null;
-}
-
-/** fetch() wraps the cause of a failed connection; timeouts and aborts have their own message. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

@@ -14,3 +14,9 @@ export class RpcFailure extends Error {
 export class ResponseTooLarge extends RpcFailure {
   override name = "AnswerTooLarge";
 }
+
+/** fetch() wraps the cause of a failed connection; timeouts and aborts have their own message. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

@@ -28,11 +28,17 @@ export async function startRpc(chainId: number, head: number): Promise<RpcStandI
       response.writeHead(500).end("no");
       return;
     }
-    const { id, method } = Call.parse(JSON.parse(Buffer.concat(chunks).toString()));
-    const result = method === "eth_chainId" ? numberToHex(rpc.chainId) : block(rpc.head);
+    const answers = z
+      .array(Call)
+      .parse(JSON.parse(Buffer.concat(chunks).toString()))
+      .map(answer);
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.end(JSON.stringify(answers));
   });
+  const answer = ({ id, method }: z.infer<typeof Call>) => {
+    const result = method === "eth_chainId" ? numberToHex(rpc.chainId) : block(rpc.head);
+    return { jsonrpc: "2.0", id, result };
+  };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const rpc: RpcStandIn = {
