@@ -29,3 +29,7 @@ export function chainById(id: ChainId): Chain {
 export const wrappedNative = Object.fromEntries(
   chains.map(({ id, wrapped }) => [id, wrapped.address]),
 ) as unknown as Record<ChainId, Address>;
+
+export const chainNames = Object.fromEntries(
+  chains.map(({ id, name }) => [id, name]),
+) as unknown as Record<ChainId, string>;

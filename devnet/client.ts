@@ -1,30 +1,12 @@
-import {
-  type Chain,
-  createClient,
-  defineChain,
-  http,
-  publicActions,
-  testActions,
-  walletActions,
-} from "viem";
-import { apeChain, mainnet } from "viem/chains";
-import type { ChainId } from "../chains/index.ts";
+import { createClient, defineChain, http, publicActions, testActions, walletActions } from "viem";
+import { currencies } from "../chains/coins.ts";
+import { type ChainId, chainById } from "../chains/index.ts";
 
-/** Names and currencies of the real chains; addresses and endpoints come from elsewhere. */
-const chains: Record<ChainId, Chain> = {
-  1: defineChain({
-    id: mainnet.id,
-    name: mainnet.name,
-    nativeCurrency: mainnet.nativeCurrency,
-    rpcUrls: mainnet.rpcUrls,
-  }),
-  33139: defineChain({
-    id: apeChain.id,
-    name: apeChain.name,
-    nativeCurrency: apeChain.nativeCurrency,
-    rpcUrls: apeChain.rpcUrls,
-  }),
-};
+function chainAt({ chainId, rpcUrl }: { chainId: ChainId; rpcUrl: string }) {
+  const { id, name, coin } = chainById(chainId);
+  const nativeCurrency = { ...currencies[coin], decimals: 18 };
+  return defineChain({ id, name, nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } });
+}
 
 /** Mining thousands of blocks takes a busy machine longer than viem's ten seconds. */
 const timeout = 120_000;
@@ -32,7 +14,7 @@ const timeout = 120_000;
 /** Reads, sends and drives one local chain. Never follows a contract's word to another server (EIP-3668). */
 export function connect(anvil: { chainId: ChainId; rpcUrl: string }) {
   return createClient({
-    chain: chains[anvil.chainId],
+    chain: chainAt(anvil),
     transport: http(anvil.rpcUrl, { retryCount: 0, timeout }),
     pollingInterval: 20,
     cacheTime: 0,

@@ -12,6 +12,8 @@ import {
 } from "viem";
 import { toCoinType } from "viem/ens";
 import { ensRegistry } from "../abis/deployments.ts";
+import { apechain } from "../chains/apechain.ts";
+import { ethereum as ethereumChain } from "../chains/ethereum.ts";
 import { accounts } from "./accounts.ts";
 import type { DevnetClient } from "./client.ts";
 import {
@@ -23,8 +25,8 @@ import {
 import { ensContracts } from "./contracts/addresses.ts";
 import { create, place, send } from "./deploy.ts";
 
-const ethereum = toCoinType(1);
-const apeChain = toCoinType(33139);
+const ethereum = toCoinType(ethereumChain.id);
+const apeChain = toCoinType(apechain.id);
 const { publicResolver, wildcardResolver, offchainResolver, reverseRegistrar } = ensContracts;
 const { deployer, alice, bob, carol, dave, erin } = accounts;
 

@@ -1,3 +1,4 @@
+import { ensChain } from "../chains/index.ts";
 import type { DevnetClient } from "./client.ts";
 import { installEns } from "./ens.ts";
 import { installExchange } from "./exchange.ts";
@@ -7,5 +8,5 @@ import { installTokens } from "./tokens.ts";
 export async function installContracts(client: DevnetClient): Promise<void> {
   await installExchange(client);
   await installTokens(client);
-  if (client.chain.id === 1) await installEns(client);
+  if (client.chain.id === ensChain.id) await installEns(client);
 }

@@ -5,7 +5,7 @@ import type { ChainId } from "../chains/index.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";
 import { installContracts } from "./install.ts";
-import { otherExchanges } from "./market/other-exchanges.ts";
+import { hasOtherExchanges, otherExchanges } from "./market/other-exchanges.ts";
 import type { Scenario } from "./market/scenario.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
 import { anyScenario, runTrading } from "./market/trading.ts";
@@ -109,7 +109,7 @@ async function trade(
     calm,
     signal,
     onFailure,
-    scenario: chainId === 1 ? besideOtherExchanges(scenario) : scenario,
+    scenario: hasOtherExchanges(chainId) ? besideOtherExchanges(scenario) : scenario,
   });
 }
 
@@ -147,7 +147,11 @@ async function startAfterMakingHistory(options: LocalChainOptions): Promise<Anvi
     say(`chain ${chainId}: installing the exchange and the collections`);
     await installContracts(client);
     say(`chain ${chainId}: playing three days of trading`);
-    await seedMarket(client, { chainId, seed, more: chainId === 1 ? otherExchanges : [] });
+    await seedMarket(client, {
+      chainId,
+      seed,
+      more: hasOtherExchanges(chainId) ? otherExchanges : [],
+    });
     say(`chain ${chainId}: ${await client.getBlockNumber()} blocks`);
   } finally {
     await maker.stop();

@@ -10,7 +10,8 @@ import { runPartners } from "./marketplaces/run-partners.ts";
 import { openApiClient } from "./order-book/api-client.ts";
 import { startPriceFeed } from "./price-feed.ts";
 
-const usage = `usage: node devnet/main.ts --data-dir DIR [--market on|off] [--ports 1:8545,33139:8546] [--price-port 8547] [--partner-ports 8548,8549] [--api http://127.0.0.1:4000] [--verbose]
+const examplePorts = chainIds.map((chainId, index) => `${chainId}:${8_545 + index}`).join(",");
+const usage = `usage: node devnet/main.ts --data-dir DIR [--market on|off] [--ports ${examplePorts}] [--price-port 8547] [--partner-ports 8548,8549] [--api http://127.0.0.1:4000] [--verbose]
 
 Runs both local chains, and stand-ins for price exchanges and for two partner marketplaces, until SIGTERM, SIGINT or the end of standard input, whichever comes first.
 With --api, people trade on the order book of the service there, as soon as it is ready. --verbose prints why a trade failed.

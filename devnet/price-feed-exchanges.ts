@@ -1,3 +1,4 @@
+import { coinSymbols } from "../chains/coins.ts";
 import { type HourCandle, hourAt, priceAt, type Ticker } from "./price-feed-walk.ts";
 
 /** A `GET`: the path below the exchange's own, and its query. */
@@ -11,8 +12,7 @@ const volume = "1234.56780000";
 const inUsd = (price: number): string => price.toFixed(price < 10 ? 6 : 2);
 
 function symbolOf(pair: string | null | undefined): Ticker | undefined {
-  const [symbol] = /^(ETH|APE)(?=-?USDT?$)/.exec(pair ?? "") ?? [];
-  return symbol as Ticker | undefined;
+  return coinSymbols.find((symbol) => new RegExp(`^${symbol}-?USDT?$`).test(pair ?? ""));
 }
 
 /** Hours that have begun, of a range, oldest first; at most so many, the latest of them. */

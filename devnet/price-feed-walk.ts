@@ -1,6 +1,8 @@
+import type { CoinSymbol } from "../chains/coins.ts";
+
 /** Coins by the symbol exchanges trade them under, and what they are worth in USD about. */
-const anchors = { ETH: 3_000, APE: 0.6 } as const;
-export type Ticker = keyof typeof anchors;
+const anchors: Record<CoinSymbol, number> = { ETH: 3_000, APE: 0.6 };
+export type Ticker = CoinSymbol;
 
 const seeds: Record<Ticker, number> = { ETH: 1_559, APE: 8_363 };
 const minuteMs = 60_000;

@@ -1,12 +1,13 @@
 import { blur } from "../abis/blur.ts";
 import { commonConduit, multicall3 } from "../abis/deployments.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
-import { wrappedNative } from "../chains/index.ts";
+import { type ChainId, chainById } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
 import type { DevnetClient } from "./client.ts";
 import { contracts, signedZone } from "./contracts/addresses.ts";
 import type { OwnName } from "./contracts/artifacts.ts";
 import { create, place } from "./deploy.ts";
+import { hasOtherExchanges } from "./market/other-exchanges.ts";
 
 const { alice, royaltyRecipient } = accounts;
 
@@ -28,11 +29,12 @@ const fixtures: Record<keyof typeof contracts, readonly [OwnName, readonly unkno
 
 /** The fixtures, the wrapped native currency, Multicall3 and the zone of a partner marketplace. */
 export async function installTokens(client: DevnetClient): Promise<void> {
-  const native = client.chain.id === 1 ? wrappedNative[1] : wrappedNative[33139];
-  await place(client, native, "WrappedNative");
+  const chainId = client.chain.id as ChainId;
+  const { wrapped } = chainById(chainId);
+  await place(client, wrapped.address, "WrappedNative");
   await place(client, multicall3, "Multicall3");
   await place(client, signedZone, "SignedZone");
-  if (client.chain.id === 1) await installOtherExchanges(client);
+  if (hasOtherExchanges(chainId)) await installOtherExchanges(client);
   for (const [name, [artifactName, args]] of Object.entries(fixtures))
     await create(client, name, artifactName, args);
 }

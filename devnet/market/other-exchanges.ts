@@ -2,6 +2,7 @@ import { type Address, encodeFunctionData, zeroAddress } from "viem";
 import { blur } from "../../abis/blur.ts";
 import { sudoswapFactories } from "../../abis/sudoswap.ts";
 import { erc20Abi, erc721Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
+import { type ChainId, chainById } from "../../chains/index.ts";
 import { blurExchangeAbi, sudoswapFactoryAbi, sudoswapPoolAbi } from "../contracts/abis.ts";
 import type { Actor } from "./actors.ts";
 import type { Scenario } from "./scenario.ts";
@@ -59,7 +60,12 @@ const tradesWithPool: Scenario = async (market, actors) => {
   await drawOther(market, actors, buyer).transact({ to: pool, data: buy, value: price });
 };
 
-/** Those of Ethereum: no other chain has these exchanges. */
+/** Where Blur and Sudoswap are, as these scenarios need. */
+export function hasOtherExchanges(chainId: ChainId): boolean {
+  const { blur, sudoswap } = chainById(chainId).exchanges;
+  return blur !== null && sudoswap !== null;
+}
+
 export const otherExchanges: readonly [Scenario, ...Scenario[]] = [
   sellsOnBlur,
   sellsIntoBidOfBlur,

@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
-import type { ChainId } from "../../chains/index.ts";
+import type { Coin } from "../../chains/coins.ts";
+import { chainById } from "../../chains/index.ts";
 import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor, Actors } from "./actors.ts";
@@ -29,15 +30,15 @@ export const tradedRanges = [
   ...multiContractRanges,
 ] as const;
 
-/** Price unit per chain: APE is worth about a thousandth of ETH. */
-const priceStepWei: Record<ChainId, bigint> = { 1: 10n ** 15n, 33139: 10n ** 18n };
+/** Unit of prices: APE is worth about a thousandth of ETH. */
+const priceStepWei: Record<Coin, bigint> = { ethereum: 10n ** 15n, apecoin: 10n ** 18n };
 
 export function drawPriceWei(
   { chainId, random }: MarketContext,
   standard: Nft["standard"],
 ): bigint {
   const [low, high] = standard === "erc721" ? [200n, 4_000n] : [10n, 300n];
-  return random.between(low, high) * priceStepWei[chainId];
+  return random.between(low, high) * priceStepWei[chainById(chainId).coin];
 }
 
 /** Actors drawn at random; the smart wallet is used only by scenarios about it. */

@@ -1,5 +1,5 @@
 import { type Address, isAddressEqual } from "viem";
-import { type ChainId, chainIds } from "../../chains/index.ts";
+import { type ChainId, chainIds, defaultChain } from "../../chains/index.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 
@@ -37,7 +37,7 @@ const usualTerms: readonly CollectionFee[] = [
 
 const { validator: _, smartWallet: __, ...traded } = contracts;
 
-/** The traded fixtures of both chains. */
+/** The traded fixtures of every chain. */
 export const fixtureCollections: readonly StandInCollection[] = chainIds.flatMap((chainId) =>
   Object.entries(traded).map(([name, contract]) => ({
     chainId,
@@ -51,7 +51,7 @@ export const fixtureCollections: readonly StandInCollection[] = chainIds.flatMap
 
 function slugOf(name: string, chainId: ChainId): string {
   const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return chainId === 1 ? kebab : `${kebab}-${chainId}`;
+  return chainId === defaultChain.id ? kebab : `${kebab}-${chainId}`;
 }
 
 /** The collection of a contract, made up when it was not known. */

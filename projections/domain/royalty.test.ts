@@ -1,5 +1,6 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { chainIds } from "../../chains/index.ts";
 import { applicableRoyalty, type RoyaltySources } from "./royalty.ts";
 
 const partner = { recipient: "0x00000000000000000000000000000000000000A1", bps: 250 } as const;
@@ -34,7 +35,7 @@ describe("applicableRoyalty", () => {
   it("an operator's decision wins on both chains, also where it says none", () => {
     const operator = { recipient: "0x00000000000000000000000000000000000000d4", bps: 100 } as const;
     const none = { recipient: zeroAddress, bps: 0 };
-    for (const chainId of [1, 33139]) {
+    for (const chainId of chainIds) {
       expect(applicableRoyalty(chainId, 1_000n, { ...all, operator })).toEqual({
         ...{ recipient: operator.recipient, royaltyWei: 10n, source: "configured" },
       });

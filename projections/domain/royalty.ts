@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { type ChainId, chainById } from "../../chains/index.ts";
 
 /** A creator's share of a collection's prices. */
 type CreatorFee = { recipient: Address; bps: number };
@@ -10,7 +11,7 @@ export type RoyaltySources = {
   partner: CreatorFee | null;
   /** ERC-2981 `royaltyInfo` of the contract, for the price of one unit. */
   erc2981: { recipient: Address; royaltyWei: bigint } | null;
-  /** Used on Ethereum only. */
+  /** Used on chains that have them. */
   configured: CreatorFee | null;
 };
 
@@ -28,17 +29,18 @@ export type Royalty = {
  * rejected later, with the service fee.
  */
 export function applicableRoyalty(
-  chainId: number,
+  chainId: ChainId,
   unitPriceWei: bigint,
   { operator, partner, erc2981, configured }: RoyaltySources,
 ): Royalty | null {
   const shareOf = (fee: CreatorFee | null) =>
     fee && { recipient: fee.recipient, royaltyWei: (unitPriceWei * BigInt(fee.bps)) / 10_000n };
   if (operator !== null) return payable("configured", shareOf(operator));
+  const hasConfigured = chainById(chainId).hasConfiguredRoyalties;
   const candidates = [
     { source: "partner", royalty: shareOf(partner) },
     { source: "erc2981", royalty: erc2981 },
-    { source: "configured", royalty: chainId === 1 ? shareOf(configured) : null },
+    { source: "configured", royalty: hasConfigured ? shareOf(configured) : null },
   ] as const;
   for (const { source, royalty } of candidates) {
     const due = payable(source, royalty);

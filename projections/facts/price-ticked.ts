@@ -1,9 +1,6 @@
 import { keccak256, stringToHex } from "viem";
+import type { Coin } from "../../chains/coins.ts";
 import type { Observation } from "../log/append.ts";
-
-/** Coins with a price, by their names on the wire: the native currencies of both chains. */
-export const coins = ["ethereum", "apecoin"] as const;
-export type Coin = (typeof coins)[number];
 
 /** Prices are whole numbers of 10⁻⁸ USD. */
 export const priceDecimals = 8;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { chainIds } from "../../chains/index.ts";
+import { chains } from "../../chains/index.ts";
 import { priceAt } from "./coin-price.ts";
-import { isPaidNatively, nativeCoin, nativeCoinOf } from "./native-coin.ts";
+import { isPaidNatively, nativeCoinOf } from "./native-coin.ts";
 
 /** Wei of a chain's native currency, or of its wrapped form, at the coin's last price before a moment, in 10⁻⁸ USD. */
 export function usdE8Of(
@@ -18,8 +18,8 @@ export function usdE8AtOnce(
   chainId: RawBuilder<unknown>,
   at: RawBuilder<unknown>,
 ): RawBuilder<bigint | null> {
-  const prices = chainIds.map((id) => {
-    const price = priceAt(sql.lit(nativeCoin[id]), at);
+  const prices = chains.map(({ id, coin }) => {
+    const price = priceAt(sql.lit(coin), at);
     return sql`when ${sql.lit(id)} then ${price}`;
   });
   return sql`div(${wei} * case ${chainId} ${sql.join(prices, sql` `)} end, 1000000000000000000)`;

@@ -732,7 +732,7 @@ export interface components {
         CryptoHistory: {
             candles: components["schemas"]["Candle"][];
             /** @enum {string} */
-            currency: "APE" | "ETH";
+            currency: "ETH" | "APE";
             days: number;
             /** @enum {string} */
             interval: "1h" | "4h" | "1d";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import { coins } from "../../projections/facts/price-ticked.ts";
+import { coins } from "../../chains/coins.ts";
 import { until } from "../support/database/pipeline.ts";
 import { descendantsOf } from "../support/database/processes.ts";
 import { startService } from "../support/processes/start-service.ts";

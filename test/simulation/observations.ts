@@ -1,4 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
+import { coins } from "../../chains/coins.ts";
 import { type ChainId, wrappedNative } from "../../chains/index.ts";
 import type { ChainReading } from "../../projections/facts/chain-reading.ts";
 import {
@@ -6,7 +7,7 @@ import {
   floorSnapshotted,
   snapshotMs,
 } from "../../projections/facts/floor-snapshotted.ts";
-import { coins, priceTicked } from "../../projections/facts/price-ticked.ts";
+import { priceTicked } from "../../projections/facts/price-ticked.ts";
 import type { Observation } from "../../projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";

@@ -1,5 +1,6 @@
 import { createPublicClient, defineChain, fallback, type Hex, numberToHex } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
+import { currencies } from "../../../chains/coins.ts";
+import { type ChainId, chainById } from "../../../chains/index.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import { createContractHealth } from "./calls/contract-health.ts";
 import { countedHttp } from "./count-calls.ts";
@@ -12,14 +13,9 @@ type ChainOptions = {
   timeoutMs?: number;
 };
 
-const nativeCurrencies: Record<ChainId, { name: string; symbol: string; decimals: number }> = {
-  1: { name: "Ether", symbol: "ETH", decimals: 18 },
-  33139: { name: "ApeCoin", symbol: "APE", decimals: 18 },
-};
-
 /** Client for reads of one chain, without requests at creation. Off-chain lookups (EIP-3668) are disabled. */
 export function openChainClient({ chainId, rpcUrls, timeoutMs = 10_000 }: ChainOptions) {
-  const nativeCurrency = nativeCurrencies[chainId];
+  const nativeCurrency = { ...currencies[chainById(chainId).coin], decimals: 18 };
   return createPublicClient({
     chain: defineChain({
       id: chainId,

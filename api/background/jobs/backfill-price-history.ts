@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import { type Coin, coins } from "../../../chains/coins.ts";
 import type { Database } from "../../../projections/database.ts";
 import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
-import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
 import { readFirstSaleAt } from "../../../projections/reads/coin-prices/read-first-sale-at.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import { type BackfillProgress, backfillPrices } from "../prices/backfill-prices.ts";

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Coin } from "../../../chains/coins.ts";
 import type { Database } from "../../../projections/database.ts";
 import { bucketStart, intervalMs } from "../../../projections/domain/candles.ts";
 import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
-import { type Coin, type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
+import { type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readRecordedMinutes } from "../../../projections/reads/coin-prices/read-recorded-minutes.ts";
 import type { PriceFeed } from "./feeds.ts";

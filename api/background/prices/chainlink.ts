@@ -6,7 +6,8 @@ import {
   parseAbi,
   size,
 } from "viem";
-import type { Coin, PriceSource } from "../../../projections/facts/price-ticked.ts";
+import type { Coin } from "../../../chains/coins.ts";
+import type { PriceSource } from "../../../projections/facts/price-ticked.ts";
 import { priceDecimals } from "../../../projections/facts/price-ticked.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";

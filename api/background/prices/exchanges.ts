@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Coin } from "../../../projections/facts/price-ticked.ts";
+import { type Coin, currencies } from "../../../chains/coins.ts";
 import type { ExchangeName } from "./feeds.ts";
 
 /** Full hours, inclusive, in unix milliseconds; at most a hundred. */
@@ -18,7 +18,6 @@ type Exchange = {
   readHours: (answer: unknown) => HourOpen[];
 };
 
-const symbols: Record<Coin, string> = { ethereum: "ETH", apecoin: "APE" };
 const hourSeconds = 3_600;
 const price = z.string();
 
@@ -29,11 +28,11 @@ const CoinbaseHours = z.array(
 );
 
 const coinbase: Exchange = {
-  tickerPath: (coin) => `/products/${symbols[coin]}-USD/ticker`,
+  tickerPath: (coin) => `/products/${currencies[coin].symbol}-USD/ticker`,
   readTicker: (answer) => CoinbaseTicker.parse(answer).price,
   hoursPath(coin, { fromMs, toMs }) {
     const [start, end] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-    return `/products/${symbols[coin]}-USD/candles?granularity=${hourSeconds}&start=${start}&end=${end}`;
+    return `/products/${currencies[coin].symbol}-USD/candles?granularity=${hourSeconds}&start=${start}&end=${end}`;
   },
   readHours: (answer) =>
     CoinbaseHours.parse(answer).map(([time, , , open]) => ({ hourMs: time * 1000, price: open })),
@@ -54,14 +53,14 @@ const KrakenHours = z.object({
 });
 
 const kraken: Exchange = {
-  tickerPath: (coin) => `/0/public/Ticker?pair=${symbols[coin]}USD`,
+  tickerPath: (coin) => `/0/public/Ticker?pair=${currencies[coin].symbol}USD`,
   readTicker(answer) {
     const [pair] = Object.values(KrakenTicker.parse(answer).result);
     return price.parse(pair?.c[0]);
   },
   historyHours: 719,
   hoursPath: (coin, { fromMs }) =>
-    `/0/public/OHLC?pair=${symbols[coin]}USD&interval=60&since=${fromMs / 1000 - 1}`,
+    `/0/public/OHLC?pair=${currencies[coin].symbol}USD&interval=60&since=${fromMs / 1000 - 1}`,
   readHours: (answer) =>
     Object.values(KrakenHours.parse(answer).result).flatMap((rows) =>
       typeof rows === "number"
@@ -75,10 +74,10 @@ const BinanceTicker = z.object({ price });
 const BinanceHours = z.array(z.tuple([z.number(), price], z.unknown()));
 
 const binance: Exchange = {
-  tickerPath: (coin) => `/api/v3/ticker/price?symbol=${symbols[coin]}USDT`,
+  tickerPath: (coin) => `/api/v3/ticker/price?symbol=${currencies[coin].symbol}USDT`,
   readTicker: (answer) => BinanceTicker.parse(answer).price,
   hoursPath: (coin, { fromMs, toMs }) =>
-    `/api/v3/klines?symbol=${symbols[coin]}USDT&interval=1h&startTime=${fromMs}&endTime=${toMs}&limit=100`,
+    `/api/v3/klines?symbol=${currencies[coin].symbol}USDT&interval=1h&startTime=${fromMs}&endTime=${toMs}&limit=100`,
   readHours: (answer) =>
     BinanceHours.parse(answer).map(([hourMs, open]) => ({ hourMs, price: open })),
 };
@@ -94,11 +93,11 @@ const OkxHours = z.object({
 });
 
 const okx: Exchange = {
-  tickerPath: (coin) => `/api/v5/market/ticker?instId=${symbols[coin]}-USDT`,
+  tickerPath: (coin) => `/api/v5/market/ticker?instId=${currencies[coin].symbol}-USDT`,
   readTicker: (answer) => OkxTicker.parse(answer).data[0].last,
   // Returns candles earlier than `after` and later than `before`.
   hoursPath: (coin, { fromMs, toMs }) =>
-    `/api/v5/market/history-candles?instId=${symbols[coin]}-USDT&bar=1H&after=${toMs + 1}&before=${fromMs - 1}&limit=100`,
+    `/api/v5/market/history-candles?instId=${currencies[coin].symbol}-USDT&bar=1H&after=${toMs + 1}&before=${fromMs - 1}&limit=100`,
   readHours: (answer) =>
     OkxHours.parse(answer).data.map(([time, open]) => ({ hourMs: Number(time), price: open })),
 };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { chainIds } from "../../../chains/index.ts";
+import { chainById, chainIds, chains } from "../../../chains/index.ts";
 import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
 import { address } from "./setting.ts";
 
@@ -25,9 +25,19 @@ const CuratedFile = z
   .refine((all) => all.every(({ primary, contracts }) => contracts.includes(primary)), {
     message: "every primary must be one of its collection's contracts",
   })
-  .refine((all) => all.every(({ chainId, royalty }) => royalty === undefined || chainId === 1), {
-    message: "a royalty can be configured on chain 1 only",
-  })
+  .refine(
+    (all) =>
+      all.every(
+        ({ chainId, royalty }) =>
+          royalty === undefined || chainById(chainId).hasConfiguredRoyalties,
+      ),
+    {
+      message: `a royalty can be configured on ${chains
+        .filter(({ hasConfiguredRoyalties }) => hasConfiguredRoyalties)
+        .map(({ id }) => `chain ${id}`)
+        .join(", ")} only`,
+    },
+  )
   .refine(
     (all) => new Set(all.map(({ chainId, slug }) => `${chainId}/${slug}`)).size === all.length,
     {

@@ -1,12 +1,6 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
+import { chainById } from "../../../chains/index.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
-
-/** Block explorers. Not in `abis/`: a change there makes Ponder index again. */
-const explorers: Record<ChainId, string> = {
-  1: "https://etherscan.io",
-  33139: "https://apescan.io",
-};
 
 /** Links to a block explorer; null for local chains. */
 export function linksOf(
@@ -16,7 +10,7 @@ export function linksOf(
   const chain = chains.find((one) => one.chainId === chainId);
   const isLocal = chain?.rpcUrls.some((url) => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url));
   if (localChains || isLocal || chain === undefined) return null;
-  const explorer = explorers[chain.chainId];
+  const { explorer } = chainById(chain.chainId);
   return {
     block: `${explorer}/block/${block}`,
     transaction: transaction === null ? null : `${explorer}/tx/${transaction}`,

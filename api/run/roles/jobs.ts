@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { ensChain } from "../../../chains/index.ts";
 import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
@@ -69,7 +70,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   const chainIds = config.chains.map(({ chainId }) => chainId);
   const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
   const clients = chains.map(({ client }) => client);
-  const ethereum = clients.find(({ chainId }) => chainId === 1);
+  const ethereum = clients.find(({ chainId }) => chainId === ensChain.id);
   const listener = openListener({
     url: config.database.url,
     channels: ["projected"],

@@ -14,7 +14,12 @@ const Partner = z.object({ port: z.int(), url: z.url(), streamUrl: z.url().optio
 /** The JSON line that the local chains print when they are ready. */
 const ReadyLine = z.object({
   ready: z.literal(true),
-  chains: z.object({ 1: LocalChain, 33139: LocalChain }),
+  chains: z.object(
+    Object.fromEntries(chainIds.map((id) => [id, LocalChain])) as unknown as Record<
+      ChainId,
+      typeof LocalChain
+    >,
+  ),
   feeRecipient: address.optional(),
   /** The simulated exchanges; `urls` as in PRICE_FEED_URLS. */
   priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),

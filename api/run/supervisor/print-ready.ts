@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../chains/index.ts";
+import { chainNames, defaultChain } from "../../../chains/index.ts";
 import type { Config } from "../config/config.ts";
 import { listeningUrl } from "../config/listening-url.ts";
 import { maskUrl } from "../config/setting.ts";
@@ -11,8 +11,6 @@ type Ready = Pick<Config, "http" | "console" | "chains" | "database" | "dataDir"
 type Row = [label: string, text: string];
 /** A command to try, and what it shows. */
 type Command = { shows: string; command: string };
-
-const chainNames: Record<ChainId, string> = { 1: "Ethereum", 33139: "ApeChain" };
 
 /** Prints the line that scripts wait for; then what runs, where to look and what to try: as text, or as a log line. */
 export function printReady(
@@ -69,7 +67,7 @@ function parts({ http, chains, database, dataDir, devnet }: Ready, local?: Local
     return [`${chainNames[chainId]} (${chainId})`, where];
   });
   const isTrading = local !== undefined && devnet.market;
-  const market: Row = ["market", "simulated people list, bid and trade on both local chains"];
+  const market: Row = ["market", "simulated people list, bid and trade on the local chains"];
   const embedded = `embedded PostgreSQL in ${dataDir}; delete it to start anew`;
   return [
     ["API", http.baseUrl],
@@ -81,7 +79,9 @@ function parts({ http, chains, database, dataDir, devnet }: Ready, local?: Local
 
 /** The page of the last chain, whose collections are all indexed by default. */
 function marketUrl({ http: { baseUrl, siteUrl }, chains }: Ready): string {
-  return baseUrl === siteUrl ? `${baseUrl}/?chainId=${chains.at(-1)?.chainId ?? 1}` : siteUrl;
+  return baseUrl === siteUrl
+    ? `${baseUrl}/?chainId=${chains.at(-1)?.chainId ?? defaultChain.id}`
+    : siteUrl;
 }
 
 const pages = (ready: Ready): Row[] => [["market", marketUrl(ready)], ...pagesOfApi(ready)];
@@ -104,7 +104,7 @@ const pagesOfApi = ({ http: { baseUrl, metricsPort }, console }: Ready): Row[] =
 
 /** Lists that every chain answers; the last chain is the one whose collections are all indexed by default. */
 function commands({ http: { baseUrl }, chains }: Ready): Command[] {
-  const { chainId = 1 } = chains.at(-1) ?? {};
+  const { chainId = defaultChain.id } = chains.at(-1) ?? {};
   const list = (shows: string, path: string, query = ""): Command => ({
     shows,
     command: `curl '${baseUrl}/v1/${path}?chainId=${chainId}${query}'`,

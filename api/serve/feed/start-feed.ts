@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
+import { accountChain, type ChainId } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
@@ -8,8 +8,6 @@ import { feedSnapshots } from "./feed-snapshots.ts";
 import { frameSnakeCase } from "./frame.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
-/** The chain of the account API. */
-const accountChainId = 33139;
 /** Of each feed of `/v1`, beside the account API's. */
 const v1Limits = { maxSubscribers: 1_000, unsentBytesTogether: 64 * 2 ** 20 };
 
@@ -43,7 +41,7 @@ export function startFeeds(
     feeRecipient: fees.recipient,
   });
   const account = openFeed({
-    source: sourceOf(accountChainId),
+    source: sourceOf(accountChain.id),
     snapshots,
     frame: frameSnakeCase,
     logger,

@@ -1,3 +1,4 @@
+import { accountChain } from "../../../chains/index.ts";
 import { eventTypes } from "../../../projections/reads/feed/event.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
@@ -14,10 +15,10 @@ const interfaceVersion = "1.0.0";
 /** The OpenAPI document. `baseUrl` includes the path segment. */
 export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boolean }) {
   const info = {
-    title: "NFT data of ApeChain",
+    title: `NFT data of ${accountChain.name}`,
     version: interfaceVersion,
     description:
-      "Collections, tokens, wallets and activity of ApeChain (chain 33139), for accounts. Exchange e-mail address and " +
+      `Collections, tokens, wallets and activity of ${accountChain.name} (chain ${accountChain.id}), for accounts. Exchange e-mail address and ` +
       "client key for a bearer token at `POST /api/auth/login`. Amounts in wei and token ids are decimal strings; " +
       "addresses are lower case; times are UTC.",
     baseUrl,

@@ -1,8 +1,8 @@
+import { accountChain } from "../../../chains/index.ts";
 import type { NftDataContext } from "./context.ts";
 import type { NftDataApi } from "./mount.ts";
 
-/** The chain of the account API. */
-const chainId = 33139;
+const chainId = accountChain.id;
 
 /** The settings that the account API needs. `limits.account`: requests per minute. */
 export type AccountApiConfig = {

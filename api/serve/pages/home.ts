@@ -1,4 +1,6 @@
 import type { RequestHandler } from "express";
+import { defaultChain } from "../../../chains/index.ts";
+import { chainsInWords } from "../../../chains/texts.ts";
 import { sendText } from "../http/answer.ts";
 
 type Link = { href: string; about: string };
@@ -42,8 +44,8 @@ function homePage(baseUrl: string, chains: readonly number[], hasMetrics: boolea
 <body>
 <main>
 <h1>NFT market data and order book</h1>
-<p>Ethereum and ApeChain, over HTTP. Reading needs no key.</p>
-<pre>curl '${escapeHtml(baseUrl)}/v1/sales?chainId=${chains[0] ?? 1}&amp;per_page=5'</pre>
+<p>${chainsInWords}, over HTTP. Reading needs no key.</p>
+<pre>curl '${escapeHtml(baseUrl)}/v1/sales?chainId=${chains[0] ?? defaultChain.id}&amp;per_page=5'</pre>
 <h2>Reference</h2>
 ${list(reference)}
 <h2>Data</h2>

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { type Coin, coinSymbols, coins, currencies } from "../../../chains/coins.ts";
+import { coinsInWords } from "../../../chains/texts.ts";
 import type { Database } from "../../../projections/database.ts";
 import {
   type CandleInterval,
@@ -8,7 +10,6 @@ import {
   windowStart,
 } from "../../../projections/domain/candles.ts";
 import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
-import { type Coin, coins } from "../../../projections/facts/price-ticked.ts";
 import { readHourlyCandles } from "../../../projections/reads/coin-prices/read-prices.ts";
 import { displayPrice } from "../../background/prices/parse-price.ts";
 import { timedCache } from "../http/timed-cache.ts";
@@ -18,12 +19,10 @@ import { chainRefusals, optionalChainId } from "./routing/parameters.ts";
 
 const maxAgeSeconds = { upToAWeek: 60, beyond: 300 };
 
-const symbols: Record<Coin, "ETH" | "APE"> = { ethereum: "ETH", apecoin: "APE" };
-
 const History = z
   .object({
     type: z.enum(coins),
-    currency: z.enum(["APE", "ETH"]),
+    currency: z.enum(coinSymbols),
     unit: z.literal("USD"),
     ...windowParts(priceHistoryDays),
   })
@@ -35,8 +34,7 @@ export const cryptoHistory = route(
     path: "/v1/crypto/history",
     operationId: "getCryptoHistory",
     tag: "Prices",
-    summary:
-      "USD price of ETH or APE, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included",
+    summary: `USD price of ${coinsInWords}, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included`,
     query: z.object({
       chainId: optionalChainId,
       type: z.enum(coins).meta({ description: "The coin." }),
@@ -84,7 +82,7 @@ async function readHistory(
   const summary = summarizeCandles(candles);
   return {
     ...window,
-    currency: symbols[type],
+    currency: currencies[type].symbol,
     unit: "USD" as const,
     candles: candles.map((candle) => presentCandle(candle, displayPrice)),
     summary: summary && presentSummary(summary, displayPrice),

@@ -1,3 +1,4 @@
+import { numberedChains } from "../../../chains/texts.ts";
 import { describeRoutes, thisDocument } from "../http/openapi/openapi.ts";
 import { withExamples } from "../reference/examples.ts";
 import type { V1Route } from "./routing/context.ts";
@@ -20,7 +21,7 @@ function describe(routes: readonly V1Route[]) {
     title: "NFT market data and order book",
     version: interfaceVersion,
     description:
-      "Collections, tokens and sales of Ethereum (chain 1) and ApeChain (chain 33139). " +
+      `Collections, tokens and sales of ${numberedChains}. ` +
       "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
     baseUrl: "",
   };

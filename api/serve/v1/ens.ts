@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { apechain } from "../../../chains/apechain.ts";
+import { ensChain } from "../../../chains/index.ts";
 import { maxNameLength, parseEnsName } from "../../../projections/domain/ens-name.ts";
 import { isRejection, reject } from "../../../projections/domain/rejection.ts";
 import { resolveEnsName } from "../../background/chain/ens/resolve-ens-name.ts";
@@ -18,7 +20,7 @@ export const resolveEns = route(
     operationId: "resolveEns",
     tag: "Names",
     reads: "nothing",
-    summary: "Resolves an ENS name on Ethereum to its addresses and primary name",
+    summary: `Resolves an ENS name on ${ensChain.name} to its addresses and primary name`,
     query: z.object({
       name: z
         .string()
@@ -30,7 +32,9 @@ export const resolveEns = route(
       .object({
         name: z.string(),
         address: address.nullable().meta({ description: "Coin type 60." }),
-        apechainAddress: address.nullable().meta({ description: "ENSIP-11, chain 33139." }),
+        apechainAddress: address
+          .nullable()
+          .meta({ description: `ENSIP-11, chain ${apechain.id}.` }),
         reverseName: z
           .string()
           .nullable()
@@ -50,7 +54,7 @@ export const resolveEns = route(
     const parsed = parseEnsName(query.name);
     if (isRejection(parsed)) return parsed;
     const { name } = parsed;
-    if (!chains.includes(1)) return unavailable("Ethereum is not served here");
+    if (!chains.includes(ensChain.id)) return unavailable(`${ensChain.name} is not served here`);
     try {
       const { value: found, maxAgeSeconds } = await readEnsRecord(market, name, {
         name,
@@ -63,7 +67,7 @@ export const resolveEns = route(
       return { data: { name, ...found }, maxAgeSeconds };
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
-      return unavailable("Ethereum is unavailable");
+      return unavailable(`${ensChain.name} is unavailable`);
     }
   },
 );

@@ -1,21 +1,23 @@
 import { type Address, formatEther, zeroAddress } from "viem";
-import { type ChainId, wrappedNative } from "../../../chains/index.ts";
+import { currencies } from "../../../chains/coins.ts";
+import { type ChainId, chainById, wrappedNative } from "../../../chains/index.ts";
 
-const symbols: Record<ChainId, { native: string; wrapped: string }> = {
-  1: { native: "ETH", wrapped: "WETH" },
-  33139: { native: "APE", wrapped: "WAPE" },
-};
+/** Symbols of a chain's currency and of its wrapped form. */
+function symbolsOf(chainId: ChainId) {
+  const { coin, wrapped } = chainById(chainId);
+  return { native: currencies[coin].symbol, wrapped: wrapped.symbol };
+}
 
 /** A price's currency; only the native and the wrapped native currency have a symbol. */
 export function presentCurrency(chainId: ChainId, address: Address) {
-  const { native, wrapped } = symbols[chainId];
+  const { native, wrapped } = symbolsOf(chainId);
   if (address === zeroAddress) return { symbol: native, address };
   return { symbol: address === wrappedNative[chainId] ? wrapped : null, address };
 }
 
 /** The address of a symbol of `presentCurrency`; undefined for another one. */
 export function currencyOfSymbol(chainId: ChainId, symbol: string): Address | undefined {
-  const { native, wrapped } = symbols[chainId];
+  const { native, wrapped } = symbolsOf(chainId);
   if (symbol === native) return zeroAddress;
   return symbol === wrapped ? wrappedNative[chainId] : undefined;
 }

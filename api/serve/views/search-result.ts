@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
+import { type ChainId, defaultChain } from "../../../chains/index.ts";
 import type { CollectionMatch } from "../../../projections/reads/search/read-collection-matches.ts";
 import type {
   OrderMatch,
@@ -38,7 +38,7 @@ export function presentFound(found: Found, view: View): z.output<typeof SearchRe
     tokens: found.tokens.map((row) => presentToken(row, view)),
     wallets: found.wallets.map((wallet) => ({
       ...wallet,
-      urls: { wallet: presentMakerUrl({ siteUrl, chainId: 1 }, wallet.address) },
+      urls: { wallet: presentMakerUrl({ siteUrl, chainId: defaultChain.id }, wallet.address) },
     })),
     transactions: found.transactions.map(({ chainId, hash, blockNumber, timestamp, sales }) => ({
       chainId: chainId as ChainId,

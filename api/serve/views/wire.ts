@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { chainIds } from "../../../chains/index.ts";
 
 /** Formats every payload shares. Addresses and hashes are lower case on the way out. */
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -9,8 +10,8 @@ export const exactUnits = uint256Text.meta({
   description: "The same number exactly: JSON's numbers are rounded beyond 2^53.",
 });
 export const time = z.iso.datetime();
-export const chainIdValue = z.union([z.literal(1), z.literal(33139)]).meta({
-  override: { type: "integer", enum: [1, 33139], anyOf: undefined },
+export const chainIdValue = z.literal(chainIds).meta({
+  override: { type: "integer", enum: [...chainIds], anyOf: undefined },
 });
 export const standardName = z.enum(["erc721", "erc1155"]);
 

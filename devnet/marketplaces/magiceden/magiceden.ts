@@ -1,10 +1,11 @@
 import type { Address } from "viem";
+import { chainCalled } from "../../../chains/partners.ts";
 import { corruptPage } from "../corrupt-responses.ts";
 import type { ListingSort, StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions } from "../open-stand-in.ts";
 import type { StandInState } from "../stand-in.ts";
 import type { Answer, StandInRequest } from "../stand-in-server.ts";
-import { chainCalled, presentAsk, presentOrder, statusAt } from "./shapes.ts";
+import { presentAsk, presentOrder, statusAt } from "./shapes.ts";
 
 /** Stands in for Magic Eden's listings: Reservoir's third version with raw orders, and its own fourth. */
 export const openPartnerB = (options: StandInOptions = {}) =>
@@ -65,7 +66,7 @@ function passes(shown: StoredListing, filters: Filters, now: number): boolean {
 /** `GET /v3/rtp/{chain}/orders/asks/v5`. */
 function answerOrders({ book }: StandInState, request: StandInRequest, chain: string): Answer {
   const { query, now } = request;
-  const chainId = chainCalled(chain);
+  const chainId = chainCalled("magiceden", chain);
   const limit = readLimit(request, { usual: 50, most: 1_000 });
   const sort = sorts[query.get("sortBy") ?? "createdAt"];
   if (chainId === undefined) return refuse(`${chain} is not a supported chain`);
@@ -100,7 +101,7 @@ function answerOrders({ book }: StandInState, request: StandInRequest, chain: st
 /** `GET /v4/evm-public/orders/asks`, whose published form says nothing of raw orders. */
 function answerAsks({ book }: StandInState, request: StandInRequest): Answer {
   const { query, now } = request;
-  const chainId = chainCalled(query.get("chain") ?? "");
+  const chainId = chainCalled("magiceden", query.get("chain") ?? "");
   const limit = readLimit(request, { usual: 20, most: 100 });
   const sort = sorts[query.get("sortBy") ?? "price"];
   if (chainId === undefined) return refuse("chain is not supported");

@@ -1,18 +1,12 @@
 import { type Address, zeroAddress } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
-import { type ChainId, chainIds } from "../../../chains/index.ts";
+import { chainNameAt } from "../../../chains/partners.ts";
 import { presentedTerms } from "../corrupt-responses.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
 import { symbolOf } from "../local-currencies.ts";
 import { presentWhole } from "../seaport-shapes.ts";
 import { partnerFeeRecipients } from "../stand-in-collections.ts";
 import type { StandInRequest } from "../stand-in-server.ts";
-
-/** Chains by Magic Eden's names. */
-const magicEdenChains: Record<ChainId, string> = { 1: "ethereum", 33139: "apechain" };
-
-export const chainCalled = (name: string): ChainId | undefined =>
-  chainIds.find((chainId) => magicEdenChains[chainId] === name);
 
 const statuses: Record<StoredListing["status"], string> = {
   active: "active",
@@ -139,7 +133,7 @@ export function presentAsk(shown: StoredListing, request: StandInRequest) {
     createdAt: iso(shown.listedAt),
     updatedAt: iso(shown.updatedAt),
     assetId: `${contract}:${tokenId}`,
-    chain: magicEdenChains[chainId],
+    chain: chainNameAt("magiceden", chainId),
     protocol: order.components.offer[0]?.itemType === 3 ? "ERC1155" : "ERC721",
     contract: seaport["1.6"],
     contractData: { orderContractKind: "seaport-v1.6" },

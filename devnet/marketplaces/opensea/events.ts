@@ -1,7 +1,8 @@
 import { seaport } from "../../../abis/deployments.ts";
+import { chainNameAt } from "../../../chains/partners.ts";
 import { type ListingChange, type StoredListing, totalWei } from "../listing-store.ts";
 import { symbolOf } from "../local-currencies.ts";
-import { openSeaChains, presentParameters } from "./shapes.ts";
+import { presentParameters } from "./shapes.ts";
 
 export const eventNames: Record<ListingChange, string> = {
   listed: "item_listed",
@@ -14,7 +15,7 @@ export const eventNames: Record<ListingChange, string> = {
 /** The events of a listing, in the envelope of the stream. Orders that become invalid or valid are sent by hash only. */
 export function presentEvent(shown: StoredListing, slug: string, event: string) {
   const now = new Date().toISOString();
-  const chain = openSeaChains[shown.chainId];
+  const chain = chainNameAt("opensea", shown.chainId);
   const common = {
     collection: { slug },
     event_timestamp: now,

@@ -1,6 +1,7 @@
 import { type Address, type Hex, isAddress } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "../../../abis/deployments.ts";
+import { chainCalled } from "../../../chains/partners.ts";
 import { type AdvancedOrder, advancedOrder } from "../../../projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { accounts } from "../../accounts.ts";
@@ -8,7 +9,7 @@ import { type StoredListing, totalWei } from "../listing-store.ts";
 import { presentItem } from "../seaport-shapes.ts";
 import type { StandInState } from "../stand-in.ts";
 import type { Answer, StandInRequest } from "../stand-in-server.ts";
-import { chainNamed, presentParameters } from "./shapes.ts";
+import { presentParameters } from "./shapes.ts";
 import { authorizeFill } from "./zone-authorization.ts";
 
 const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
@@ -34,7 +35,7 @@ export async function answerFulfillment(
   const parsed = Request.safeParse(request.body);
   if (!parsed.success) return refuse(z.prettifyError(parsed.error));
   const { listing, fulfiller, recipient = fulfiller.address } = parsed.data;
-  const chainId = chainNamed(listing.chain);
+  const chainId = chainCalled("opensea", listing.chain);
   if (chainId === undefined) return refuse(`${listing.chain} is not a supported chain`);
   if (listing.protocol_address.toLowerCase() !== seaport["1.6"])
     return refuse(`${listing.protocol_address} is not a supported Seaport contract`);

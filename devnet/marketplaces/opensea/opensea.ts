@@ -1,4 +1,5 @@
 import { seaport } from "../../../abis/deployments.ts";
+import { chainCalled, chainNameAt, chainsKnownTo } from "../../../chains/partners.ts";
 import { corruptPage } from "../corrupt-responses.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions } from "../open-stand-in.ts";
@@ -6,14 +7,7 @@ import type { StandInState } from "../stand-in.ts";
 import type { Answer, StandInRequest } from "../stand-in-server.ts";
 import { answerFulfillment } from "./fulfillment.ts";
 import { takeListing } from "./intake.ts";
-import {
-  chainNamed,
-  openSeaChains,
-  presentCollection,
-  presentContract,
-  presentListing,
-  presentOldListing,
-} from "./shapes.ts";
+import { presentCollection, presentContract, presentListing, presentOldListing } from "./shapes.ts";
 import { openPartnerAStream } from "./stream.ts";
 
 /** Stands in for OpenSea's API v2 and its Stream API, as far as listings go. */
@@ -62,7 +56,7 @@ function answerContract(
   _: StandInRequest,
   [chain = "", address]: readonly string[],
 ) {
-  const chainId = chainNamed(chain);
+  const chainId = chainCalled("opensea", chain);
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
   const collection = state.collections.find(
     (known) => known.chainId === chainId && known.contract === address?.toLowerCase(),
@@ -108,7 +102,7 @@ function answerOldListings(
   request: StandInRequest,
   [chain = ""]: readonly string[],
 ) {
-  const chainId = chainNamed(chain);
+  const chainId = chainCalled("opensea", chain);
   const limit = readLimit(request, { usual: 20, most: 50 });
   const { query, now } = request;
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
@@ -144,7 +138,7 @@ function answerOrder(
   path: readonly string[],
 ): Answer {
   const [chain = "", protocol = "", hash = ""] = path;
-  const chainId = chainNamed(chain);
+  const chainId = chainCalled("opensea", chain);
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
   if (protocol.toLowerCase() !== seaport["1.6"]) return refuse(400, `${protocol} is not supported`);
   const shown = book.find(chainId, hash);
@@ -157,9 +151,14 @@ async function answerPost(
   request: StandInRequest,
   [chain = ""]: readonly string[],
 ) {
-  const chainId = chainNamed(chain);
+  const chainId = chainCalled("opensea", chain);
   if (chainId === undefined)
-    return refuse(400, `${chain} is none of ${Object.values(openSeaChains).join(", ")}`);
+    return refuse(
+      400,
+      `${chain} is none of ${chainsKnownTo("opensea")
+        .map((known) => chainNameAt("opensea", known))
+        .join(", ")}`,
+    );
   const taken = await takeListing(state, { chainId, body: request.body, now: request.now });
   return Array.isArray(taken) ? refuse(400, ...taken) : found(presentListing(taken, request));
 }

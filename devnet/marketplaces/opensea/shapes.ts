@@ -1,10 +1,11 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { seaport } from "../../../abis/deployments.ts";
-import { type ChainId, chainIds, wrappedNative } from "../../../chains/index.ts";
+import { type ChainId, wrappedNative } from "../../../chains/index.ts";
+import { chainNameAt } from "../../../chains/partners.ts";
 import { signedZone } from "../../contracts/addresses.ts";
 import { presentedTerms } from "../corrupt-responses.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
-import { currencies, symbolOf } from "../local-currencies.ts";
+import { currenciesOf, symbolOf } from "../local-currencies.ts";
 import { presentCounter, presentItem } from "../seaport-shapes.ts";
 import {
   partnerFeeBps,
@@ -13,12 +14,6 @@ import {
 } from "../stand-in-collections.ts";
 import type { StandInRequest } from "../stand-in-server.ts";
 
-/** Chains by OpenSea's names. */
-export const openSeaChains: Record<ChainId, string> = { 1: "ethereum", 33139: "ape_chain" };
-
-export const chainNamed = (name: string): ChainId | undefined =>
-  chainIds.find((chainId) => openSeaChains[chainId] === name);
-
 export function presentCollection(collection: StandInCollection) {
   const { chainId, slug, name, contract, creatorFees } = collection;
   const openSeaFee = {
@@ -26,7 +21,7 @@ export function presentCollection(collection: StandInCollection) {
     bps: partnerFeeBps.opensea,
     isRequired: true,
   };
-  const [native, wrapped] = currencies[chainId];
+  const [native, wrapped] = currenciesOf(chainId);
   return {
     collection: slug,
     name,
@@ -47,7 +42,7 @@ export function presentCollection(collection: StandInCollection) {
     telegram_url: "",
     twitter_username: "",
     instagram_username: "",
-    contracts: [{ address: contract, chain: openSeaChains[chainId] }],
+    contracts: [{ address: contract, chain: chainNameAt("opensea", chainId) }],
     editors: [],
     fees: [openSeaFee, ...creatorFees].map(({ recipient, bps, isRequired }) => ({
       fee: bps / 100,
@@ -68,7 +63,7 @@ export function presentCollection(collection: StandInCollection) {
 const presentCurrency = (chainId: ChainId, symbol: string, address: Address) => ({
   symbol,
   address,
-  chain: openSeaChains[chainId],
+  chain: chainNameAt("opensea", chainId),
   image: "",
   name: symbol,
   decimals: 18,
@@ -84,7 +79,7 @@ export const presentContract = ({
   standard,
 }: StandInCollection) => ({
   address: contract,
-  chain: openSeaChains[chainId],
+  chain: chainNameAt("opensea", chainId),
   collection: slug,
   contract_standard: standard,
   name,
@@ -125,7 +120,7 @@ export function presentListing(shown: StoredListing, request: StandInRequest) {
   const { hash, wei } = presentedTerms(shown, request);
   return {
     order_hash: hash,
-    chain: openSeaChains[shown.chainId],
+    chain: chainNameAt("opensea", shown.chainId),
     protocol_data: { parameters: presentParameters(shown) },
     protocol_address: seaport["1.6"],
     asset: { identifier: `${shown.tokenId}`, contract: shown.contract },

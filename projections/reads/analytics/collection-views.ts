@@ -1,5 +1,7 @@
+import { coins } from "../../../chains/coins.ts";
+import { chainIdLegend, coinsInWords } from "../../../chains/texts.ts";
 import { periods } from "../../collection-stats/periods.ts";
-import { coinOf } from "./money.ts";
+import { chainRows, coinOf } from "./money.ts";
 import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
 
 const spanOf = { "24h": "of the last 24 hours", "7d": "of 7 days", "30d": "of 30 days" } as const;
@@ -16,7 +18,7 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
     [
       `volume_native_${period}`,
       inUnits(`coalesce(s.wei_${period}, 0)`),
-      `volume_wei_${period} in ETH or APE`,
+      `volume_wei_${period} in ${coinsInWords}`,
     ],
     [
       `volume_usd_${period}`,
@@ -41,7 +43,7 @@ export const collectionsView: View = {
     left join collection_stats.collection s on s.collection_id = c.collection_id
     left join collection_stats.holder_stats h on h.collection_id = c.collection_id`,
   columns: [
-    ["chain_id", "c.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "c.chain_id", chainIdLegend],
     ["collection", hex("main.address"), "Its primary contract"],
     ["collection_slug", "c.slug", "Unique on its chain"],
     ["name", "c.name", "Registered name, else that of its contract"],
@@ -52,7 +54,7 @@ export const collectionsView: View = {
     ["holders", "coalesce(h.holders, 0)", "Distinct owners without burn addresses"],
     ["listed", "coalesce(s.listed, 0)", "Tokens with an active listing"],
     ["floor_wei", "s.floor_wei", "Cheapest active listing, in wei; null: none"],
-    ["floor_native", inUnits("s.floor_wei"), "floor_wei in ETH or APE"],
+    ["floor_native", inUnits("s.floor_wei"), `floor_wei in ${coinsInWords}`],
     ...traded,
     ["created_at", "c.created_at", "Time of its first transfer, else of its registration"],
     ["updated_at", "c.updated_at", "When its data changed last, apart from figures"],
@@ -64,7 +66,7 @@ export const floorsView: View = {
   comment: "Floor prices of contracts, from snapshots every five minutes over the last 31 days",
   from: `floors.floor o ${naming}`,
   columns: [
-    ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "o.chain_id", chainIdLegend],
     ...named,
     ["since", "o.valid_from", "First snapshot with this floor"],
     [
@@ -73,20 +75,19 @@ export const floorsView: View = {
       "First snapshot with another floor or none; null: the current floor",
     ],
     ["floor_wei", "o.price_wei", "Price of the cheapest active listing, in wei"],
-    ["floor_native", inUnits("o.price_wei"), "floor_wei in ETH or APE"],
+    ["floor_native", inUnits("o.price_wei"), `floor_wei in ${coinsInWords}`],
   ],
 };
 
 export const pricesView: View = {
   name: "prices",
-  comment: "Prices of ETH and APE: by minute while recorded live, by hour where backfilled",
-  from: "coin_prices.tick p cross join (values (1), (33139)) chain (id)".concat(
-    ` where p.coin = ${coinOf("chain.id")}`,
-  ),
+  comment:
+    "Prices of the coins that chains are paid in: by minute while recorded live, by hour where backfilled",
+  from: `coin_prices.tick p cross join ${chainRows} where p.coin = ${coinOf("chain.id")}`,
   columns: [
     ["chain_id", "chain.id", "Chain whose currency it is"],
-    ["coin", "p.coin", "ethereum or apecoin"],
+    ["coin", "p.coin", coins.join(" or ")],
     ["priced_at", "p.minute", "Minute of the price"],
-    ["price_usd", "(p.price_e8 * 0.00000001)::double precision", "USD of one ETH or APE"],
+    ["price_usd", "(p.price_e8 * 0.00000001)::double precision", `USD of one ${coinsInWords}`],
   ],
 };

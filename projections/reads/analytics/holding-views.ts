@@ -1,3 +1,4 @@
+import { chainIdLegend } from "../../../chains/texts.ts";
 import { hex, named, naming, standardOf, type View } from "./view.ts";
 
 /** Ids of each range that the views show one by one: a range may hold any number of them. */
@@ -17,7 +18,7 @@ export const tokensView: View = {
   from: `${tokens} ${naming}
     left join metadata.token d on d.contract_id = o.contract_id and d.token_id = o.token_id`,
   columns: [
-    ["chain_id", "k.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "k.chain_id", chainIdLegend],
     ...named,
     ["token_id", "o.token_id", "Token id"],
     ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
@@ -48,7 +49,7 @@ export const balancesView: View = {
     "Who holds how many units of which token, of both standards; burn addresses hold burned units",
   from: `${holdings} ${naming}`,
   columns: [
-    ["chain_id", "k.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "k.chain_id", chainIdLegend],
     ...named,
     ["token_id", "o.token_id", "Token id"],
     ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],

@@ -1,12 +1,11 @@
 import { zeroAddress } from "viem";
-import { chainIds, wrappedNative } from "../../../chains/index.ts";
+import { chains } from "../../../chains/index.ts";
 import { maxPriceAge } from "../../sql/coin-price.ts";
-import { nativeCoin } from "../../sql/native-coin.ts";
 
 const bytea = (address: string) => `'\\x${address.slice(2)}'::bytea`;
 
-const nativeCurrencies = chainIds.flatMap((id) =>
-  [zeroAddress, wrappedNative[id]].map((address) => `(${id}, ${bytea(address)})`),
+const nativeCurrencies = chains.flatMap(({ id, wrapped }) =>
+  [zeroAddress, wrapped.address].map((address) => `(${id}, ${bytea(address)})`),
 );
 
 /** SQL: whether a chain's `currency` is its native one or the wrapped form, which have the same value. */
@@ -15,7 +14,7 @@ export const isNative = (chain: string, currency: string) =>
 
 /** SQL: the coin of a chain's native currency. */
 export const coinOf = (chain: string) =>
-  `case ${chain} ${chainIds.map((id) => `when ${id} then '${nativeCoin[id]}'`).join(" ")} end`;
+  `case ${chain} ${chains.map(({ id, coin }) => `when ${id} then '${coin}'`).join(" ")} end`;
 
 /** SQL: USD value of wei of a chain's native currency, at the last price before a time. */
 export const usdAt = (chain: string, wei: string, at: string) => `(
@@ -23,3 +22,6 @@ export const usdAt = (chain: string, wei: string, at: string) => `(
   from coin_prices.tick p
   where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${maxPriceAge}
   order by p.minute desc limit 1)`;
+
+/** SQL: the chains as rows of one column, `chain (id)`. */
+export const chainRows = `(values ${chains.map(({ id }) => `(${id})`).join(", ")}) chain (id)`;

@@ -1,3 +1,4 @@
+import { chainIdLegend, coinsInWords } from "../../../chains/texts.ts";
 import { usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
 
@@ -6,7 +7,7 @@ const hasEnded = "o.status in ('active', 'inactive') and o.end_time <= extract(e
 
 const identity = [
   ["order_hash", hex("o.order_hash"), "The order"],
-  ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
+  ["chain_id", "o.chain_id", chainIdLegend],
 ] as const satisfies View["columns"];
 
 const terms = [
@@ -14,7 +15,11 @@ const terms = [
   ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
   ["maker", hex("o.maker"), "Who signed it"],
   ["price_wei", "o.unit_price_wei", "Price of a unit in wei"],
-  ["price_native", inUnits("o.unit_price_wei"), "price_wei in ETH or APE, or their wrapped form"],
+  [
+    "price_native",
+    inUnits("o.unit_price_wei"),
+    `price_wei in ${coinsInWords}, or their wrapped form`,
+  ],
   [
     "price_usd",
     usdAt("o.chain_id", "o.unit_price_wei", "now()"),
@@ -55,7 +60,7 @@ export const listingsView: View = {
     [
       "currency",
       `coalesce(${hex("o.currency")}, '0x0000000000000000000000000000000000000000')`,
-      "Contract it is paid in; the zero address: ETH or APE itself",
+      `Contract it is paid in; the zero address: ${coinsInWords} itself`,
     ],
     ["is_buyable", "o.is_buyable", "Whether buy data is available here while it is active"],
     ...state,

@@ -1,3 +1,4 @@
+import { chainIdLegend, coinsInWords } from "../../../chains/texts.ts";
 import { burnAddresses } from "../../domain/burn-address.ts";
 import { factKind } from "../../log/fact-kind.ts";
 import { feesOfSale } from "../../sql/sale-fees.ts";
@@ -16,7 +17,7 @@ export const salesView: View = {
       and w.ordinal = o.ordinal`,
   columns: [
     ["sale_id", hex("o.sale_id"), "Stable id: the same when its transaction is mined again"],
-    ["chain_id", "o.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "o.chain_id", chainIdLegend],
     ["block_number", "o.block_number", "Height of its block"],
     ["block_timestamp", "o.timestamp", "Time of its block"],
     ["transaction_hash", hex("o.transaction_hash"), "Its transaction"],
@@ -29,19 +30,23 @@ export const salesView: View = {
     [
       "price_native",
       whenNative(inUnits("o.price_wei")),
-      "price_wei in ETH or APE; null in another currency",
+      `price_wei in ${coinsInWords}; null in another currency`,
     ],
     [
       "total_native",
       whenNative(inUnits("o.total_wei")),
-      "total_wei in ETH or APE; null in another currency",
+      `total_wei in ${coinsInWords}; null in another currency`,
     ],
     [
       "total_usd",
       whenNative(usdAt("o.chain_id", "o.total_wei", "o.timestamp")),
       "total_native in USD at the last price at most two hours before the sale; null without one",
     ],
-    ["currency", hex("o.currency"), "Contract it was paid in; the zero address: ETH or APE itself"],
+    [
+      "currency",
+      hex("o.currency"),
+      `Contract it was paid in; the zero address: ${coinsInWords} itself`,
+    ],
     ["is_native", isPaidNatively, "Paid in the chain's currency or its wrapped form"],
     ["seller", hex("o.seller"), "Address that sold the token"],
     ["buyer", hex("o.buyer"), "Address that has the token after the transaction"],
@@ -93,7 +98,7 @@ export const transfersView: View = {
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
     where o.kind in (${transferKinds}) and o.position <= ${applied} and o.block_id not in (${retracted})`,
   columns: [
-    ["chain_id", "b.chain_id", "1: Ethereum; 33139: ApeChain"],
+    ["chain_id", "b.chain_id", chainIdLegend],
     ["block_number", "b.number", "Height of its block"],
     ["block_timestamp", "b.timestamp", "Time of its block"],
     ["transaction_hash", hex("t.hash"), "Its transaction"],

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Coin } from "../../../chains/coins.ts";
 import type { Database, Session } from "../../database.ts";
 import type { Candle } from "../../domain/candles.ts";
-import type { Coin } from "../../facts/price-ticked.ts";
 import { priceAt } from "../../sql/coin-price.ts";
 
 export type PriceQuery = { type: Coin; at: Date };

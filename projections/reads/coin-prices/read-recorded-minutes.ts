@@ -1,6 +1,7 @@
 import { sql } from "kysely";
+import type { Coin } from "../../../chains/coins.ts";
 import type { Database } from "../../database.ts";
-import { type Coin, priceIdentity } from "../../facts/price-ticked.ts";
+import { priceIdentity } from "../../facts/price-ticked.ts";
 
 /** The minutes, in unix milliseconds, for which the log holds a price. */
 export async function readRecordedMinutes(

@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import type { ChainId } from "../../../chains/index.ts";
 import type { Period, salesColumns } from "../../collection-stats/periods.ts";
 import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
 import type { ContractMetadata } from "../../domain/metadata/contract-metadata.ts";
@@ -93,7 +94,7 @@ function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
     return recipient === null || bps === null ? null : { recipient, bps };
   };
   const stated = share("stated");
-  const royalty = applicableRoyalty(row.chainId, 10_000n, {
+  const royalty = applicableRoyalty(row.chainId as ChainId, 10_000n, {
     operator: share("decided"),
     partner: share("partner"),
     erc2981: stated && { recipient: stated.recipient, royaltyWei: BigInt(stated.bps) },

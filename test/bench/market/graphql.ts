@@ -2,8 +2,8 @@ import { setInterval } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { chainById } from "../../../chains/index.ts";
 import type { Database } from "../../../projections/database.ts";
-import { nativeCoin } from "../../../projections/sql/native-coin.ts";
 import { pipelineSettings } from "../../support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { compareServers, withLoader } from "../ponder/comparison.ts";
@@ -75,7 +75,7 @@ async function changePrice(db: Database, step: number): Promise<void> {
   const priceE8 = 100_000_000 + step * 1_000_000;
   await sql`
     insert into coin_prices.tick (coin, minute, price_e8)
-    values (${nativeCoin[chainId]}, date_trunc('minute', now()), ${priceE8})
+    values (${chainById(chainId).coin}, date_trunc('minute', now()), ${priceE8})
     on conflict (coin, minute) do update set price_e8 = excluded.price_e8`.execute(db);
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { type Coin, priceTicked } from "../../../projections/facts/price-ticked.ts";
+import type { Coin } from "../../../chains/coins.ts";
+import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { addressOf, appendEvents, block } from "../../support/database/given.ts";
 import { nfts } from "../../support/market-data/token-market.ts";

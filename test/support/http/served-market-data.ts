@@ -1,5 +1,6 @@
 import { type Address, parseEther } from "viem";
 import { z } from "zod";
+import { coins } from "../../../chains/coins.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { collectionRegistered } from "../../../projections/facts/collection-registered.ts";
@@ -8,7 +9,7 @@ import {
   contractMetadataFetched,
   tokenMetadataFetched,
 } from "../../../projections/facts/metadata-fetched.ts";
-import { coins, priceTicked } from "../../../projections/facts/price-ticked.ts";
+import { priceTicked } from "../../../projections/facts/price-ticked.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";

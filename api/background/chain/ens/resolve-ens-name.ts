@@ -10,6 +10,7 @@ import {
   size,
 } from "viem";
 import { toCoinType } from "viem/ens";
+import { apechain } from "../../../../chains/apechain.ts";
 import { parseEnsName } from "../../../../projections/domain/ens-name.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { CallOutcome } from "../calls/chain-call.ts";
@@ -36,7 +37,7 @@ const offchainLookup = "0x556f1830";
 export type EnsRecord = {
   /** Coin type 60. */
   address: Address | null;
-  /** ENSIP-11 address of chain 33139. */
+  /** ENSIP-11 address of ApeChain. */
   apechainAddress: Address | null;
   /** The primary name of `address`, when it resolves to `address`. */
   reverseName: string | null;
@@ -74,17 +75,17 @@ async function findAddresses(
     encodeFunctionData({
       abi: multicoinAbi,
       functionName: "addr",
-      args: [node, toCoinType(33139)],
+      args: [node, toCoinType(apechain.id)],
     }),
   ];
-  const [native, apechain] = await executeCalls(
+  const [native, onApechain] = await executeCalls(
     client,
     basis,
     calls.map((data) => ({ to: resolver.address, data: resolver.wrap(name, data) })),
   );
   if (isOffchain(native)) return "offchain";
   const address = readAddress(resolver.unwrap(native));
-  const apechainAddress = readCoinAddress(resolver.unwrap(apechain));
+  const apechainAddress = readCoinAddress(resolver.unwrap(onApechain));
   return address === null && apechainAddress === null ? null : { address, apechainAddress };
 }
 

@@ -1,4 +1,4 @@
-import { chainIds } from "../../../../chains/index.ts";
+import { chainsKnownTo } from "../../../../chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchListing, fetchListings } from "./fetch-listings.ts";
@@ -16,7 +16,7 @@ export function openMagiceden({ key, ...options }: Options): Partner {
   });
   return {
     name: "magiceden",
-    chainIds,
+    chainIds: chainsKnownTo("magiceden"),
     fetchListings: (chainId, collection, page) =>
       fetchListings(transport, { ...collection, chainId }, page),
     fetchListing: (chainId, orderHash) => fetchListing(transport, chainId, orderHash),

@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { seaport } from "../../../../abis/deployments.ts";
 import type { ChainId } from "../../../../chains/index.ts";
+import { chainNameAt } from "../../../../chains/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
 import { parseListing } from "../parse-listing.ts";
@@ -10,7 +11,6 @@ import { firstIssue } from "../partner-order-schema.ts";
 import type { Transport } from "../transport.ts";
 import { AskHead, AsksResponse, RawAsk, statedHash } from "./response-schemas.ts";
 
-const chainNames: Record<ChainId, string> = { 1: "ethereum", 33139: "apechain" };
 const pageSize = "500";
 
 type Context = {
@@ -65,7 +65,7 @@ export async function fetchListing(
 const send = (transport: Transport, chainId: ChainId, query: Record<string, string>) =>
   transport.send({
     method: "GET",
-    path: `/${chainNames[chainId]}/orders/asks/v5`,
+    path: `/${chainNameAt("magiceden", chainId)}/orders/asks/v5`,
     query: { ...query, includeRawData: "true" },
     budget: "read",
   });

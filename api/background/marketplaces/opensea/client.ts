@@ -1,4 +1,4 @@
-import { chainIds } from "../../../../chains/index.ts";
+import { chainsKnownTo } from "../../../../chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchCollection } from "./fetch-collection.ts";
@@ -18,7 +18,7 @@ export function openOpensea({ key, stream, ...options }: Options): Partner {
   const transport = openTransport({ ...options, name: "OpenSea", marketplace: "opensea", headers });
   return {
     name: "opensea",
-    chainIds,
+    chainIds: chainsKnownTo("opensea"),
     fetchCollection: (...collection) => fetchCollection(transport, ...collection),
     fetchListings: (chainId, collection, { order, cursor }) => {
       const fetchPage = order === "newest" ? fetchNewest : fetchAll;

@@ -1,12 +1,12 @@
 import type { Address } from "viem";
 import type { z } from "zod";
 import type { ChainId } from "../../../../chains/index.ts";
+import { chainNameAt } from "../../../../chains/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { isServiceRecipient } from "../parse-listing.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { Partner, PartnerCollection } from "../partner.ts";
 import type { Transport } from "../transport.ts";
-import { chainNames } from "./chain-names.ts";
 import { CollectionResponse, ContractResponse } from "./response-schemas.ts";
 
 type CollectionResult = Awaited<ReturnType<NonNullable<Partner["fetchCollection"]>>>;
@@ -20,7 +20,9 @@ export async function fetchCollection(
 ): Promise<CollectionResult> {
   const get = (path: string) => transport.send({ method: "GET", path, budget: "read", caller });
   const missing = reject("not_found", `OpenSea does not know a collection of ${contract}`);
-  const contractResponse = await get(`/api/v2/chain/${chainNames[chainId]}/contract/${contract}`);
+  const contractResponse = await get(
+    `/api/v2/chain/${chainNameAt("opensea", chainId)}/contract/${contract}`,
+  );
   const known = parseResponse(contractResponse, ContractResponse, [400, 404]);
   if (isRejection(known)) return known;
   if (!known?.collection) return missing;
@@ -41,7 +43,7 @@ export function collectionOf(
   return {
     slug: collection,
     contracts: contracts
-      .filter(({ chain }) => chain === chainNames[chainId])
+      .filter(({ chain }) => chain === chainNameAt("opensea", chainId))
       .map(({ address }) => address),
     fees: fees.map(({ fee, recipient, required }) => ({
       recipient,

@@ -1,11 +1,11 @@
 import { seaport } from "../../../../abis/deployments.ts";
 import type { ChainId } from "../../../../chains/index.ts";
+import { chainNameAt } from "../../../../chains/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { FulfillmentRequest, Partner, PartnerFailure } from "../partner.ts";
 import type { PartnerResponse } from "../send-request.ts";
 import type { Transport } from "../transport.ts";
-import { chainNames } from "./chain-names.ts";
 import { parseFulfillment } from "./parse-fulfillment.ts";
 import { ErrorsResponse, FulfillmentResponse } from "./response-schemas.ts";
 
@@ -24,7 +24,7 @@ export async function fetchFulfillment(
     body: {
       listing: {
         hash: orderHash,
-        chain: chainNames[chainId],
+        chain: chainNameAt("opensea", chainId),
         protocol_address: seaport["1.6"],
       },
       fulfiller: { address: buyer },

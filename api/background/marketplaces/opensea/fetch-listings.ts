@@ -2,6 +2,7 @@ import type { Address, Hex } from "viem";
 import type { z } from "zod";
 import { seaport } from "../../../../abis/deployments.ts";
 import type { ChainId } from "../../../../chains/index.ts";
+import { chainNameAt } from "../../../../chains/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
 import { parseListing } from "../parse-listing.ts";
@@ -9,7 +10,6 @@ import { parseEntries, parseResponse } from "../parse-response.ts";
 import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
 import { firstIssue } from "../partner-order-schema.ts";
 import type { Transport } from "../transport.ts";
-import { chainNames } from "./chain-names.ts";
 import {
   ListingEntry,
   ListingsResponse,
@@ -61,7 +61,7 @@ export async function fetchNewest(
 ): Page {
   const response = await transport.send({
     method: "GET",
-    path: `/api/v2/orders/${chainNames[chainId]}/seaport/listings`,
+    path: `/api/v2/orders/${chainNameAt("opensea", chainId)}/seaport/listings`,
     query: {
       asset_contract_address: contract,
       order_by: "created_date",
@@ -91,7 +91,7 @@ export async function fetchEntry(
   { chainId, orderHash }: { chainId: ChainId; orderHash: Hex },
   creators: readonly Address[],
 ): Promise<PartnerListing | SkippedEntry | null | PartnerFailure> {
-  const location = `chain/${chainNames[chainId]}/protocol/${seaport["1.6"]}/${orderHash}`;
+  const location = `chain/${chainNameAt("opensea", chainId)}/protocol/${seaport["1.6"]}/${orderHash}`;
   const path = `/api/v2/orders/${location}`;
   const response = await transport.send({ method: "GET", path, budget: "read" });
   const parsed = parseResponse(response, OrderResponse, [400, 404]);
@@ -126,7 +126,7 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
     path,
     concerns: reason === "wrong_order_hash" ? ("any" as const) : orderHash,
   });
-  if (data.chain !== undefined && data.chain !== chainNames[chainId]) {
+  if (data.chain !== undefined && data.chain !== chainNameAt("opensea", chainId)) {
     return skip("other_chain", "chain");
   }
   const { parameters: components, signature } = protocol_data;

@@ -1,6 +1,7 @@
 import { type Hex, numberToHex } from "viem";
 import { seaport } from "../../../../abis/deployments.ts";
 import type { ChainId } from "../../../../chains/index.ts";
+import { chainNameAt } from "../../../../chains/partners.ts";
 import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
 import type {
   OfferItem,
@@ -10,7 +11,6 @@ import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts"
 import { parseResponse } from "../parse-response.ts";
 import type { Partner } from "../partner.ts";
 import type { Transport } from "../transport.ts";
-import { chainNames } from "./chain-names.ts";
 import { refusalOf } from "./fetch-fulfillment.ts";
 import { PostedResponse } from "./response-schemas.ts";
 
@@ -24,7 +24,7 @@ export async function postListing(
 ): ReturnType<NonNullable<Partner["postListing"]>> {
   const response = await transport.send({
     method: "POST",
-    path: `/api/v2/orders/${chainNames[chainId]}/seaport/listings`,
+    path: `/api/v2/orders/${chainNameAt("opensea", chainId)}/seaport/listings`,
     body: {
       parameters: wireOrder(components),
       protocol_address: seaport["1.6"],

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds } from "../../../../chains/index.ts";
+import type { ChainId } from "../../../../chains/index.ts";
+import { chainCalled } from "../../../../chains/partners.ts";
 import { bytes32 } from "../../order-input/order-schema.ts";
 import type { SkippedEntry, StreamedOrder } from "../partner.ts";
 import { firstIssue } from "../partner-order-schema.ts";
-import { chainNames } from "./chain-names.ts";
 
 /** Messages of OpenSea's Stream API: Phoenix channels, message format version 2. */
 
@@ -53,7 +53,7 @@ export function parseStreamEvent(
   const { order_hash: orderHash, chain: outerChain, item } = parsed.data.payload;
   const name = outerChain ?? item?.chain;
   if (name === undefined || name === null) return malformed(`${event}.payload.chain`);
-  const chainId = chainIds.find((id) => chainNames[id] === name);
+  const chainId = chainCalled("opensea", name);
   return chainId === undefined ? null : toStreamedOrder(event, chainId, orderHash);
 }
 

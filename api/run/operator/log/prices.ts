@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Coin, coins } from "../../../../projections/facts/price-ticked.ts";
+import { type Coin, coinSymbols, coins } from "../../../../chains/coins.ts";
 import {
   type BackfillProgress,
   backfillPrices,
@@ -16,7 +16,7 @@ const mostDays = 5_000;
 export function addPrices(program: Command): void {
   program
     .command("prices")
-    .description("prices of ETH and APE")
+    .description(`prices of ${coinSymbols.join(" and ")}`)
     .command("backfill")
     .description("append missing hourly prices of the last days from the exchanges")
     .addOption(new Option("--type <coin>", "only this coin").choices([...coins]))

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { chainById } from "../../../../chains/index.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import { readCollectionIds } from "../../../../projections/reads/collections/read-collection-names.ts";
 import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { address } from "../../views/wire.ts";
 import { route } from "../context.ts";
 import { addresses } from "../parameters.ts";
@@ -32,7 +32,7 @@ export const batchCollections = route(
     const ids = await readCollectionIds(db, chainId, body.addresses);
     const distinct = [...new Set(ids.values())];
     const [coinPriceE8, ...rows] = await Promise.all([
-      readPriceAt(db, nativeCoin[chainId], at),
+      readPriceAt(db, chainById(chainId).coin, at),
       ...distinct.map((id) => readCollection(db, id, at)),
     ]);
     const shown = new Map(

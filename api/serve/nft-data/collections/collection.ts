@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { chainById } from "../../../../chains/index.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { noCollection } from "../../v1/collections/reference.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
@@ -27,7 +27,7 @@ export const collection = route(
     const at = context.now();
     const [row, coinPriceE8] = await Promise.all([
       readCollection(db, found.collectionId, at),
-      readPriceAt(db, nativeCoin[chainId], at),
+      readPriceAt(db, chainById(chainId).coin, at),
     ]);
     if (row === null) return noCollection(chainId, params.address);
     return { data: presentNftCollection(row, context, { coinPriceE8, isList: false }) };

@@ -1,8 +1,8 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { html } from "../../html/html.ts";
 import { listSales } from "../../v1/sales/list.ts";
 import { Refused } from "../page/reader.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
-import { chainNames } from "../parts/chain.ts";
 import { cutNote } from "../parts/cut-note.ts";
 import { panel } from "../parts/panel.ts";
 import { salesTable } from "../parts/sales-table.ts";

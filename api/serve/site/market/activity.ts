@@ -1,8 +1,8 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
-import { chainNames } from "../parts/chain.ts";
 import { pageLink } from "../parts/links.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 

@@ -1,10 +1,10 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import { floorLines } from "../../v1/collections/floor-lines.ts";
 import { listCollections } from "../../v1/collections/list.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
-import { chainNames } from "../parts/chain.ts";
 import { activityLink, pageLink } from "../parts/links.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 import { progressNote, proofNote } from "./progress.ts";

@@ -1,8 +1,8 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { formatProvedShare } from "../../../../projections/log/history-proof.ts";
 import { type Html, html } from "../../html/html.ts";
 import { status } from "../../v1/status.ts";
 import type { Visit } from "../page/visit.ts";
-import { chainNames } from "../parts/chain.ts";
 import { formatCount } from "../parts/number.ts";
 
 /** What is not current yet, in words, while an installation is empty or catching up; nothing when it is current. */

@@ -1,9 +1,9 @@
+import { chainNames } from "../../../../chains/index.ts";
 import type { Html } from "../../html/html.ts";
 import { html } from "../../html/html.ts";
 import type { presentBookOrder } from "../../views/orders/book-order.ts";
 import { splitBar } from "../charts/share-bar.ts";
 import { amount } from "../parts/amount.ts";
-import { chainNames } from "../parts/chain.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";
 import { exactTime, moment } from "../parts/moment.ts";
 import { formatCount, formatShare } from "../parts/number.ts";

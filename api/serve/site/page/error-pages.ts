@@ -1,6 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
+import { type ChainId, chainNames } from "../../../../chains/index.ts";
 import { html } from "../../html/html.ts";
-import { chainNames } from "../parts/chain.ts";
 import { activityLink, marketLink } from "../parts/links.ts";
 import { plainText } from "../parts/text.ts";
 import type { PageContent } from "./visit.ts";

@@ -1,6 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
+import { type ChainId, chainNames } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
-import { chainNames } from "../parts/chain.ts";
 import { activityLink, marketLink, pageLink } from "../parts/links.ts";
 import { marketplaceNames } from "../parts/marketplace-name.ts";
 import { plainText } from "../parts/text.ts";

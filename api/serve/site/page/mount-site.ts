@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
+import { defaultChain } from "../../../../chains/index.ts";
 import { sendFixed, textDocument } from "../../http/answer.ts";
 import type { ConcurrencyLimiter } from "../../http/concurrency/concurrency-limiter.ts";
 import { limitConcurrency } from "../../http/concurrency/limit-concurrency.ts";
@@ -61,7 +62,7 @@ export function answerUnknownPages(site: Site): RequestHandler {
       return;
     }
     headers(request, response, () =>
-      sendPage(request, response, site, unknownPage(site.context.chains[0] ?? 1)),
+      sendPage(request, response, site, unknownPage(site.context.chains[0] ?? defaultChain.id)),
     );
   };
 }
@@ -70,7 +71,7 @@ function withLimit(site: Site): RequestHandler {
   const { limiter } = site;
   if (limiter === undefined) return (_request, _response, next) => next();
   return limitPages(limiter, (request, response) =>
-    sendPage(request, response, site, limitedPage(site.context.chains[0] ?? 1)),
+    sendPage(request, response, site, limitedPage(site.context.chains[0] ?? defaultChain.id)),
   );
 }
 
@@ -79,7 +80,7 @@ function withSlot(site: Site, handle: ReturnType<typeof servePage>): RequestHand
   const { concurrency } = site;
   if (concurrency === undefined) return handle;
   return limitConcurrency(concurrency, "lists", handle, (request, response) =>
-    sendPage(request, response, site, busyPage(site.context.chains[0] ?? 1)),
+    sendPage(request, response, site, busyPage(site.context.chains[0] ?? defaultChain.id)),
   );
 }
 

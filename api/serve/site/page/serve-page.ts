@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import type { ChainId } from "../../../../chains/index.ts";
+import { type ChainId, defaultChain } from "../../../../chains/index.ts";
 import { isRejection } from "../../../../projections/domain/rejection.ts";
 import type { CallerStreams } from "../../accounts/caller-streams.ts";
 import type { FeedOf } from "../../feed/start-feed.ts";
@@ -57,7 +57,7 @@ export function servePage(site: SiteContext, handle: PageHandler, { prepare }: P
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
-      sendPage(request, response, site, unservedChainPage(context.chains[0] ?? 1));
+      sendPage(request, response, site, unservedChainPage(context.chains[0] ?? defaultChain.id));
       return;
     }
     const make = (now: Date, snapshot: PositionedSnapshot) =>
@@ -149,7 +149,7 @@ export function sendPage(
   { context: { chains, now } }: Pick<SiteContext, "context">,
   content: PageContent,
 ): void {
-  const chainId = chainOf(request, chains) ?? chains[0] ?? 1;
+  const chainId = chainOf(request, chains) ?? chains[0] ?? defaultChain.id;
   const { text } = layout({
     ...content,
     chainId,
@@ -165,10 +165,10 @@ export function sendPage(
     .end(text);
 }
 
-/** Without a chain in the query Ethereum, as in the API, where it is served; undefined: not a chain served. */
+/** Without a chain in the query the default one, as in the API, where it is served; undefined: not a chain served. */
 export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId | undefined {
   const { chainId } = query;
-  if (chainId === undefined) return chains.find((one) => one === 1) ?? chains[0];
+  if (chainId === undefined) return chains.find((one) => one === defaultChain.id) ?? chains[0];
   return chains.find((one) => String(one) === chainId);
 }
 

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { chainNames } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import { listBids } from "../../v1/bids/list.ts";
 import { listListings } from "../../v1/listings/list.ts";
@@ -6,7 +7,6 @@ import { sale } from "../../v1/sales/sale.ts";
 import type { Sale } from "../../views/sale.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
-import { chainNames } from "../parts/chain.ts";
 import { cutNote } from "../parts/cut-note.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "../parts/links-to.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";

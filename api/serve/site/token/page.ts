@@ -1,3 +1,4 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import { tokenActivity } from "../../v1/activity/token-activity.ts";
 import { listBids } from "../../v1/bids/list.ts";
@@ -8,7 +9,6 @@ import { listSales } from "../../v1/sales/list.ts";
 import { uncoveredPage } from "../collection/uncovered.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
-import { chainNames } from "../parts/chain.ts";
 import { bidLink, listingLink, saleLink } from "../parts/links.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";

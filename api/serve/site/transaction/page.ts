@@ -1,8 +1,8 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { html } from "../../html/html.ts";
 import { transaction } from "../../v1/transactions/transaction.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable } from "../parts/activity-table.ts";
-import { chainNames } from "../parts/chain.ts";
 import { exactTime, moment } from "../parts/moment.ts";
 import { formatCount } from "../parts/number.ts";
 import { figures, panel } from "../parts/panel.ts";

@@ -1,3 +1,4 @@
+import { chainNames } from "../../../../chains/index.ts";
 import { type Html, html } from "../../html/html.ts";
 import { listActivity } from "../../v1/activity/list.ts";
 import { listBids } from "../../v1/bids/list.ts";
@@ -5,7 +6,6 @@ import { listListings } from "../../v1/listings/list.ts";
 import { walletTokens } from "../../v1/wallets/tokens.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
-import { chainNames } from "../parts/chain.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";
 import { shortHex } from "../parts/text.ts";

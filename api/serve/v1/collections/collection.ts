@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { chainById } from "../../../../chains/index.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import { readCollection } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { Collection, presentCollection } from "../../views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
@@ -27,7 +27,7 @@ export const collection = route(
     const at = now();
     const [row, coinPriceE8] = await Promise.all([
       readCollection(db, found.collectionId, at),
-      readPriceAt(db, nativeCoin[query.chainId], at),
+      readPriceAt(db, chainById(query.chainId).coin, at),
     ]);
     if (row === null) return notCovered(query.chainId, found);
     const links = { ...media, isList: false };

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
+import { coinSymbols, currencies } from "../../../../chains/coins.ts";
+import { type ChainId, chainById } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import {
   type CandleInterval,
@@ -19,12 +20,10 @@ import { noCollection, referTo } from "./reference.ts";
 
 const maxDays = 30;
 const maxAgeSeconds = 60;
-const symbols: Record<ChainId, "ETH" | "APE"> = { 1: "ETH", 33139: "APE" };
-
 export const FloorHistory = z
   .object({
     collection: LinkedCollection,
-    currency: z.enum(["ETH", "APE"]),
+    currency: z.enum(coinSymbols),
     ...windowParts(maxDays),
   })
   .meta({ id: "FloorHistory" });
@@ -59,7 +58,7 @@ export const floorHistory = route(
     return {
       data: {
         collection: presentLinkedCollection(found, { siteUrl, chainId: query.chainId }),
-        currency: symbols[query.chainId],
+        currency: currencies[chainById(query.chainId).coin].symbol,
         interval,
         days,
         ...history,

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
+import { type ChainId, chainById } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { CollectionParts } from "../../../../projections/reads/collections/collection-columns.ts";
 import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
 import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
 import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import { writeOnce } from "../../http/json-text.ts";
 import { cursorInteger } from "../../http/page.ts";
 import { versionCache } from "../../http/reads/version-cache.ts";
@@ -63,10 +62,10 @@ function isCurrent({ untilSecond }: Kept<unknown>, now: Date): boolean {
 
 async function readPriceOnce(db: Database, chainId: ChainId, at: Date): Promise<bigint | null> {
   const known = versionCache(db);
-  const name = `price ${nativeCoin[chainId]} ${at.getTime()}`;
+  const name = `price ${chainById(chainId).coin} ${at.getTime()}`;
   const found = known.get<{ priceE8: bigint | null }>(name);
   if (found !== undefined) return found.priceE8;
-  const priceE8 = await readPriceAt(db, nativeCoin[chainId], at);
+  const priceE8 = await readPriceAt(db, chainById(chainId).coin, at);
   known.set(name, { priceE8 });
   return priceE8;
 }

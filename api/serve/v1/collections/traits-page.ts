@@ -1,11 +1,10 @@
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
+import { type ChainId, chainById } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
 import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
 import type { TraitsSlice } from "../../../../projections/reads/traits/page-values.ts";
 import { readTraits } from "../../../../projections/reads/traits/read-traits.ts";
-import { nativeCoin } from "../../../../projections/sql/native-coin.ts";
 import type { CursorScope } from "../../http/cursor.ts";
 import { encodeCursor } from "../../http/cursor.ts";
 import { cursorInteger, parseCursorKey } from "../../http/page.ts";
@@ -80,7 +79,7 @@ const cachedTraits = timedCache({
 
 async function readPage(db: Database, request: TraitsRequest) {
   const { chainId, contractIds, prefix, now, slice } = request;
-  const coinPriceE8 = await readPriceAt(db, nativeCoin[chainId], now);
+  const coinPriceE8 = await readPriceAt(db, chainById(chainId).coin, now);
   const { types, nextTypeKey } = await readTraits(db, contractIds, now, slice);
   const place = "typeKey" in slice ? (types[0]?.next ?? null) : null;
   const ofType = place && [String(place.floor), place.prefix, place.matchKey];

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
+import { coinsInWords } from "../../../../chains/texts.ts";
 import { maxNativeAmount } from "../routing/native-amount.ts";
 
 /** Rejection codes of invalid requests to buy. */
@@ -60,7 +61,7 @@ export const buyAmount = coded("bad_amount", amount.nullish(), {
 
 export const maxPrice = coded("bad_request", maxNativeAmount.nullish(), {
   type: ["number", "string"],
-  description: "Maximum price of all units, in ETH or APE.",
+  description: `Maximum price of all units, in ${coinsInWords}.`,
 });
 
 export const maxPriceWei = coded("bad_request", wei.nullish(), {

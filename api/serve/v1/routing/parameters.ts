@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds } from "../../../../chains/index.ts";
+import { type ChainId, chainIds, defaultChain } from "../../../../chains/index.ts";
 import {
   type ListingMarketplace,
   listingMarketplaces,
@@ -38,10 +38,10 @@ export const optionalChainId = z
 export const chainId = z
   .unknown()
   .optional()
-  .transform((text = "1", context): ChainId => parseChainId(text, context))
+  .transform((text = `${defaultChain.id}`, context): ChainId => parseChainId(text, context))
   .meta({
     description: "Chain the request is about.",
-    override: { type: "integer", enum: [...chainIds], default: 1 },
+    override: { type: "integer", enum: [...chainIds], default: defaultChain.id },
   });
 
 const bodyChainIdSchema = z.int().transform((value, context) => {
@@ -58,10 +58,10 @@ export const requiredBodyChainId = bodyChainIdSchema.meta({
   override: { type: "integer", enum: [...chainIds] },
 });
 
-/** `chainId` of a JSON body; 1 by default. */
+/** `chainId` of a JSON body; the default chain without one. */
 export const bodyChainId = requiredBodyChainId
-  .default(1)
-  .meta({ description: "Chain the request is about.", override: { default: 1 } });
+  .default(defaultChain.id)
+  .meta({ description: "Chain the request is about.", override: { default: defaultChain.id } });
 
 /** PostgreSQL's text cannot hold NUL. */
 export const text = (maxLength: number) =>

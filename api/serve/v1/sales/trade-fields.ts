@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "../../../../chains/index.ts";
+import { currenciesInWords } from "../../../../chains/texts.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { TradeFilter } from "../../../../projections/reads/sales/trade-filter.ts";
 import { currencyOfSymbol } from "../../views/money.ts";
@@ -20,8 +21,7 @@ export const tradeFields = {
     .regex(/^(0x[0-9a-fA-F]{40}|[A-Za-z]{3,4})$/, "must be a symbol or a 0x address")
     .optional()
     .meta({
-      description:
-        "What it was paid in: `ETH`, `WETH`, `APE` or `WAPE`, or `currency.address` of a sale.",
+      description: `What it was paid in: ${currenciesInWords}, or \`currency.address\` of a sale.`,
     }),
   since: since.optional(),
   until: until.optional(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { chainIds } from "../../../../chains/index.ts";
 import { readHashMatches } from "../../../../projections/reads/search/read-hash-matches.ts";
 import { RpcFailure } from "../../../background/chain/rpc.ts";
 import { sleep } from "../../../background/log-signal/back-off.ts";
@@ -39,7 +40,7 @@ const searchRoute = route(
         }),
       chainId: optionalChainId.meta({
         description: "Without it all chains served.",
-        override: { type: "integer", enum: [1, 33139] },
+        override: { type: "integer", enum: [...chainIds] },
       }),
       limit,
     }),

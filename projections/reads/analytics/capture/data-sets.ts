@@ -1,7 +1,7 @@
 import { factKind } from "../../../log/fact-kind.ts";
 import { collectionsView, floorsView } from "../collection-views.ts";
 import { balancesView, holdings, tokens, tokensView } from "../holding-views.ts";
-import { coinOf } from "../money.ts";
+import { chainRows, coinOf } from "../money.ts";
 import { bidsView, listingsView } from "../order-views.ts";
 import { salesView, transfersView } from "../trade-views.ts";
 import { hex, naming, quoted, type View } from "../view.ts";
@@ -71,7 +71,7 @@ export const dataSets: readonly DataSet[] = [
       ["priced_at", "o.minute"],
       ["price_e8", "o.price_e8"],
     ],
-    from: `coin_prices.tick o cross join (values (1), (33139)) chain (id) where o.coin = ${coinOf("chain.id")}`,
+    from: `coin_prices.tick o cross join ${chainRows} where o.coin = ${coinOf("chain.id")}`,
     part: "(extract(epoch from o.minute)::bigint / 3600)",
     table: "coin_prices.tick",
   },
