@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { DatabaseRoles, ProcessName } from "./database-roles.ts";
+import { type DatabaseRoles, forEachRole } from "./database-roles.ts";
 
 /** The settings of the database's addresses, without those that are not set. */
 export type DatabaseAddresses = { DATABASE_URL: string } & Record<string, string>;
@@ -19,18 +19,10 @@ export function addressesOf({
 /** The roles that the addresses name; without one, a process has the owner's. */
 export function configuredRoles(addresses: DatabaseAddresses): DatabaseRoles {
   const owner = userOf(addresses.DATABASE_URL);
-  const named = (process: ProcessName) => {
+  return forEachRole((process) => {
     const url = addresses[`DATABASE_URL_${process.toUpperCase()}`];
     return url === undefined ? owner : userOf(url);
-  };
-  return {
-    owner,
-    indexer: named("indexer"),
-    projector: named("projector"),
-    jobs: named("jobs"),
-    api: named("api"),
-    console: named("console"),
-  };
+  });
 }
 
 function userOf(url: string): string {

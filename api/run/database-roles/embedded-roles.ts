@@ -5,18 +5,10 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { scramVerifier } from "../../../projections/reads/analytics/scram-verifier.ts";
-import { applyOwners } from "./apply-rights.ts";
-import { type DatabaseRoles, processNames } from "./database-roles.ts";
+import { type DatabaseRoles, forEachRole, processNames } from "./database-roles.ts";
+import { rightsStatements } from "./rights-script.ts";
 
-/** The roles of an embedded database. */
-const embeddedRoles: DatabaseRoles = {
-  owner: "service_owner",
-  indexer: "service_indexer",
-  projector: "service_projector",
-  jobs: "service_jobs",
-  api: "service_api",
-  console: "service_console",
-};
+const embeddedRoles = forEachRole((process) => `service_${process}`);
 
 const Passwords = z.record(z.enum(["owner", ...processNames]), z.string().min(1));
 type Passwords = z.output<typeof Passwords>;
@@ -35,25 +27,17 @@ export async function createEmbeddedRoles(
     onIdleError: () => {},
   });
   try {
-    await createRoles(db, roles, passwords);
-    await applyOwners(db, roles);
+    for (const one of rightsStatements(roles, "owners")) await sql.raw(one).execute(db);
+    await setPasswords(db, roles, passwords);
   } finally {
     await db.destroy();
   }
-  const addressOf = (process: keyof DatabaseRoles) => {
+  return forEachRole((process) => {
     const url = new URL(adminUrl);
     url.username = roles[process];
     url.password = passwords[process];
     return url.href;
-  };
-  return {
-    owner: addressOf("owner"),
-    indexer: addressOf("indexer"),
-    projector: addressOf("projector"),
-    jobs: addressOf("jobs"),
-    api: addressOf("api"),
-    console: addressOf("console"),
-  };
+  });
 }
 
 /** The passwords that an earlier start made, or new ones. */
@@ -62,37 +46,22 @@ function keepPasswords(dataDir: string): Passwords {
   try {
     return Passwords.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    const made = () => randomBytes(24).toString("hex");
-    const passwords = {
-      owner: made(),
-      indexer: made(),
-      projector: made(),
-      jobs: made(),
-      api: made(),
-      console: made(),
-    };
+    const passwords = forEachRole(() => randomBytes(24).toString("hex"));
     writeFileSync(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
     renameSync(`${file}.new`, file);
     return passwords;
   }
 }
 
-async function createRoles(
+async function setPasswords(
   db: Database,
   roles: DatabaseRoles,
   passwords: Passwords,
 ): Promise<void> {
-  const attributes = "login nosuperuser nocreatedb nocreaterole noreplication nobypassrls";
   await db.transaction().execute(async (session) => {
     for (const process of ["owner", ...processNames] as const) {
-      const role = roles[process];
-      const { rows } = await sql`select from pg_roles where rolname = ${role}`.execute(session);
-      const verb = rows.length === 0 ? "create" : "alter";
       const password = scramVerifier(passwords[process]);
-      await sql.raw(`${verb} role "${role}" ${attributes} password '${password}'`).execute(session);
-      if (process !== "owner") {
-        await sql`grant ${sql.id(role)} to ${sql.id(roles.owner)}`.execute(session);
-      }
+      await sql.raw(`alter role "${roles[process]}" login password '${password}'`).execute(session);
     }
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(
       session,
@@ -100,14 +69,5 @@ async function createRoles(
     await sql`alter database ${sql.id(rows[0]?.name ?? "")} owner to ${sql.id(roles.owner)}`.execute(
       session,
     );
-    // What `op doctor` and the console say of transactions and statements of others.
-    const readers = sql.join([roles.owner, roles.console].map((role) => sql.id(role)));
-    await sql`grant pg_read_all_stats to ${readers}`.execute(session);
-    for (const process of ["indexer", "projector"] as const) {
-      await sql`
-        grant create on database ${sql.id(rows[0]?.name ?? "")} to ${sql.id(roles[process])}`.execute(
-        session,
-      );
-    }
   });
 }

@@ -1,117 +1,113 @@
+import { sql } from "kysely";
 import type { Session } from "../../../projections/database.ts";
 import { type DatabaseRoles, processRoles } from "./database-roles.ts";
-import {
-  findWrongDefaults,
-  findWrongFunctions,
-  findWrongRoles,
-  type WrongRight,
-} from "./find-wrong-roles.ts";
-import { readOwners, readSchemaRights, readTableRights, type TableRights } from "./read-rights.ts";
-import { changing, classOf, type Privilege } from "./rights.ts";
-import { wantedOnSchema, wantedOnTable } from "./wanted-rights.ts";
+import { grantedRights } from "./rights-script.ts";
 
-/** What differs from the least rights of each role, in the order in which the statements are to be run. */
+/** What a role may do, or may not, unlike `roles.sql`. */
+export type WrongRight = { role: string; finding: string };
+
+/** Compares what each process's role may really do, by grants of any kind, with what `roles.sql` grants it. */
 export async function findWrongRights(
   session: Session,
   roles: DatabaseRoles,
-  projections: readonly string[],
 ): Promise<WrongRight[]> {
-  const wrongRoles = await findWrongRoles(session, roles);
-  if (wrongRoles.some(({ hidesRights }) => hidesRights)) return wrongRoles;
+  const wrong = await findWrongRoles(session, roles);
+  // A superuser may do anything, and of a role that does not exist nothing can be asked.
+  if (wrong.some(({ hidesRights }) => hidesRights)) return wrong;
   return [
-    ...wrongRoles,
-    ...(await findWrongOwners(session, roles, projections)),
-    ...(await findWrongSchemas(session, roles, projections)),
-    ...(await findWrongTables(session, roles, projections)),
-    ...(await findWrongFunctions(session, roles)),
-    ...(await findWrongDefaults(session, roles)),
+    ...wrong,
+    ...(await findWrongOwners(session, roles)),
+    ...(await findWrongGrants(session, roles)),
   ];
 }
 
-export async function findWrongOwners(
-  session: Session,
-  roles: DatabaseRoles,
-  projections: readonly string[],
-): Promise<WrongRight[]> {
-  const isService = (owner: string) => Object.values(roles).includes(owner);
-  return (await readOwners(session)).flatMap(({ schema, kind, name, owner }) => {
-    const ownerClass = classOf(schema, projections)?.owner;
-    if (ownerClass === undefined || owner === roles[ownerClass]) return [];
-    // A lock is its creator's.
-    if (schema === "locks" && kind === "table" && isService(owner)) return [];
-    const role = roles[ownerClass];
-    return [
-      {
-        role,
-        finding: `does not own ${kind} ${name}, which is ${owner}'s`,
-        statements: [`alter ${kind} ${name} owner to "${role}"`],
-      },
-    ];
-  });
+async function findWrongRoles(session: Session, roles: DatabaseRoles) {
+  const { rows } = await sql<WrongRight & { hidesRights: boolean }>`
+    with service as (select r.role, o.oid, o.rolsuper or o.rolcreatedb or o.rolcreaterole or o.rolreplication or o.rolbypassrls as is_mighty
+                     from unnest(${processRoles(roles)}::text[]) r (role) left join pg_roles o on o.rolname = r.role)
+    select role, 'does not exist' as finding, true as "hidesRights" from service where oid is null
+    union all
+    select role, 'is a superuser, or may create roles or databases, replicate or bypass security', true from service where is_mighty
+    union all
+    select role, 'is a member of ' || o.rolname, false from service s join pg_roles o on o.oid <> s.oid
+    where not is_mighty and o.rolname = any (${Object.values(roles)}::text[]) and pg_has_role(s.oid, o.oid, 'usage')
+    union all
+    select ${roles.owner}, 'is not a member of ' || role, false from service
+    where oid is not null and not pg_has_role(${roles.owner}, oid, 'usage')
+    union all
+    select ${roles.jobs}, 'is not a member of ' || a.role, false from ops.analyst a join pg_roles o on o.rolname = a.role
+    where not pg_has_role(${roles.jobs}, o.oid, 'usage')`.execute(session);
+  return rows;
 }
 
-async function findWrongSchemas(
-  session: Session,
-  roles: DatabaseRoles,
-  projections: readonly string[],
-): Promise<WrongRight[]> {
-  const all = await readSchemaRights(session, processRoles(roles));
-  return all.flatMap(({ schema, owner, role, has }) => {
-    if (owner === role) return [];
-    const wanted: string[] = wantedOnSchema(roles, role, schema, projections);
-    const missing = wanted.filter((one) => !has.includes(one));
-    const extra = has.includes("CREATE") && !wanted.includes("CREATE") ? ["CREATE"] : [];
-    return wrong(role, `schema "${schema}"`, { missing, extra });
-  });
+/** Each role makes and drops its own tables, as a rebuild does; what one works on with those of another fails halfway. */
+async function findWrongOwners(session: Session, roles: DatabaseRoles): Promise<WrongRight[]> {
+  const { rows } = await sql<WrongRight>`
+    with space as (
+      select n.oid, n.nspname as name, n.nspowner, case
+        when n.nspname in ('log', 'ops', 'engine', 'rarity', 'access') then ${roles.owner}
+        when n.nspname ~ '^ponder_' then ${roles.indexer}
+        when n.nspname = 'analytics' or n.nspname in (select projection from engine.checkpoint) then ${roles.projector}
+        end as role
+      from pg_namespace n
+    )
+    select s.role, format('does not own %s, which is %s''s', o.subject, pg_get_userbyid(o.owner)) as finding
+    from space s cross join lateral (
+      select 'schema ' || s.name as subject, s.nspowner as owner
+      union all
+      select c.oid::regclass::text, c.relowner from pg_class c where c.relnamespace = s.oid and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    ) o
+    where pg_get_userbyid(o.owner) <> s.role`.execute(session);
+  return rows;
 }
 
-async function findWrongTables(
-  session: Session,
-  roles: DatabaseRoles,
-  projections: readonly string[],
-): Promise<WrongRight[]> {
-  const owners = await readOwners(session);
-  const schemas = owners
-    .filter(({ kind, schema }) => kind === "schema" && classOf(schema, projections) !== undefined)
-    .map(({ schema }) => schema);
-  const all = await readTableRights(session, processRoles(roles), schemas);
-  return all.flatMap((table) => wrongOnTable(roles, table, projections));
-}
-
-function wrongOnTable(
-  roles: DatabaseRoles,
-  { schema, name, owner, role, has }: TableRights,
-  projections: readonly string[],
-): WrongRight[] {
-  if (owner === role) return [];
-  const wanted = wantedOnTable(roles, role, { schema, name }, projections);
-  const guarded: Privilege[] = schema === "access" ? [...changing, "SELECT"] : changing;
-  return wrong(role, `"${schema}"."${name}"`, {
-    missing: wanted.filter((one) => !has.includes(one)),
-    extra: has.filter((one) => guarded.includes(one) && !wanted.includes(one)),
-  });
-}
-
-function wrong(
-  role: string,
-  subject: string,
-  { missing, extra }: { missing: readonly string[]; extra: readonly string[] },
-): WrongRight[] {
-  const words = (list: readonly string[]) => list.join(", ").toLowerCase();
-  const found: WrongRight[] = [];
-  if (missing.length > 0) {
-    found.push({
-      role,
-      finding: `may not ${words(missing)} on ${subject}`,
-      statements: [`grant ${words(missing)} on ${subject} to "${role}"`],
-    });
-  }
-  if (extra.length > 0) {
-    found.push({
-      role,
-      finding: `may ${words(extra)} on ${subject}`,
-      statements: [`revoke ${words(extra)} on ${subject} from "${role}", public`],
-    });
-  }
-  return found;
+/** Reading more than is granted is a fault only where people's data is. */
+async function findWrongGrants(session: Session, roles: DatabaseRoles): Promise<WrongRight[]> {
+  const { rows } = await sql<WrongRight>`
+    with granted as materialized (
+      select role, privilege, kind, name, creator
+      from jsonb_to_recordset(${JSON.stringify(grantedRights(roles))}::jsonb)
+        as r (role text, privilege text, kind text, name text, creator text)
+    ),
+    service as (select role from unnest(${processRoles(roles)}::text[]) role),
+    named as (select distinct name from granted where kind = 'all tables in schema' and name !~ '%'),
+    -- Schemas by their owner, but those of the script, which are the owner's whatever else that role is.
+    space as (
+      select n.oid, n.nspname::text as name, case when s.name is null then pg_get_userbyid(n.nspowner) end as creator
+      from pg_namespace n left join named s on s.name = n.nspname
+      where s.name is not null or n.nspname !~ '^pg_' and pg_get_userbyid(n.nspowner) in (select creator from granted)
+    ),
+    actual as (
+      select s.role, p.privilege, format('%I.%I', n.name, c.relname) as subject, c.relowner as owner,
+             has_table_privilege(s.role, c.oid, p.privilege) as has, n.name = 'access' as is_private,
+             exists (select from granted g where g.role = s.role and g.privilege = p.privilege and (
+               g.kind = 'table' and g.name = n.name || '.' || c.relname
+               or g.kind = 'all tables in schema' and g.name = n.name
+               or g.kind = 'tables' and g.name is null and g.creator = n.creator)) as wants
+      from service s cross join unnest('{select,insert,update,delete,truncate}'::text[]) p (privilege)
+      cross join space n join pg_class c on c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      union all
+      select s.role, p.privilege, 'schema ' || n.name, (select nspowner from pg_namespace o where o.oid = n.oid),
+             has_schema_privilege(s.role, n.oid, p.privilege), p.privilege = 'create',
+             exists (select from granted g where g.role = s.role and g.privilege = p.privilege and (
+               g.kind = 'schema' and g.name = n.name or g.kind = 'schemas' and g.creator = n.creator))
+      from service s cross join unnest('{usage,create}'::text[]) p (privilege) cross join space n
+      union all
+      select s.role, p.privilege, 'the database', null, has_database_privilege(s.role, current_database(), p.privilege), true,
+             exists (select from granted g where g.role = s.role and g.privilege = p.privilege and g.kind = 'database')
+      from service s cross join unnest('{create,temporary}'::text[]) p (privilege)
+      union all
+      select s.role, 'execute', f.oid::regprocedure::text, f.proowner, has_function_privilege(s.role, f.oid, 'execute'),
+             f.pronamespace = 'log'::regnamespace,
+             exists (select from granted g where g.role = s.role and g.kind = 'function' and to_regprocedure(g.name) = f.oid)
+      from service s cross join pg_proc f
+      where f.pronamespace = 'log'::regnamespace
+         or f.oid in (select to_regprocedure(name) from granted where kind = 'function')
+    )
+    select role, 'may ' || case when has then '' else 'not ' end || string_agg(privilege, ', ' order by privilege) || ' on ' || subject as finding
+    from actual
+    where has <> wants and (not has or is_private or privilege not in ('select', 'usage', 'execute'))
+      and (owner is null or role <> pg_get_userbyid(owner))
+    group by role, has, subject order by 1, 2`.execute(session);
+  return rows;
 }

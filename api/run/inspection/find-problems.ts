@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { projectionNames } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { isCurrent } from "../../../projections/engine/checkpoint.ts";
 import { findDrift } from "../../../projections/engine/drift.ts";
@@ -198,8 +197,14 @@ async function checkHeldFees(db: Database): Promise<Finding[]> {
 async function checkRoles(db: Database): Promise<Finding[]> {
   const roles = await readDatabaseRoles(db);
   if (roles === null) return [];
-  const wrong = await findWrongRights(db, roles, projectionNames);
-  return wrong.map(({ role, finding }) => fault(`role ${role}`, finding, "op roles grant"));
+  const wrong = await findWrongRights(db, roles);
+  return wrong.map(({ role, finding }) =>
+    fault(
+      `role ${role}`,
+      finding,
+      "op roles grant, or an administrator runs what op roles sql prints",
+    ),
+  );
 }
 
 async function checkAnalysts(db: Database): Promise<Finding[]> {

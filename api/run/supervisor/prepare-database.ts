@@ -104,7 +104,7 @@ async function grantRights(
     onIdleError: (error) => logger.debug({ err: error }, "database connection lost"),
   });
   try {
-    const { remaining } = await applyRights(admin, roles);
+    const remaining = await applyRights(admin, roles);
     for (const { role, finding } of remaining.slice(0, 10)) {
       logger.warn({ role, finding }, "database rights differ: run op roles grant");
     }

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyRights } from "../../../api/run/database-roles/apply-rights.ts";
 import {
   type DatabaseRoles,
+  forEachRole,
   readDatabaseRoles,
 } from "../../../api/run/database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../../../api/run/database-roles/embedded-roles.ts";
 import { findWrongRights } from "../../../api/run/database-roles/find-wrong-rights.ts";
-import { rightsOf } from "../../../api/run/database-roles/rights.ts";
-import { projectionNames } from "../../../projections/all.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
@@ -20,6 +19,7 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
+import { migrate } from "../../../projections/log/migrate.ts";
 import { viewOf, withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { schemaOf, versions } from "../../../projections/versions.ts";
@@ -34,14 +34,9 @@ import { createDatabase, type TestDatabase } from "../../support/database/postgr
 import { runOp } from "../../support/processes/op.ts";
 
 const prefix = `roles_${process.pid}`;
-const roles: DatabaseRoles = {
-  owner: `${prefix}_owner`,
-  indexer: `${prefix}_indexer`,
-  projector: `${prefix}_projector`,
-  jobs: `${prefix}_jobs`,
-  api: `${prefix}_api`,
-  console: `${prefix}_console`,
-};
+const rolesOf = (name: string) => forEachRole((one) => `${name}_${process.pid}_${one}`);
+const roles = rolesOf("roles");
+const connection = { applicationName: "test", onIdleError: () => {} };
 const derived = ["sales.sale", "ownership.token", "listings.listing", "collections.contract"];
 const kept = ["log.fact", "log.block", "log.head", "engine.checkpoint", ...derived];
 
@@ -73,10 +68,14 @@ afterAll(async () => {
   for (const one of opened) await one.destroy();
   await rm(folder, { recursive: true, force: true });
   await database.drop();
-  const other = await createDatabase();
-  for (const role of Object.values(roles)) await sql`drop role ${sql.id(role)}`.execute(other.db);
-  await other.drop();
+  await dropRoles(roles);
 });
+
+async function dropRoles(names: DatabaseRoles) {
+  const other = await createDatabase();
+  for (const role of Object.values(names)) await sql`drop role ${sql.id(role)}`.execute(other.db);
+  await other.drop();
+}
 
 const dumps = async () => {
   const all: string[][] = [];
@@ -95,7 +94,7 @@ async function runAsAdmin(statement: string) {
 
 function open(process: keyof DatabaseRoles) {
   const url = urls[process];
-  const db = openDatabase({ url, applicationName: "test", max: 3, onIdleError: () => {} });
+  const db = openDatabase({ ...connection, url, max: 3 });
   opened.push(db);
   return db;
 }
@@ -160,9 +159,9 @@ const fact = (kind: number, more = "") =>
 
 describe("an installation of before, whose tables are all the superuser's,", () => {
   it("is given to a role for each process, with every row that it had", async () => {
-    expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+    expect(await findWrongRights(database.db, roles)).toEqual([]);
     expect(await dumps()).toEqual(before);
-    expect((await applyRights(database.db, roles)).corrected).toBe(0);
+    expect(await applyRights(database.db, roles)).toEqual([]);
   });
 
   it("gives the projector the tables of earlier versions, too", async () => {
@@ -179,31 +178,48 @@ describe("an installation of before, whose tables are all the superuser's,", () 
     expect((await stat(join(folder, "postgres.roles.json"))).mode & 0o777).toBe(0o600);
   });
 
-  it("has a right for every table: one that a migration adds is listed with the processes that write it", async () => {
-    const { rows } = await sql<{ name: string }>`
-      select 'ops.' || tablename as name from pg_tables where schemaname = 'ops'`.execute(
-      database.db,
-    );
-    const readOnly = [
-      "analyst",
-      "appendable_kind",
-      "arriving_chain",
-      "audit",
-      "blocked_maker",
-      "moved_chain",
-      "service_role",
-      "switch",
-    ];
-    const migrations = ["kysely_migration", "later_migration"].flatMap((one) => [
-      one,
-      `${one}_lock`,
+  it("covers what a later migration creates, with no right lacking and none too many", async () => {
+    const owner = open("owner");
+    for (const schema of ["log", "ops", "engine", "access", "rarity"])
+      await sql.raw(`create table ${schema}.later (id int)`).execute(owner);
+    expect(await findWrongRights(database.db, roles)).toEqual([]);
+    await allows("api", [
+      ...["log", "ops", "engine", "rarity"].map((schema) => `select * from ${schema}.later`),
+      "insert into access.later values (1)",
     ]);
-    const operated = [...readOnly, ...migrations];
-    const written = Object.values(rightsOf).flatMap(({ tables }) => Object.keys(tables));
-    const unknown = rows.filter(
-      ({ name }) => !written.includes(name) && !operated.includes(name.slice("ops.".length)),
+    await refuses(
+      "api",
+      ["log", "ops", "engine", "rarity"].map((one) => `delete from ${one}.later`),
     );
-    expect(unknown).toEqual([]);
+    await allows("jobs", ["insert into rarity.later values (1)", "select * from ops.later"]);
+    for (const process of ["indexer", "projector", "jobs", "console"] as const)
+      await refuses(process, ["select * from access.later", "delete from log.later"]);
+    for (const schema of ["log", "ops", "engine", "access", "rarity"])
+      await sql.raw(`drop table ${schema}.later`).execute(owner);
+  });
+
+  it("lets somebody append each kind of fact that no chain emits", async () => {
+    const { rows } = await sql<{ kind: number }>`
+      select distinct kind from ops.appendable_kind`.execute(database.db);
+    const appendable = new Set(rows.map(({ kind }) => kind));
+    const observed = Object.entries(factKind).filter(([, kind]) => kind >= 60);
+    expect(observed.filter(([, kind]) => !appendable.has(kind))).toEqual([]);
+  });
+});
+
+describe("a new database", () => {
+  it("has its roles before its tables, which the owner makes, and then every right", async () => {
+    const empty = await createDatabase({ template: "template0" });
+    const home = await mkdtemp(join(tmpdir(), "roles-"));
+    const { owner } = await createEmbeddedRoles(empty.url, home, rolesOf("new"));
+    const migrating = openDatabase({ ...connection, url: owner, max: 2 });
+    await migrate(migrating);
+    expect(await applyRights(empty.db, rolesOf("new"))).toEqual([]);
+    expect(await applyRights(migrating, rolesOf("new"))).toEqual([]);
+    await migrating.destroy();
+    await empty.drop();
+    await rm(home, { recursive: true });
+    await dropRoles(rolesOf("new"));
   });
 });
 
@@ -343,7 +359,7 @@ describe("the projector's role", () => {
       `select * from ${schemaOf("sales")}.sale`,
       "select * from analytics.sales",
     ]);
-    expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+    expect(await findWrongRights(database.db, roles)).toEqual([]);
   });
 });
 
@@ -405,31 +421,26 @@ describe("a lock", () => {
       for (const process of ["api", "console"] as const) {
         await refuses(process, [`lock table ${viewOf(name)} in exclusive mode`]);
       }
-      expect(await findWrongRights(database.db, roles, projectionNames)).toEqual([]);
+      expect(await findWrongRights(database.db, roles)).toEqual([]);
     },
   );
 });
 
 describe("op", () => {
-  const op = (...args: string[]) =>
-    opWith(
-      {
-        ...{ DATABASE_URL_INDEXER: urls.indexer, DATABASE_URL_PROJECTOR: urls.projector },
-        ...{ DATABASE_URL_JOBS: urls.jobs, DATABASE_URL_API: urls.api },
-        ...{ DATABASE_URL_CONSOLE: urls.console },
-      },
-      ...args,
-    );
+  const processes = () => ({
+    ...{ DATABASE_URL_INDEXER: urls.indexer, DATABASE_URL_PROJECTOR: urls.projector },
+    ...{ DATABASE_URL_JOBS: urls.jobs, DATABASE_URL_API: urls.api },
+    ...{ DATABASE_URL_CONSOLE: urls.console },
+  });
+  const environment = (addresses: Record<string, string> = processes()) => ({
+    ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
+    ...addresses,
+    ...{ FEE_RECIPIENT: "0x000000000000000000000000000000000000a063" },
+    ...{ RPC_URL_1: "http://127.0.0.1:1", RPC_URL_33139: "http://127.0.0.1:1" },
+  });
+  const op = (...args: string[]) => opWith(processes(), ...args);
   const opWith = async (addresses: Record<string, string>, ...args: string[]) => {
-    const { code, stdout, stderr } = await runOp(
-      {
-        ...{ PATH: "/usr/bin:/bin", DATA_DIR: "/nonexistent", DATABASE_URL: urls.owner },
-        ...addresses,
-        ...{ FEE_RECIPIENT: "0x000000000000000000000000000000000000a063" },
-        ...{ RPC_URL_1: "http://127.0.0.1:1", RPC_URL_33139: "http://127.0.0.1:1" },
-      },
-      ...[...args, "--json"],
-    );
+    const { code, stdout, stderr } = await runOp(environment(addresses), ...args, "--json");
     if (stdout === "") throw new Error(stderr);
     return { code, content: JSON.parse(stdout) as Record<string, unknown> };
   };
@@ -458,11 +469,11 @@ describe("op", () => {
 
     expect(await faults()).toEqual(
       expect.arrayContaining([
-        `role ${roles.api} may insert on "log"."fact"`,
-        `role ${roles.api} may update on "ops"."switch"`,
-        `role ${roles.jobs} may not select on "${schemaOf("sales")}"."sale"`,
-        `role ${roles.jobs} may call log.append_stage()`,
-        `role ${roles.projector} does not own table ${schemaOf("bids")}.bid, which is ${roles.owner}'s`,
+        `role ${roles.api} may insert on log.fact`,
+        `role ${roles.api} may update on ops.switch`,
+        `role ${roles.jobs} may not select on ${schemaOf("sales")}.sale`,
+        `role ${roles.jobs} may execute on log.append_stage()`,
+        `role ${roles.projector} does not own ${schemaOf("bids")}.bid, which is ${roles.owner}'s`,
       ]),
     );
     const { code, content } = await op("roles", "grant");
@@ -475,21 +486,38 @@ describe("op", () => {
     await sql.raw(`alter role ${roles.api} nosuperuser`).execute(db);
   });
 
-  it("roles none gives everything to the owner, and roles grant gives it back", async () => {
-    await expect(op("roles", "none")).rejects.toThrow(/remove the addresses of further users/);
-    const { code, content } = await opWith({}, "roles", "none");
-    expect([code, content.remaining]).toEqual([0, []]);
-    expect(new Set(content.former as string[])).toEqual(
-      new Set(Object.values(roles).filter((role) => role !== roles.owner)),
+  it("roles sql prints what an administrator runs by hand, as often as he likes", async () => {
+    await sql.raw(`grant insert on log.fact to ${roles.api}`).execute(database.db);
+    const { stdout } = await runOp(environment(), "roles", "sql");
+    expect(stdout).toContain(`"${roles.api}"`);
+    expect(stdout).not.toContain("service_api");
+    await runAsAdmin(stdout);
+    await runAsAdmin(stdout);
+    expect(await faults()).toEqual([]);
+    await refuses("api", ["insert into log.fact (position, kind) values (1000, 10)"]);
+  });
+
+  it("works as one user again after the statements of the documentation, and roles grant parts them", async () => {
+    const text = await readFile(resolve(import.meta.dirname, "../../../docs/operating.md"), "utf8");
+    const [, statements = ""] = /To return to one user[^`]*```sql\n([^`]*)```/.exec(text) ?? [];
+    expect(statements).not.toBe("");
+    const former = await sql<{ name: string }>`
+      select rolname as name from pg_roles where rolname like ${`${prefix}_%`}`.execute(
+      database.db,
     );
+    expect(former.rows).toHaveLength(6);
+    const named = statements
+      .replaceAll(/orders_(\w+)/g, `${prefix}_$1`)
+      .replaceAll(/\borders\b/g, roles.owner)
+      .replaceAll(/^drop role.*$/gm, "");
+    await runAsAdmin(named);
     expect(await readDatabaseRoles(database.db)).toBeNull();
     const owned = await runAsAdmin(
       `select schemaname, tablename from pg_tables
        where tableowner in ('${roles.projector}', '${roles.indexer}') and schemaname !~ '^pg_temp'`,
     );
     expect(owned).toEqual([]);
-    for (const statement of content.statements as string[])
-      await runAsAdmin(`begin; ${statement}; rollback`);
+    await refuses("api", ["select * from log.fact", "select * from access.account"]);
     expect((await opWith({}, "rebuild", "floors")).code).toBe(0);
     expect((await opWith({}, "rollback", "floors")).code).toBe(0);
 
