@@ -63,7 +63,10 @@ async function untilAnswers(db: Database, { url, logger, signal }: AwaitedServer
     throwIfRefused(error, "DATABASE_URL", url);
     const { message: reason } = error;
     if (reason !== logged)
-      logger.warn({ server: placeOf(url), reason }, "database does not answer, retrying");
+      logger.warn(
+        { setting: "DATABASE_URL", server: placeOf(url), reason },
+        "database does not answer, retrying",
+      );
     logged = reason;
     await delay(1_000, undefined, { signal });
   }
