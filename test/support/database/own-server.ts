@@ -20,22 +20,20 @@ export type OwnServer = {
 type OwnServerOptions = {
   /** Whether standbys may follow it. */
   readonly replicates?: boolean;
-  /** Further settings of the server. */
-  readonly settings?: Readonly<Record<string, string>>;
   /** Of a copy; by default a new one with the tests' templates. */
   readonly dataDir?: string;
 };
 
 export async function openOwnServer(options: OwnServerOptions = {}): Promise<OwnServer> {
   const dataDir = options.dataDir ?? (await makeServerDirectory());
-  const { replicates = false, settings = {} } = options;
+  const { replicates = false } = options;
   const orphanGuard = startOrphanGuard();
   const run = (port?: number) =>
     startPostgres({
       dataDir,
       logger: pino({ level: "silent" }),
       durable: false,
-      ...{ replicates, settings },
+      replicates,
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
       ...(port !== undefined && { port }),
     });

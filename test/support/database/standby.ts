@@ -10,10 +10,7 @@ import { type OwnServer, openOwnServer } from "./own-server.ts";
 const ofTheRun = ["postmaster.pid", "postmaster.opts"];
 
 /** A standby of a running server, from a hot copy of its files. It follows by streaming; promoted, it is a primary. */
-export async function openStandby(
-  primary: OwnServer,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<OwnServer> {
+export async function openStandby(primary: OwnServer): Promise<OwnServer> {
   const dataDir = await mkdtemp(join(tmpdir(), "standby-"));
   const { cluster } = clusterPaths(dataDir);
   await hotCopy(primary, dataDir);
@@ -22,7 +19,7 @@ export async function openStandby(
   await appendFile(join(cluster, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
   await writeFile(join(cluster, "standby.signal"), "");
   await giveToServer(cluster, ["backup_label", "standby.signal"]);
-  return openOwnServer({ dataDir, replicates: true, settings });
+  return openOwnServer({ dataDir, replicates: true });
 }
 
 async function hotCopy(primary: OwnServer, dataDir: string): Promise<void> {

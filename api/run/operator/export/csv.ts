@@ -1,5 +1,5 @@
 import type { Column } from "../../../../projections/reads/analytics/read-rows.ts";
-import type { RowsWriter } from "../../parquet/rows-writer.ts";
+import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows as RFC 4180 has them, below a line of the columns' names. */
 export function writeCsv(

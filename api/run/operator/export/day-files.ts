@@ -3,8 +3,8 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Column, TextRow } from "../../../../projections/reads/analytics/read-rows.ts";
-import { writeParquet } from "../../parquet/parquet.ts";
-import type { RowsWriter } from "../../parquet/rows-writer.ts";
+import { writeParquet } from "./parquet.ts";
+import type { RowsWriter } from "./rows-writer.ts";
 
 /** A file with the rows of a chain's day (UTC). */
 export type DayFile = {

@@ -16,11 +16,11 @@ import {
   type TextRow,
 } from "../../../../projections/reads/analytics/read-rows.ts";
 import { stringify } from "../../inspection/stringify.ts";
-import { writeParquet } from "../../parquet/parquet.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";
 import { exportDays } from "./export-days.ts";
+import { writeParquet } from "./parquet.ts";
 
 const formats = { csv: writeCsv, parquet: writeParquet } as const;
 type Format = keyof typeof formats;

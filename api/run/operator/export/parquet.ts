@@ -3,7 +3,7 @@ import type {
   Column,
   ColumnType,
   TextRow,
-} from "../../../projections/reads/analytics/read-rows.ts";
+} from "../../../../projections/reads/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows of a row group: so many are in memory at a time. */
