@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
+import { type ChainId, chainById } from "../../../chains/index.ts";
 import type { Environment } from "./environment.ts";
 
 export type ChainConfig = {
@@ -19,7 +19,7 @@ export type ChainConfig = {
 
 export function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainConfig {
   const collections = env[`COLLECTIONS_${chainId}`];
-  const quiet = chainId === 1 && !local;
+  const wrappedByDefault = local ? "all" : chainById(chainId).indexed.wrappedNativeEvents;
   return {
     chainId,
     rpcUrls: env[`RPC_URL_${chainId}`] ?? [],
@@ -28,6 +28,6 @@ export function shapeChain(env: Environment, chainId: ChainId, local: boolean): 
     logsBlockRange: env[`LOGS_BLOCK_RANGE_${chainId}`] ?? null,
     finalityBlocks: env[`FINALITY_${chainId}`],
     collections: collections === "*" ? "all" : collections,
-    wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? (quiet ? "none" : "all"),
+    wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? wrappedByDefault,
   };
 }

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { coinSymbols } from "../../../chains/coins.ts";
+import { accountChain, chainIds } from "../../../chains/index.ts";
 import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
 import { exchangeNames } from "../../background/prices/feeds.ts";
 import { analyticsSettings } from "./analytics-settings.ts";
@@ -21,6 +23,7 @@ import {
   wholeNumber,
 } from "./setting.ts";
 
+const accountPath = accountChain.name.toLowerCase();
 const urlExpectation = "an http or https URL";
 
 const enabled = (what: string, name: string) =>
@@ -57,10 +60,10 @@ export const Environment = z.object({
     example: "https://example.com",
     fallback: "BASE_URL",
   }),
-  ACCOUNT_API_PATH: setting(pathSegment.default("apechain"), {
-    meaning: "first path segment of the account API of ApeChain",
+  ACCOUNT_API_PATH: setting(pathSegment.default(accountPath), {
+    meaning: `first path segment of the account API of ${accountChain.name}`,
     expectation: "lower-case letters, digits and hyphens, not a path in use",
-    example: "apechain",
+    example: accountPath,
   }),
   ...databaseSettings,
   DATABASE_REPLICATION: setting(onOff.default(false), {
@@ -100,7 +103,7 @@ export const Environment = z.object({
   }),
   FEE_RECIPIENT: setting(address.optional(), {
     meaning: "recipient of the marketplace fee",
-    expectation: "an address (required with RPC_URL_1 or RPC_URL_33139)",
+    expectation: `an address (required with ${chainIds.map((id) => `RPC_URL_${id}`).join(" or ")})`,
     example: "0x00000000000000000000000000000000000fee01",
     fallback: "required; local chains: an account of theirs",
   }),
@@ -167,7 +170,7 @@ export const Environment = z.object({
   ),
   ...partnerSettings,
   PRICE_FEED_URLS: setting(priceFeedList.optional(), {
-    meaning: `exchanges for prices of ETH and APE, as name=url; a price needs two that agree; known names: ${exchangeNames.join(", ")}`,
+    meaning: `exchanges for prices of ${coinSymbols.join(" and ")}, as name=url; a price needs two that agree; known names: ${exchangeNames.join(", ")}`,
     expectation: "exchanges as name=url, comma-separated, each once, or none",
     example: "coinbase=https://api.exchange.coinbase.com,kraken=https://api.kraken.com",
     fallback: "all of them at their public URLs; local chains: a simulated one",

@@ -1,18 +1,20 @@
 import { chainIds } from "../../../chains/index.ts";
+import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback } from "./is-loopback.ts";
 import { partnerSettingDependencies } from "./partner-settings.ts";
 import { aboutSetting } from "./setting.ts";
 
+const chainSettingNames = new Set(
+  Object.keys(chainSettings).flatMap((name) => /^(.+)_\d+$/.exec(name)?.[1] ?? []),
+);
+const ofSomeChain = new RegExp(`^(${[...chainSettingNames].join("|")})_\\d+$`);
+
 /** Settings of chains that are not known. */
 export function settingsOfUnknownChains(named: Record<string, string>): string[] {
   return Object.keys(named)
-    .filter((name) =>
-      /^(RPC_URL|WS_URL|START_BLOCK|LOGS_BLOCK_RANGE|COLLECTIONS|FINALITY|WRAPPED_NATIVE_EVENTS)_\d+$/.test(
-        name,
-      ),
-    )
+    .filter((name) => ofSomeChain.test(name))
     .filter((name) => !Object.hasOwn(Environment.shape, name))
     .map((name) => `${name}: unknown chain; known chains are ${chainIds.join(" and ")}`);
 }
