@@ -157,7 +157,7 @@ module.exports = {
     only(
       "document-reads-the-api",
       "^sdk/document/",
-      ["^sdk/document/", "^api/serve/"],
+      ["^sdk/document/", "^api/serve/", "^chains/"],
       "the published document is the one that is served",
     ),
     only(

@@ -3,6 +3,7 @@ import { describeV1 } from "../../api/serve/v1/describe.ts";
 import { routes } from "../../api/serve/v1/routes.ts";
 import { compareDocuments } from "./compare-documents.ts";
 import { apiNames, describeApis, formatDocument, readReleased, releasedFile } from "./documents.ts";
+import { generateChains } from "./generate-chains.ts";
 import { generateTypes } from "./generate-types.ts";
 
 const usage = `usage: node sdk/document/main.ts check|generate|release
@@ -12,6 +13,7 @@ release   makes today's documents the released ones
 `;
 
 const typesFile = new URL("../src/document.ts", import.meta.url);
+const chainsFile = new URL("../src/chains.ts", import.meta.url);
 
 const commands: Readonly<Record<string, () => Promise<string[]>>> = { check, generate, release };
 const [name = ""] = process.argv.slice(2);
@@ -24,14 +26,19 @@ async function check(): Promise<string[]> {
   const today = describeApis();
   const breaks = apiNames.flatMap((api) => compareDocuments(readReleased(api), today[api]));
   const types = await readFile(typesFile, "utf8").catch(() => "");
+  const chains = await readFile(chainsFile, "utf8").catch(() => "");
   const isStale = types !== (await todaysTypes());
   return [
     ...breaks.map((one) => `breaks callers of the released document: ${one}`),
+    ...(chains === generateChains()
+      ? []
+      : ["sdk/src/chains.ts differs from the chains: npm run sdk:generate"]),
     ...(isStale ? ["sdk/src/document.ts differs from the document: npm run sdk:generate"] : []),
   ];
 }
 
 async function generate(): Promise<string[]> {
+  await writeFile(chainsFile, generateChains());
   await writeFile(typesFile, await todaysTypes());
   return [];
 }

@@ -1,3 +1,4 @@
+export type { ChainId } from "./chains.ts";
 export type { components, ErrorCode, paths } from "./document.ts";
 export type { Feed, FeedOptions } from "./feed/feed.ts";
 export type { MarketEvent } from "./feed/transport.ts";

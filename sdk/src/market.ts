@@ -1,3 +1,4 @@
+import type { ChainId } from "./chains.ts";
 import { type Feed, type FeedOptions, openFeed } from "./feed/feed.ts";
 import type {
   AnswerWith,
@@ -24,7 +25,7 @@ export type MarketOptions = {
   /** Address of the API, without `/v1`. */
   readonly url: string;
   /** Of every request that does not name another one. */
-  readonly chainId: 1 | 33139;
+  readonly chainId: ChainId;
   /** API key; without one a lower rate limit applies. */
   readonly key?: string;
   /** Of each call, all its tries together. Default: 15 s. */
@@ -39,7 +40,7 @@ export type MarketOptions = {
 export type CallOptions = { readonly signal?: AbortSignal };
 
 export type Market = {
-  readonly chainId: 1 | 33139;
+  readonly chainId: ChainId;
   /** With `fields`: a list whose rows have only these. */
   get<Path extends FieldsPath, const Fields extends FieldsOf<Path>>(
     path: Path,

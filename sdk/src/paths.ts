@@ -1,3 +1,4 @@
+import type { ChainId } from "./chains.ts";
 import type { paths } from "./document.ts";
 
 type Json<Answer> = Answer extends { content: { "application/json": infer Body } } ? Body : never;
@@ -32,7 +33,7 @@ type InBody<Operation> = Operation extends {
   ? Body
   : unknown;
 
-type WithoutChain<Fields> = Omit<Fields, "chainId"> & { chainId?: 1 | 33139 };
+type WithoutChain<Fields> = Omit<Fields, "chainId"> & { chainId?: ChainId };
 
 /** Parameters of the path and of the query together; `chainId` is the client's unless given. */
 export type GetParams<Path extends GetPath> = WithoutChain<

@@ -1,21 +1,17 @@
 import { type Address, formatEther, type Hex, hashStruct, zeroAddress, zeroHash } from "viem";
+import { type ChainId, coinSymbols, wrappedCoins } from "../chains.ts";
 
 /** Seaport 1.6, the same on every chain. */
 export const exchange: Address = "0x0000000000000068f116a894984e2db1123eb395";
 /** The conduit that moves the NFTs of listings and of accepted bids, and its key. */
 export const conduit: Address = "0x1e0049783f008a0085193e00003d00cd54003c71";
 export const conduitKey: Hex = "0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000";
-/** What bids are paid in: WETH and WAPE. */
-export const bidCurrency: Readonly<Record<1 | 33139, Address>> = {
-  1: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-  33139: "0x48b62137edfa95a428d35c09e44256a739f6b557",
-};
-
-const coins = { 1: ["ETH", "WETH"], 33139: ["APE", "WAPE"] } as const;
+/** What bids are paid in. */
+export const bidCurrency: Readonly<Record<ChainId, Address>> = wrappedCoins;
 
 /** An amount of the chain's coin, native (the zero address) or wrapped: "0.95 WETH". */
-export function formatAmount(chainId: 1 | 33139, currency: Address, wei: bigint | string): string {
-  const [native, wrapped] = coins[chainId];
+export function formatAmount(chainId: ChainId, currency: Address, wei: bigint | string): string {
+  const [native, wrapped] = coinSymbols[chainId];
   return `${formatEther(BigInt(wei))} ${isSame(currency, zeroAddress) ? native : wrapped}`;
 }
 

@@ -1,4 +1,5 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
+import type { ChainId } from "../../chains.ts";
 import {
   bidCurrency,
   conduitKey,
@@ -11,7 +12,7 @@ import type { PlannedOrder } from "../plan/actions.ts";
 import { assertSafe } from "../wallet-error.ts";
 
 type Expected = Omit<PlannedOrder, "components"> & {
-  readonly chainId: 1 | 33139;
+  readonly chainId: ChainId;
   readonly maker: Address;
 };
 

@@ -1,4 +1,5 @@
 import type { Address, Hex } from "viem";
+import type { ChainId } from "../../chains.ts";
 import type { OrderRef, PlannedAction, PlannedOrder, Wei } from "./actions.ts";
 
 /** What a transaction would do. */
@@ -100,7 +101,7 @@ export type RefusedItem = {
 export type Plan = {
   readonly version: 1;
   readonly verb: Verb;
-  readonly chainId: 1 | 33139;
+  readonly chainId: ChainId;
   /** Who signs and sends. */
   readonly account: Address;
   /** Whose orders they are: the account, or a contract that it signs for. */
