@@ -108,6 +108,7 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
   const site = { siteUrl, chainId };
   const { saleId, contract, tokenId } = row;
   return {
+    ...presentTrade(row),
     chainId,
     collection: {
       address: row.collectionAddress,
@@ -127,8 +128,6 @@ export function presentSale(row: SaleRow, siteUrl: string): z.output<typeof Sale
       sale: presentSaleUrl(site, saleId),
       ...presentTokenUrls(site, row.collectionSlug ?? row.collectionAddress, contract, tokenId),
     },
-    // Last for speed: properties defined after a large spread are six times as slow.
-    ...presentTrade(row),
   };
 }
 
