@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
-import { Kysely, type PostgresPool, type PostgresPoolClient, type Transaction } from "kysely";
+import {
+  Kysely,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type QueryExecutorProvider,
+} from "kysely";
 import pg from "pg";
 import { DatabaseUnavailable, ServerSilent, statementFailure } from "./database-failure.ts";
 import { sendToDriver } from "./driver-answer.ts";
 import { SteadyDialect } from "./introspection.ts";
 import { sendPooled } from "./pooled-client.ts";
 
-/** A connection pool, or a transaction on one of its connections. Statements are written as SQL. */
+/** A connection pool. Statements are written as SQL. */
 export type Database = Kysely<Record<string, never>>;
-export type Session = Database | Transaction<Record<string, never>>;
+/** What carries out statements: a pool, a transaction on one of its connections, or one that pipelines. */
+export type Session = QueryExecutorProvider;
 
 const { builtins } = pg.types;
 

@@ -55,16 +55,10 @@ function refuseResult(): never {
   throw new Error("a statement of sendAhead returns no result: its answer is not waited for");
 }
 
-/** The session with another connection. */
+/** The session's statements on another connection. */
 function sendingThrough(session: Session, connection: DatabaseConnection): Session {
   const executor = session
     .getExecutor()
     .withConnectionProvider({ provideConnection: (use) => use(connection) });
-  return new Proxy(session, {
-    get(own, name) {
-      if (name === "getExecutor") return () => executor;
-      const value: unknown = Reflect.get(own, name, own);
-      return typeof value === "function" ? value.bind(own) : value;
-    },
-  });
+  return { getExecutor: () => executor };
 }

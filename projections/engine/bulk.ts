@@ -68,7 +68,7 @@ export async function deriveInBulk(
   await runConcurrently(missing, (index) => createIndex(db, target, index, onProgress));
   await db.transaction().execute(async (session) => {
     for (const { attach } of indexes)
-      if (attach) await session.executeQuery(CompiledQuery.raw(attach));
+      if (attach) await session.getExecutor().executeQuery(CompiledQuery.raw(attach));
     await createCheckpoint(session, target, upTo, excluded);
     await dropBulkProgress(session, target);
   });
@@ -175,7 +175,7 @@ async function createIndex(
   onProgress(indexStep(index));
   await db.transaction().execute(async (session) => {
     await configureSession(session);
-    await session.executeQuery(CompiledQuery.raw(index.create));
+    await session.getExecutor().executeQuery(CompiledQuery.raw(index.create));
     await storeIndexDone(session, target, index);
   });
 }
@@ -197,6 +197,6 @@ async function dropIndexes(session: Session, schema: string): Promise<Index[]> {
     left join pg_constraint k on k.conindid = i.indexrelid
     where c.relnamespace = to_regnamespace(quote_ident(${schema}))::oid
     order by i.indrelid, i.indexrelid`.execute(session);
-  for (const { drop } of rows) await session.executeQuery(CompiledQuery.raw(drop));
+  for (const { drop } of rows) await session.getExecutor().executeQuery(CompiledQuery.raw(drop));
   return rows.map(({ name, create, attach }) => ({ name, create, attach }));
 }

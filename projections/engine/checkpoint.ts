@@ -69,7 +69,7 @@ export async function createTables(
 ): Promise<void> {
   await sql`create schema if not exists ${sql.id(schema)}`.execute(session);
   for (const statement of projection.tables(schema))
-    await session.executeQuery(CompiledQuery.raw(statement));
+    await session.getExecutor().executeQuery(CompiledQuery.raw(statement));
 }
 
 export async function createCheckpoint(

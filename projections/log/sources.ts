@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../database.ts";
+import type { Database, Session } from "../database.ts";
 import { coreIndexer, type IndexerId } from "./indexer-id.ts";
 
 type Decider = "configuration" | "operator";
@@ -53,7 +53,7 @@ export async function addSources(
 
 /** Stops recording it; its facts stay. */
 export async function removeSource(
-  db: Database,
+  db: Session,
   chainId: number,
   source: string,
   by: Decider,
@@ -67,7 +67,7 @@ export async function removeSource(
  * Records it again. One that shares its indexer gets its own, as the others' facts are not recorded again: it is indexed
  * anew from the cache.
  */
-export async function restoreSource(db: Database, chainId: number, source: string): Promise<void> {
+export async function restoreSource(db: Session, chainId: number, source: string): Promise<void> {
   await sql`
     update ops.source restored
     set removed_at = null, removed_by = null,

@@ -108,7 +108,7 @@ async function readLooks(session: Session): Promise<Looks> {
 }
 
 /** Rows of the large tables that some work rowsRead at, none of them by reading a table from end to end. */
-async function countRowsRead(work: (session: Session) => Promise<unknown>): Promise<number> {
+async function countRowsRead(work: (session: Database) => Promise<unknown>): Promise<number> {
   return await db.transaction().execute(async (session) => {
     const before = await readLooks(session);
     await work(session);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
 import { contractsOf, orderFigures } from "../../projections/collection-stats/order-figures.ts";
-import type { Session } from "../../projections/database.ts";
+import type { Database, Session } from "../../projections/database.ts";
 import { openWindow } from "../../projections/engine/fact-window.ts";
 import { termColumns } from "../../projections/listings/listing-terms.ts";
 import { listingsProjection } from "../../projections/listings/project.ts";
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 /** Rows of the table that some work rowsRead at, none of them by reading all. */
-async function countRowsRead(work: (session: Session) => Promise<unknown>): Promise<number> {
+async function countRowsRead(work: (session: Database) => Promise<unknown>): Promise<number> {
   return await database.db.transaction().execute(async (session) => {
     const before = await readLooks(session);
     await work(session);

@@ -4,7 +4,7 @@ import type { Database, Session } from "../../../projections/database.ts";
 /** Facts of the log that a step reads, in a transaction of its own. */
 export async function countFactsRead(
   db: Database,
-  step: (session: Session) => Promise<unknown>,
+  step: (session: Database) => Promise<unknown>,
 ): Promise<number> {
   return await db.transaction().execute(async (session) => {
     const earlier = await readCounter(session);
