@@ -17,6 +17,19 @@ export const ensChain = ethereum;
 /** What the account API is about (`api/serve/nft-data`). */
 export const accountChain = apechain;
 
+/** Ids of blocks have 19 bits for the chain (`projections/log/block-id.ts`). */
+const idsBelow = 2 ** 19;
+
+/** Throws at the start, not with the first block. */
+export function assertStorable(list: readonly Chain[]): void {
+  for (const [index, { id, name }] of list.entries()) {
+    const isUnique = list.findIndex((chain) => chain.id === id) === index;
+    if (!isUnique || !Number.isInteger(id) || id < 1 || id >= idsBelow)
+      throw new RangeError(`chain ${name}: id ${id} is no unique number from 1 to ${idsBelow - 1}`);
+  }
+}
+assertStorable(chains);
+
 const byId = new Map<number, Chain>(chains.map((chain) => [chain.id, chain]));
 
 export function chainById(id: ChainId): Chain {

@@ -1,0 +1,45 @@
+import { seaport } from "../../../abis/deployments.ts";
+import { paymentProcessor } from "../../../abis/payment-processor.ts";
+import type { Chain } from "../../../chains/chain.ts";
+
+export const base = {
+  id: 8453,
+  name: "Base",
+  coin: "ethereum",
+  wrapped: { symbol: "WETH", address: "0x4200000000000000000000000000000000000006" },
+  explorer: "https://basescan.org",
+  finalityBlocks: 900,
+  indexed: { collections: "all", wrappedNativeEvents: "none" },
+  hasConfiguredRoyalties: false,
+  partnerNames: { opensea: "base", magiceden: null },
+  exchanges: {
+    seaport: {
+      Seaport: { addresses: [seaport["1.6"]], firstBlock: 0 },
+      SeaportLegacy: {
+        addresses: [seaport["1.1"], seaport["1.4"], seaport["1.5"]],
+        firstBlock: 0,
+      },
+    },
+    blur: null,
+    blend: null,
+    paymentProcessor: {
+      PaymentProcessorV1: null,
+      PaymentProcessor: { addresses: paymentProcessor["3"], firstBlock: 0 },
+    },
+    x2y2: null,
+    looksrare: null,
+    wyvern: null,
+    foundation: null,
+    archipelago: null,
+    zora: null,
+    element: null,
+    zeroex: null,
+    rarible: null,
+    cryptopunks: null,
+    mintify: null,
+    alienswap: null,
+    okx: null,
+    sudoswap: null,
+    nftx: null,
+  },
+} as const satisfies Chain;
