@@ -1,9 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EngineName } from "../../api/background/analytics/engines.ts";
-import { mainCell } from "../../api/background/analytics/views.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Target } from "../../projections/engine/checkpoint.ts";
 import { priceTicked } from "../../projections/facts/price-ticked.ts";
 import { appendObservations } from "../../projections/log/append.ts";
@@ -11,7 +9,12 @@ import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { orderedSteps } from "../simulation/script.ts";
-import { postgresEngine, readAnswers, readCopy } from "../support/database/analytics-engines.ts";
+import {
+  clickhouseEngine,
+  postgresEngine,
+  readAnswers,
+  readCopy,
+} from "../support/database/analytics-engines.ts";
 import { type Clickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { project } from "../support/database/given.ts";
 import {
@@ -28,21 +31,15 @@ const kills = 100;
 const reorgs = 20;
 
 let database: TestDatabase;
-let main: { name: string; database: TestDatabase };
 let targets: Target[];
 let folder: string;
 let clickhouse: Clickhouse;
 let syncs: ReturnType<typeof openSyncKills>;
 beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
-  main = { name: mainCell, database };
   folder = await mkdtemp(join(tmpdir(), "analytics-law-"));
   clickhouse = await startClickhouse(join(folder, "clickhouse"));
-  syncs = openSyncKills({
-    clickhouse,
-    duckdbFile: join(folder, "copy.duckdb"),
-    cells: [main],
-  });
+  syncs = openSyncKills(database, clickhouse);
   targets = await prepare(database.db);
 });
 afterAll(async () => {
@@ -66,40 +63,37 @@ async function goOn(kill: number, number: number): Promise<void> {
 }
 
 /** Milliseconds of a sync that nothing ends, after which the copy is as it should be. */
-async function syncAndCompare(engine: EngineName): Promise<number> {
+async function syncAndCompare(): Promise<number> {
   const started = performance.now();
-  await syncs.sync(engine);
+  await syncs.sync();
   const ms = Math.ceil(performance.now() - started);
   const held = await readCopy(postgresEngine(database.url));
-  expect(await readCopy(syncs.engineOf(engine))).toEqual(held);
+  expect(await readCopy(clickhouseEngine(clickhouse.url))).toEqual(held);
   return ms;
 }
 
 /** How many kills met a sync: others came before it began or after it had ended. */
-async function playWithKills(engine: EngineName): Promise<number> {
-  const random = randomFrom(engine === "duckdb" ? 221 : 222);
+async function playWithKills(): Promise<number> {
+  const random = randomFrom(222);
   const steps = orderedSteps(random, makeHistory(random, { turns: 30, reorgDepth: 20 }));
   const perKill = Math.ceil(steps.length / kills);
-  const base = engine === "duckdb" ? 10_000 : 20_000;
   let hits = 0;
   let durationMs = 2_000;
   for (let kill = 0; kill < kills; kill += 1) {
     for (const step of steps.splice(0, perKill)) await carryOut(database.db, step);
-    await goOn(kill, base + kill);
-    const end = random.pick(syncs.kills[engine]);
-    if (await end(engine, random.int(0, durationMs), main)) hits += 1;
-    if (kill % 10 === 9) durationMs = await syncAndCompare(engine);
+    await goOn(kill, 20_000 + kill);
+    const end = random.pick(syncs.kills);
+    if (await end(random.int(0, durationMs))) hits += 1;
+    if (kill % 10 === 9) durationMs = await syncAndCompare();
   }
   return hits;
 }
 
-describe.each(["duckdb", "clickhouse"] as const)("a copy in %s", (engine) => {
-  it(`equals the projections at the same position, after ${kills} kills of either side and ${reorgs} reorgs, and gives the nine answers`, async () => {
-    const hits = await playWithKills(engine);
-    const asked = { chainId: 1, contract: apes, now: "2023-11-15 12:00:00" };
-    const answers = await readAnswers(postgresEngine(database.url), asked);
-    expect(await readAnswers(syncs.engineOf(engine), asked)).toEqual(answers);
-    expect(answers.filter((rows) => rows.length > 0).length).toBeGreaterThanOrEqual(6);
-    expect(hits).toBeGreaterThan(kills / 4);
-  });
+it(`a copy equals the projections at the same position, after ${kills} kills of either side and ${reorgs} reorgs, and gives the nine answers`, async () => {
+  const hits = await playWithKills();
+  const asked = { chainId: 1, contract: apes, now: "2023-11-15 12:00:00" };
+  const answers = await readAnswers(postgresEngine(database.url), asked);
+  expect(await readAnswers(clickhouseEngine(clickhouse.url), asked)).toEqual(answers);
+  expect(answers.filter((rows) => rows.length > 0).length).toBeGreaterThanOrEqual(6);
+  expect(hits).toBeGreaterThan(kills / 4);
 });

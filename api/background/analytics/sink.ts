@@ -1,11 +1,8 @@
 import type { Readable } from "node:stream";
-import type {
-  CopiedColumn,
-  EngineLimits,
-} from "../../../projections/reads/analytics/capture/columns.ts";
+import type { CopiedColumn } from "../../../projections/reads/analytics/capture/columns.ts";
 import type { Digests, Part } from "../../../projections/reads/analytics/capture/source.ts";
 
-/** What an engine holds of a cell, as of the cell's last commit. */
+/** What the copy holds, as of its last commit. */
 export type SinkState = {
   /** All rows are those of the projections at this position. */
   readonly position: bigint;
@@ -19,7 +16,7 @@ export type SinkState = {
   readonly committedAt: Date;
 };
 
-/** A table of an engine, as it is filled. */
+/** A table of the copy, as it is filled. */
 export type SinkTable = {
   readonly name: string;
   readonly columns: readonly CopiedColumn[];
@@ -28,8 +25,8 @@ export type SinkTable = {
 
 /** What is written between two commits: nobody sees it before, and nothing is left of it without one. */
 export type Batch = {
-  /** Literals that end each inserted row. */
-  readonly extra: readonly string[];
+  /** Ends each inserted row. */
+  readonly number: bigint;
   /** Removes the rows of parts, which were there at the last commit. */
   remove(table: string, parts: readonly Part[] | "all"): Promise<void>;
   /** Inserts rows: CSV as `Snapshot` copies it. */
@@ -38,23 +35,14 @@ export type Batch = {
   commit(state: Omit<SinkState, "committedAt">): Promise<void>;
 };
 
-/**
- * A cell's part of an analytics engine: a copy of the facts of its log, and of the rows derived from them. Each cell has
- * commits of its own.
- */
+/** A copy of the facts of the log and of the rows derived from them. */
 export type Sink = {
-  readonly limits: EngineLimits;
-  /**
-   * Creates tables and views. Of other columns than they are made with now, all is dropped, also of other cells, which
-   * copy theirs again. `isAnew`: what the cell has is dropped.
-   */
+  /** Creates tables and views. Of other columns than they are made with now, or if `isAnew`, all is dropped. */
   prepare(tables: readonly SinkTable[], isAnew: boolean): Promise<void>;
   /** Null: nothing was committed yet. */
   readState(): Promise<SinkState | null>;
   readDigests(table: string): Promise<Digests>;
   begin(): Promise<Batch>;
-  /** Leaves what was not committed. */
-  abandon(): Promise<void>;
   /** Frees the space of rows that were replaced. */
   compact(): Promise<void>;
   close(): Promise<void>;

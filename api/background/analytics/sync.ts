@@ -19,14 +19,14 @@ const retries = 300;
 const MOST_PARTS = 100_000;
 
 export type SyncOptions = {
-  /** Drops what the engine holds and copies all again. */
+  /** Drops the copy and copies all again. */
   isAnew?: boolean;
   signal?: AbortSignal;
   onProgress?: (progress: { position: bigint; head: bigint }) => void;
 };
 export type SyncResult = { position: bigint; facts: bigint; replacedParts: number };
 
-/** The engine holds another log's facts, or more than there are: after a restore, or a failover that lost facts. */
+/** The copy holds another log's facts, or more than there are: after a restore, or a failover that lost facts. */
 class AnotherLog extends Error {}
 
 type Tables = {
@@ -38,8 +38,8 @@ type Sync = { source: Source; sink: Sink; tables: Tables; options: SyncOptions }
 const empty = { position: 0n, factsPosition: 0n, lastFact: null, tableIds: {} };
 
 /**
- * Brings an engine to the position of the projections. Facts are copied by position, in batches; then, of one snapshot,
- * the last facts and all rows that may have changed. Each commit of the engine holds its position: after a kill of
+ * Brings the copy to the position of the projections. Facts are copied by position, in batches; then, of one snapshot,
+ * the last facts and all rows that may have changed. Each commit holds its position: after a kill of
  * either side the next sync goes on from there.
  */
 export async function sync(
@@ -56,9 +56,6 @@ export async function sync(
     ];
     await sink.prepare(prepared, options.isAnew ?? false);
     return await copyAll({ source, sink, tables, options });
-  } catch (error) {
-    await sink.abandon().catch(() => {});
-    throw error;
   } finally {
     await source.close().catch(() => {});
   }
@@ -123,7 +120,7 @@ async function assertSameLog(
   const digest = factsPosition > head ? null : await factDigest(factsPosition);
   if (digest === lastFact) return;
   throw new AnotherLog(
-    `the engine holds facts up to ${factsPosition} that this log (up to ${head}) does not have: ` +
+    `the copy holds facts up to ${factsPosition} that this log (up to ${head}) does not have: ` +
       "after a restore or a failover that lost facts, copy all again with `op analytics sync --anew`",
   );
 }
@@ -135,23 +132,15 @@ async function copyBatch(
 ): Promise<void> {
   const upTo = state.factsPosition + BATCH_FACTS;
   const batch = await sink.begin();
-  await insertFacts({ sink, batch, snapshot, columns: tables.facts }, state.factsPosition, upTo);
+  await insertFacts({ batch, snapshot, columns: tables.facts }, state.factsPosition, upTo);
   await batch.commit({ ...state, factsPosition: upTo, lastFact: await snapshot.factDigest(upTo) });
 }
 
-type Insert = { sink: Sink; batch: Batch; snapshot: Snapshot; columns: readonly CopiedColumn[] };
+type Insert = { batch: Batch; snapshot: Snapshot; columns: readonly CopiedColumn[] };
 
-async function insertFacts(
-  { sink, batch, snapshot, columns }: Insert,
-  after: bigint,
-  upTo: bigint,
-) {
+async function insertFacts({ batch, snapshot, columns }: Insert, after: bigint, upTo: bigint) {
   if (upTo <= after) return;
-  const { limits } = sink;
-  await batch.insert(
-    "facts",
-    snapshot.copyFacts({ columns, limits, extra: batch.extra }, after, upTo),
-  );
+  await batch.insert("facts", snapshot.copyFacts({ columns, number: batch.number }, after, upTo));
 }
 
 async function copyRows(
@@ -169,8 +158,8 @@ async function copyRows(
   if (isUnmoved && changes.length === 0) return 0;
   const batch = await sink.begin();
   const { facts: columns } = tables;
-  await insertFacts({ sink, batch, snapshot, columns }, state.factsPosition, upTo);
-  for (const change of changes) await replaceRows(sink, batch, snapshot, change);
+  await insertFacts({ batch, snapshot, columns }, state.factsPosition, upTo);
+  for (const change of changes) await replaceRows(batch, snapshot, change);
   const lastFact = upTo === 0n ? null : await snapshot.factDigest(upTo);
   await batch.commit({ position: upTo, factsPosition: upTo, lastFact, tableIds });
   return changes.reduce((sum, { parts }) => sum + (parts === "all" ? 1 : parts.length), 0);
@@ -186,7 +175,7 @@ type Changing = {
   tableIds: Record<string, string>;
 };
 
-/** Parts whose rows may differ from those that the engine holds; null: none. */
+/** Parts whose rows may differ from those of the copy; null: none. */
 async function changeOf(
   dataSet: DataSet,
   { sink, snapshot, state, upTo, tableIds }: Changing,
@@ -207,14 +196,12 @@ async function changeOf(
 }
 
 async function replaceRows(
-  sink: Sink,
   batch: Batch,
   snapshot: Snapshot,
   { dataSet, columns, parts, digests }: Change,
 ): Promise<void> {
-  const { limits } = sink;
   await batch.remove(dataSet.name, parts);
-  const copied = { dataSet, columns, limits, extra: batch.extra };
+  const copied = { dataSet, columns, number: batch.number };
   await batch.insert(dataSet.name, snapshot.copyRows(copied, parts));
   if (digests !== undefined) await batch.setDigests(dataSet.name, digests);
 }

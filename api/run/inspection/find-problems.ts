@@ -29,7 +29,7 @@ import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { namedCollections } from "../indexer/plain-transfers.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
-import { checkAnalyticsEngines } from "./find-analytics-problems.ts";
+import { checkAnalyticsCopy } from "./find-analytics-problems.ts";
 import { checkPooler } from "./find-pooler-problems.ts";
 import { checkReplicas } from "./find-replica-problems.ts";
 import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
@@ -72,7 +72,7 @@ export async function findProblems(
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
     ...(await checkAnalysts(db)),
-    ...(await checkAnalyticsEngines(db, config.analytics)),
+    ...(await checkAnalyticsCopy(db, config.analytics)),
     ...(await checkSchemas(db, config, projections)),
   ];
 }

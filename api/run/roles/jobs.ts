@@ -4,7 +4,6 @@ import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
 import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
 import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
-import { mainCell } from "../../background/analytics/views.ts";
 import { openChainClient } from "../../background/chain/clients.ts";
 import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "../../background/jobs/changing-contracts.ts";
@@ -117,8 +116,6 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
         ...forOrders,
         ...config.analytics,
         url: config.database.url,
-        cell: mainCell,
-        lockUrl: config.database.url,
       }),
     ),
     job("coin prices", [], () =>

@@ -1,13 +1,12 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Database } from "../../../projections/database.ts";
-import { readEngineProgress } from "../../../projections/reads/analytics/capture/engine-progress.ts";
+import { readCopyProgress } from "../../../projections/reads/analytics/capture/copy-progress.ts";
 
-/** How far the copies in analytics engines are behind; read on each scrape, omitted on failure and where there are none. */
+/** How far the copy in ClickHouse is behind; read on each scrape, omitted on failure and where there is none. */
 export function gaugeAnalytics(registry: Registry, db: Database): void {
   const age = new Gauge({
     name: "analytics_engine_age_seconds",
-    help: "Seconds since the last sync of an analytics engine that succeeded: op analytics status",
-    labelNames: ["engine"],
+    help: "Seconds since the last sync of the copy in ClickHouse that succeeded: op analytics status",
     registers: [registry],
     collect() {
       age.reset();
@@ -15,16 +14,14 @@ export function gaugeAnalytics(registry: Registry, db: Database): void {
   });
   const behind = new Gauge({
     name: "analytics_engine_behind_facts",
-    help: "Facts of the log that an analytics engine does not hold yet",
-    labelNames: ["engine"],
+    help: "Facts of the log that the copy in ClickHouse does not hold yet",
     registers: [registry],
     async collect() {
-      const engines = await readEngineProgress(db).catch(() => []);
+      const copy = await readCopyProgress(db).catch(() => null);
       behind.reset();
-      for (const { engine, behind: facts, syncedAt } of engines) {
-        behind.set({ engine }, Number(facts));
-        if (syncedAt !== null) age.set({ engine }, (Date.now() - syncedAt.getTime()) / 1_000);
-      }
+      if (copy === null) return;
+      behind.set(Number(copy.behind));
+      if (copy.syncedAt !== null) age.set((Date.now() - copy.syncedAt.getTime()) / 1_000);
     },
   });
 }

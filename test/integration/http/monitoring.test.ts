@@ -34,7 +34,7 @@ beforeAll(async () => {
   const { db } = database;
   await prepare(db);
   await sql`
-    insert into ops.analytics_engine (engine, position, synced_at) values ('duckdb', 0, now())`.execute(
+    insert into ops.analytics_engine (engine, position, synced_at) values ('clickhouse', 0, now())`.execute(
     db,
   );
   registry = openMetrics();

@@ -3,9 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openClickhouseSink } from "../../../api/background/analytics/clickhouse/clickhouse-sink.ts";
+import { openClickhouseSink } from "../../../api/background/analytics/clickhouse-sink.ts";
 import { sync } from "../../../api/background/analytics/sync.ts";
-import { mainCell } from "../../../api/background/analytics/views.ts";
 import { appendTrades, prepare } from "../../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
@@ -49,7 +48,7 @@ describe("a sync to a ClickHouse that does not answer", () => {
     const reached = new Promise<void>((resolve) => {
       onRows = resolve;
     });
-    const sink = openClickhouseSink(url, mainCell, { signal: ending.signal });
+    const sink = openClickhouseSink(url, { signal: ending.signal });
     const syncing = sync(database.url, sink, { signal: ending.signal });
     await reached;
     expect(await countSnapshots()).toBe(1);
@@ -61,7 +60,7 @@ describe("a sync to a ClickHouse that does not answer", () => {
   });
 
   it("fails where nothing goes on, and leaves no snapshot", async () => {
-    const sink = openClickhouseSink(url, mainCell, { stalledMs: 2_000 });
+    const sink = openClickhouseSink(url, { stalledMs: 2_000 });
     const syncing = sync(database.url, sink);
 
     await expect(Promise.race([syncing, late(20_000)])).rejects.toThrow(

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
-import { openClickhouse } from "../../../api/background/analytics/clickhouse/clickhouse-server.ts";
+import { openClickhouse } from "../../../api/background/analytics/clickhouse-server.ts";
 import { factColumns, factsFrom } from "../../../projections/reads/analytics/capture/data-sets.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -12,9 +12,9 @@ const readText = (path: string) => readFile(join(root, path), "utf8");
 type Cells = readonly (string | null)[];
 type Ask = (query: string) => Promise<Cells[]>;
 
-/** Asks an engine once; its file or server is left afterwards. */
+/** Asks an engine once; its server is left afterwards. */
 export type Engine = {
-  readonly name: "PostgreSQL" | "DuckDB" | "ClickHouse";
+  readonly name: "PostgreSQL" | "ClickHouse" | "DuckDB";
   asking<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
 };
 
@@ -38,24 +38,6 @@ export const postgresEngine = (url: string): Engine => ({
   },
 });
 
-export const duckdbEngine = (path: string): Engine => ({
-  name: "DuckDB",
-  async asking(work) {
-    const instance = await DuckDBInstance.create(path, { access_mode: "READ_ONLY" });
-    const connection = await instance.connect();
-    try {
-      await connection.run("set timezone = 'UTC'");
-      return await work(async (query) => {
-        const rows = (await connection.runAndReadAll(query)).getRowsJson();
-        return rows.map((row) => row.map((cell) => (cell === null ? null : String(cell))));
-      });
-    } finally {
-      connection.closeSync();
-      instance.closeSync();
-    }
-  },
-});
-
 export const clickhouseEngine = (url: string): Engine => ({
   name: "ClickHouse",
   async asking(work) {
@@ -68,15 +50,38 @@ export const clickhouseEngine = (url: string): Engine => ({
   },
 });
 
-/** The queries of a document's section; of the analysts' README all. */
+/** The recipe's views, with Parquet files of another directory than the one that it names. */
+export const duckdbEngine = (directory: string): Engine => ({
+  name: "DuckDB",
+  async asking(work) {
+    const [views = ""] = await readStatements("docs/duckdb.md");
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    try {
+      await connection.run("set timezone = 'UTC'");
+      await connection.run(views.replaceAll("/srv/exports", directory));
+      return await work(async (query) => {
+        const rows = (await connection.runAndReadAll(query)).getRowsJson();
+        return rows.map((row) => row.map((cell) => (cell === null ? null : String(cell))));
+      });
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  },
+});
+
+/** The SQL of a document, block by block. */
+async function readStatements(path: string): Promise<string[]> {
+  return [...(await readText(path)).matchAll(/```sql\n(.*?);\n```/gs)].map(([, text = ""]) => text);
+}
+
+/** The queries of an engine's document. */
 async function readQuestions({ name }: Pick<Engine, "name">): Promise<string[]> {
-  const text =
-    name === "PostgreSQL"
-      ? await readText("projections/reads/analytics/README.md")
-      : (
-          (await readText("api/background/analytics/README.md")).split(`\n## ${name}\n`)[1] ?? ""
-        ).split("\n## ")[0];
-  return [...(text ?? "").matchAll(/```sql\n(.*?);\n```/gs)].map(([, query]) => query ?? "");
+  if (name === "PostgreSQL") return readStatements("projections/reads/analytics/README.md");
+  if (name === "ClickHouse") return readStatements("api/background/analytics/README.md");
+  const [, ...questions] = await readStatements("docs/duckdb.md");
+  return questions;
 }
 
 const factNames = factColumns.map(([name]) => name);
@@ -151,7 +156,7 @@ function canonicalTime(text: string): string {
   return day === undefined ? text : `${day} ${time}${fraction.replace(/\.?0+$/, "")}`;
 }
 
-/** The nine answers, over one chain and with a fixed time for now, without their limits. */
+/** The answers to the questions, over one chain and with a fixed time for now, without their limits. */
 export async function readAnswers(
   engine: Engine,
   { chainId, contract, now }: { chainId: number; contract: string; now: string },

@@ -1,14 +1,13 @@
 import type { Readable } from "node:stream";
 import type { Batch, Sink } from "../../../api/background/analytics/sink.ts";
 
-/** An engine whose process may end before any write: nothing is written, committed or given up after it. */
+/** A copy whose process may end before any write: nothing is written or committed after it. */
 export function interrupting(sink: Sink, dies: (step: string) => boolean): Sink {
   const before = (step: string) => {
     if (dies(step)) throw new Error(`the process ended before ${step}`);
   };
   return {
     ...sink,
-    abandon: async () => {},
     async begin() {
       const batch = await sink.begin();
       const interrupted: Batch = {

@@ -15,12 +15,9 @@ export type CopiedColumn = {
   readonly isKey: boolean;
 };
 
-/** What an engine's types hold; null: whatever there is. */
-export type EngineLimits = {
-  readonly integer256: bigint | null;
-  /** Years before this one. */
-  readonly year: number | null;
-};
+/** What ClickHouse's types hold: UInt256, and times of years before this one. */
+const greatestInteger = 2n ** 256n - 1n;
+const endYear = 2262;
 
 const kindsByType: Readonly<Record<number, CopiedKind>> = {
   16: "boolean",
@@ -43,18 +40,18 @@ export function copiedColumn(name: string, type: number, key: readonly string[])
 /** From here on an amount in ETH or APE is null; the same amount in wei is exact. */
 const decimalLimit = "100000000000000000000";
 
-/** The name of the column that holds, as JSON, exact values which an engine's types do not hold: there they are null. */
+/** The name of the column that holds, as JSON, exact values which ClickHouse's types do not hold: there they are null. */
 export const beyond = "beyond";
 
-/** SQL expressions of a row's values as CSV is to have them, with `beyond` where the engine has limits. */
-export function valuesOf(columns: readonly CopiedColumn[], limits: EngineLimits): string[] {
-  const values = columns.map((column) => copiedValue(column, fits(column, limits)));
-  const limited = columns.filter((column) => fits(column, limits) !== null);
-  if (limits.integer256 === null && limits.year === null) return values;
-  return [...values, limited.length === 0 ? "''" : beyondOf(limited, limits)];
+/** SQL expressions of a row's values as CSV is to have them, with `beyond`. */
+export function valuesOf(columns: readonly CopiedColumn[]): string[] {
+  const limited = columns.filter((column) => fits(column) !== null);
+  return [...columns.map(copiedValue), limited.length === 0 ? "''" : beyondOf(limited)];
 }
 
-function copiedValue({ name, kind }: CopiedColumn, fit: string | null): string {
+function copiedValue(column: CopiedColumn): string {
+  const { name, kind } = column;
+  const fit = fits(column);
   const value = `q."${name}"`;
   if (kind === "boolean") return `${value}::int`;
   if (kind === "decimal") return `case when abs(${value}) < ${decimalLimit} then ${value} end`;
@@ -62,20 +59,18 @@ function copiedValue({ name, kind }: CopiedColumn, fit: string | null): string {
 }
 
 /** SQL: whether a value fits; null where every value does. Keys always fit: a chain knows no others. */
-function fits({ name, kind, isKey }: CopiedColumn, limits: EngineLimits): string | null {
+function fits({ name, kind, isKey }: CopiedColumn): string | null {
   const value = `q."${name}"`;
   if (isKey) return null;
-  if (kind === "integer256" && limits.integer256 !== null)
-    return `${value} between 0 and ${limits.integer256}`;
-  if (kind === "time" && limits.year !== null)
-    return `${value} >= '1900-01-01Z' and ${value} < '${limits.year}-01-01Z'`;
+  if (kind === "integer256") return `${value} between 0 and ${greatestInteger}`;
+  if (kind === "time") return `${value} >= '1900-01-01Z' and ${value} < '${endYear}-01-01Z'`;
   return null;
 }
 
-function beyondOf(columns: readonly CopiedColumn[], limits: EngineLimits): string {
-  const all = columns.map((column) => `(${fits(column, limits)}) is not false`).join(" and ");
+function beyondOf(columns: readonly CopiedColumn[]): string {
+  const all = columns.map((column) => `(${fits(column)}) is not false`).join(" and ");
   const exact = columns.map(
-    (column) => `'${column.name}', case when (${fits(column, limits)}) is false
+    (column) => `'${column.name}', case when (${fits(column)}) is false
       then q."${column.name}"::text end`,
   );
   return `case when ${all} then '' else jsonb_strip_nulls(jsonb_build_object(${exact.join(", ")}))::text end`;

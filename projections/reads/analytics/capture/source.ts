@@ -4,7 +4,7 @@ import { to as copyTo } from "pg-copy-streams";
 import { factKind } from "../../../log/fact-kind.ts";
 import { inVersions } from "../../../versioned-names.ts";
 import { schemaOf } from "../../../versions.ts";
-import { type CopiedColumn, copiedColumn, type EngineLimits, valuesOf } from "./columns.ts";
+import { type CopiedColumn, copiedColumn, valuesOf } from "./columns.ts";
 import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
 
 /** The database that facts and rows are copied from, on one connection. */
@@ -32,7 +32,7 @@ export type Snapshot = {
   /** Parts whose rows may differ between two positions. */
   changedParts(dataSet: DataSet, after: bigint, upTo: bigint): Promise<Part[]>;
   digests(dataSet: DataSet): Promise<Digests>;
-  /** Rows as CSV: the columns' values, `beyond` where the engine has limits, the part, and `extra`. */
+  /** Rows as CSV: the columns' values, `beyond`, the part, and `number`. */
   copyRows(copied: Copied, parts: readonly Part[] | "all"): Readable;
   /** Facts with after < position ≤ upTo, the same way and without a part. */
   copyFacts(copied: Omit<Copied, "dataSet">, after: bigint, upTo: bigint): Readable;
@@ -41,9 +41,8 @@ export type Snapshot = {
 type Copied = {
   dataSet: DataSet;
   columns: readonly CopiedColumn[];
-  limits: EngineLimits;
-  /** Literals that end each row. */
-  extra: readonly string[];
+  /** Ends each row. */
+  number: bigint;
 };
 
 /** Of digests. With 0 a zero has the digest of a null. */
@@ -132,13 +131,13 @@ function readsOf(client: pg.Client): Omit<Snapshot, keyof Positions> {
       );
       return new Map(rows.map(({ part, digest }) => [BigInt(part), digest]));
     },
-    copyRows: ({ dataSet, columns, limits, extra }, parts) => {
-      const values = [...valuesOf(columns, limits), "q._part", ...extra];
+    copyRows: ({ dataSet, columns, number }, parts) => {
+      const values = [...valuesOf(columns), "q._part", number];
       const where = parts === "all" ? "" : `where ${partOf(dataSet)} in (${parts.join(", ")})`;
       return stream(csv(`select ${values.join(", ")} from (${selectOf(dataSet, where)}) q`));
     },
-    copyFacts: ({ columns, limits, extra }, after, upTo) => {
-      const values = [...valuesOf(columns, limits), ...extra];
+    copyFacts: ({ columns, number }, after, upTo) => {
+      const values = [...valuesOf(columns), number];
       const range = `f.position > ${after} and f.position <= ${upTo}`;
       return stream(
         csv(`select ${values.join(", ")}

@@ -2,9 +2,11 @@ import { sql } from "kysely";
 import type { Database } from "../../../database.ts";
 import { beginHolding, createLock, takeLock } from "../../../named-lock.ts";
 
-/** How far an analytics engine is, as of its last sync. */
-export type EngineProgress = {
-  engine: string;
+/** The copy's name in its table. */
+const engine = "clickhouse";
+
+/** How far the copy in ClickHouse is, as of its last sync. */
+export type CopyProgress = {
   position: bigint;
   syncedAt: Date | null;
   failedAt: Date | null;
@@ -14,32 +16,27 @@ export type EngineProgress = {
   behind: bigint;
 };
 
-export async function readEngineProgress(db: Database): Promise<EngineProgress[]> {
-  const { rows } = await sql<EngineProgress>`
-    select engine, e.position, synced_at as "syncedAt", failed_at as "failedAt", error,
+/** Null: nothing was synced yet. */
+export async function readCopyProgress(db: Database): Promise<CopyProgress | null> {
+  const { rows } = await sql<CopyProgress>`
+    select e.position, synced_at as "syncedAt", failed_at as "failedAt", error,
            greatest(0, h.position - e.position) as behind
-    from ops.analytics_engine e, log.head h order by engine`.execute(db);
-  return rows;
+    from ops.analytics_engine e, log.head h where engine = ${engine}`.execute(db);
+  return rows[0] ?? null;
 }
 
-/** Forgets an engine that is no longer used. Returns whether it was known. */
-export async function forgetEngine(db: Database, engine: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    delete from ops.analytics_engine where engine = ${engine}`.execute(db);
-  return numAffectedRows === 1n;
+/** Forgets a copy that is no longer used. Returns whether there was one. */
+export async function forgetCopy(db: Database): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`delete from ops.analytics_engine`.execute(db);
+  return numAffectedRows > 0n;
 }
 
-type Databases = {
-  /** With the log that is copied. */
-  db: Database;
-  /** With the lock: of several logs that share a place, one is copied at a time. */
-  lockDb: Database;
-};
+/** `db` stores how a sync ended; `lockDb` holds the lock for as long as it takes. */
+type Databases = { db: Database; lockDb: Database };
 
-/** Syncs an engine and stores how that ended. One process does at a time: another fails with `isLockHeld`. */
+/** Syncs the copy and stores how that ended. One process does at a time: another fails with `isLockHeld`. */
 export async function syncingAlone<Result extends { position: bigint }>(
   { db, lockDb }: Databases,
-  engine: string,
   sync: () => Promise<Result>,
 ): Promise<Result> {
   return await lockDb.connection().execute(async (connection) => {
@@ -49,7 +46,7 @@ export async function syncingAlone<Result extends { position: bigint }>(
     await beginHolding(run);
     try {
       await takeLock(run, lock, "nowait");
-      return await storingOutcome(db, engine, sync);
+      return await storingOutcome(db, sync);
     } finally {
       await run("rollback");
     }
@@ -58,7 +55,6 @@ export async function syncingAlone<Result extends { position: bigint }>(
 
 async function storingOutcome<Result extends { position: bigint }>(
   db: Database,
-  engine: string,
   sync: () => Promise<Result>,
 ): Promise<Result> {
   try {

@@ -1,65 +1,57 @@
 import { createHash, randomInt } from "node:crypto";
-import type { Batch, Sink, SinkState, SinkTable } from "../sink.ts";
-import { servingView } from "../views.ts";
 import {
   type ClickhouseOptions,
   type ClickhouseServer,
   openClickhouse,
 } from "./clickhouse-server.ts";
-import { bookkeeping, digestsOf, rowTable, viewsOf } from "./clickhouse-tables.ts";
+import { bookkeeping, currentView, digestsOf, rowTable } from "./clickhouse-tables.ts";
+import { viewsOf } from "./clickhouse-views.ts";
+import type { Batch, Sink, SinkState, SinkTable } from "./sink.ts";
 
 /** Parts of a table that were replaced, from which its rows are written again without the old ones. */
 const REPLACED_PARTS = 20_000;
 
 /** A database of ClickHouse. It has no transactions: rows carry their sync, and are seen once that is committed. */
-export function openClickhouseSink(
-  url: string,
-  cell: string,
-  options: ClickhouseOptions = {},
-): Sink {
+export function openClickhouseSink(url: string, options: ClickhouseOptions = {}): Sink {
   const server = openClickhouse(url, options);
   let tables: readonly SinkTable[] = [];
   return {
-    limits: { integer256: 2n ** 256n - 1n, year: 2262 },
     async prepare(wanted, isAnew) {
       tables = wanted;
       await prepare(server, wanted);
       // Its rows are deleted before the next are inserted.
-      if (isAnew) await server.run(`delete from sync_commit where cell = '${cell}'`);
+      if (isAnew) await server.run("truncate table sync_commit");
     },
-    readState: () => readState(server, cell),
+    readState: () => readState(server),
     async readDigests(table) {
-      const rows = await server.read(`select * from (${digestsOf(table, cell)})`);
+      const rows = await server.read(`select * from (${digestsOf(table)})`);
       return new Map(rows.map(([part, digest]) => [BigInt(part ?? 0), digest ?? ""]));
     },
     async begin() {
       await removeAbandoned(server, tables);
-      if ((await readState(server, cell)) === null) await removeCell(server, tables, cell);
+      if ((await readState(server)) === null) await removeAll(server, tables);
       const number = await nextNumber(server);
       await server.insert("sync_begun", `${number}\n`);
-      return batchOf(server, cell, number);
+      return batchOf(server, number);
     },
-    abandon: async () => {},
     compact: () => compact(server, tables),
     close: () => server.close(),
   };
 }
 
-function batchOf(server: ClickhouseServer, cell: string, number: bigint): Batch {
+function batchOf(server: ClickhouseServer, number: bigint): Batch {
   const lines = (rows: readonly (readonly unknown[])[]) =>
     rows.map((row) => `${row.join(",")}\n`).join("");
   return {
-    extra: [`'${cell}'`, `${number}`],
+    number,
     async remove(table, parts) {
       const removed =
-        parts === "all"
-          ? [[cell, table, 0, 1, number]]
-          : parts.map((part) => [cell, table, part, 0, number]);
+        parts === "all" ? [[table, 0, 1, number]] : parts.map((part) => [table, part, 0, number]);
       if (removed.length > 0) await server.insert("sync_removed", lines(removed));
     },
     insert: (table, rows) => server.insert(`rows_${table}`, rows),
     async setDigests(table, digests) {
-      const rows = [...digests].map(([part, digest]) => [cell, table, part, `"${digest}"`, number]);
+      const rows = [...digests].map(([part, digest]) => [table, part, `"${digest}"`, number]);
       if (rows.length > 0) await server.insert("sync_digest", lines(rows));
     },
     async commit({ position, factsPosition, lastFact, tableIds }) {
@@ -68,7 +60,6 @@ function batchOf(server: ClickhouseServer, cell: string, number: bigint): Batch 
         "sync_commit",
         lines([
           [
-            cell,
             number,
             position,
             factsPosition,
@@ -82,10 +73,10 @@ function batchOf(server: ClickhouseServer, cell: string, number: bigint): Batch 
   };
 }
 
-async function readState(server: ClickhouseServer, cell: string): Promise<SinkState | null> {
+async function readState(server: ClickhouseServer): Promise<SinkState | null> {
   const [row] = await server.read(
     `select position, facts_position, last_fact, table_ids, toUnixTimestamp64Milli(committed_at)
-     from sync_commit where cell = '${cell}' order by sync desc limit 1`,
+     from sync_commit order by sync desc limit 1`,
   );
   if (row === undefined) return null;
   const [position, factsPosition, lastFact = null, tableIds, committedAt] = row;
@@ -124,16 +115,10 @@ async function removeAbandoned(
   await server.run("truncate table sync_begun");
 }
 
-/** Of a cell without a commit nothing is seen: what there is was copied before it was to be copied anew. */
-async function removeCell(
-  server: ClickhouseServer,
-  tables: readonly SinkTable[],
-  cell: string,
-): Promise<void> {
-  for (const { name } of tables)
-    await server.run(`delete from rows_${name} where _cell = '${cell}'`);
-  for (const name of ["sync_removed", "sync_digest"])
-    await server.run(`delete from ${name} where cell = '${cell}'`);
+/** Without a commit nothing is seen: what there is was copied before it was to be copied anew. */
+async function removeAll(server: ClickhouseServer, tables: readonly SinkTable[]): Promise<void> {
+  const names = [...tables.map(({ name }) => `rows_${name}`), "sync_removed", "sync_digest"];
+  for (const name of names) await server.run(`truncate table ${name}`);
 }
 
 /** Writes rows again without those that were replaced; both tables change their names at once. */
@@ -152,16 +137,17 @@ async function compact(server: ClickhouseServer, tables: readonly SinkTable[]): 
       `delete from sync_removed where name = '${name}' and sync < (select max(sync) from sync_commit)`,
     );
     await server.run(`delete from sync_digest where name = '${name}'
-      and (cell, part, sync) not in (
-        select cell, part, max(sync) from sync_digest where name = '${name}' group by cell, part)`);
+      and (part, sync) not in (
+        select part, max(sync) from sync_digest where name = '${name}' group by part)`);
   }
 }
 
-/** Tables and views; what has other columns is dropped first, of all cells. */
+/** Tables and views; what has other columns is dropped first. */
 async function prepare(server: ClickhouseServer, tables: readonly SinkTable[]): Promise<void> {
   const statements = [
     ...bookkeeping,
     ...tables.map((table) => rowTable(table)),
+    ...tables.map(currentView),
     ...viewsOf(tables),
   ];
   const version = createHash("sha256").update(statements.join(";")).digest("hex");
@@ -171,7 +157,6 @@ async function prepare(server: ClickhouseServer, tables: readonly SinkTable[]): 
   const held = await server.read("select version from sync_version");
   if (held.length === 1 && held[0]?.[0] === version) return;
   await server.run("truncate table sync_version");
-  await server.run(`drop view if exists ${servingView}`);
   for (const { name } of tables)
     for (const [kind, one] of [
       ["view", name],
