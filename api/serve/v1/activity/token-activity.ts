@@ -16,7 +16,6 @@ export const tokenActivity = route(
     summary:
       "What happened to one token, newest first: sales, transfers, listings, offers on it and cancels. An address selects its contract, a slug all of the collection's",
     params: z.object({ collection: collectionKey, tokenId }),
-    plansOnceWith: ["chainId", "fields", "cursor", "per_page"],
     query: z.object({ chainId, ...activityFields }),
     data: z.array(ActivityItem),
     meta: uncountedMeta,

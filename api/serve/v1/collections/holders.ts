@@ -20,7 +20,6 @@ export const holders = route(
     loadClass: "lists",
     summary: "Who holds tokens of a collection, most token ids first; burn addresses left out",
     params: z.object({ collection: collectionKey }),
-    plansOnceWith: ["chainId", "cursor", "per_page"],
     query: z.object({ chainId, cursor, per_page }),
     data: z.array(Holder),
     meta: cursorMeta,

@@ -20,7 +20,6 @@ export const token = route(
     summary:
       "One token. An address selects its contract; a slug the contract of the collection in which the token exists",
     params: z.object({ collection: collectionKey, tokenId }),
-    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Token,
     refuses: { not_found: 404, ...chainRefusals },

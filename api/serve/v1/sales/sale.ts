@@ -13,7 +13,6 @@ export const sale = route(
     tag: "Sales",
     summary: "One sale",
     params: z.object({ saleId }),
-    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Sale,
     refuses: { not_found: 404, ...chainRefusals },

@@ -34,7 +34,6 @@ export const transaction = route(
     tag: "Transactions",
     summary: "What one transaction did to tokens and orders",
     params: z.object({ hash: transactionHash }),
-    plansOnceWith: ["chainId"],
     query: z.object({ chainId }),
     data: Transaction,
     refuses: { not_found: 404, ...chainRefusals },

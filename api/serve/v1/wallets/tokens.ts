@@ -28,7 +28,6 @@ export const walletTokens = route(
     loadClass: "lists",
     summary: "Tokens that a wallet holds, of both standards, by contract and id",
     params: z.object({ wallet }),
-    plansOnceWith: ["chainId", "fields", "cursor", "per_page"],
     query: z.object({ chainId, collection: collectionKey.optional(), fields, cursor, per_page }),
     data: z.array(HeldToken),
     meta: uncountedMeta,
