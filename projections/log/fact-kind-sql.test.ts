@@ -10,10 +10,9 @@ const rawKind = /\bkind\s*(=|<>|>=|<=|<|>|between|(not\s+)?in\s*\()\s*\d/i;
 const sourcesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .filter((file) => !file.includes("migrations/"))
     .map((file) => join(folder, file));
 
-describe("SQL outside migrations", () => {
+describe("SQL of the sources", () => {
   it("writes fact kinds by their names, with kindLiteral and kindList", () => {
     const lines = [...sourcesIn("projections"), ...sourcesIn("api")].flatMap((file) =>
       readFileSync(join(root, file), "utf8")

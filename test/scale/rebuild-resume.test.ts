@@ -7,12 +7,12 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../api/run/postgres/embedded.ts";
+import { migrate } from "../../api/run/postgres/migrate.ts";
 import { type Database, openDatabase } from "../../projections/database.ts";
 import { dropTarget, readCheckpoints } from "../../projections/engine/checkpoint.ts";
 import type { Projection, Step } from "../../projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "../../projections/engine/rebuild.ts";
 import { verify } from "../../projections/engine/verify.ts";
-import { migrate } from "../../projections/log/migrate.ts";
 import { schemaOf } from "../../projections/versions.ts";
 import { dumpTable } from "../support/database/given.ts";
 import {

@@ -15,8 +15,8 @@ import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-prog
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { readContractsWithoutTransfers } from "../../../projections/log/contracts.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
-import { pendingMigrations } from "../../../projections/log/migrate.ts";
 import { describeNodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
+import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
 import { readHeldFees } from "../../../projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "../../../projections/reads/analytics/end-overdue.ts";

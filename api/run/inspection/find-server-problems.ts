@@ -2,7 +2,6 @@ import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "../../../projections/database.ts";
 import { areIndexesComplete } from "../../../projections/log/partitions/complete-indexes.ts";
-import { isPartitioned } from "../../../projections/log/partitions/partition-log.ts";
 import { locksSchema } from "../../../projections/named-lock.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
@@ -47,18 +46,9 @@ export async function checkServer(db: Database): Promise<Finding[]> {
       finding: `a transaction of "${name}" (process ${pid}) has been open for ${seconds} s`,
       advice: `if it is not needed: select pg_terminate_backend(${pid})`,
     })),
-    ...((await isPartitioned(db)) ? [] : [notPartitioned]),
     ...((await areIndexesComplete(db)) ? [] : [lacksIndex]),
   ];
 }
-
-const notPartitioned: Finding = {
-  about: "database",
-  isFault: false,
-  finding:
-    "log.fact has no partitions: when the migration made them, a long transaction was reading it",
-  advice: "op migrate, when no transaction is open for long",
-};
 
 const lacksIndex: Finding = {
   about: "database",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../projections/database.ts";
-import { migrate, pendingMigrations } from "../../../projections/log/migrate.ts";
+import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import {
   addressesOf,
@@ -11,6 +11,7 @@ import {
 } from "../database-roles/configured-roles.ts";
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../database-roles/embedded-roles.ts";
+import { migrate } from "../postgres/migrate.ts";
 import { assertLogin, placeOf, throwIfRefused } from "../postgres/refused-login.ts";
 import { checkAddresses } from "./check-addresses.ts";
 import { startDatabase } from "./start-database.ts";

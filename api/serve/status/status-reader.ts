@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
-import { pendingMigrations } from "../../../projections/log/migrate.ts";
+import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { readHasClock, readIdleRoles } from "../../../projections/log/status.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";

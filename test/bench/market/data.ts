@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { startPostgres } from "../../../api/run/postgres/embedded.ts";
+import { migrate } from "../../../api/run/postgres/migrate.ts";
 import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { deriveInBulk } from "../../../projections/engine/bulk.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../../projections/engine/checkpoint.ts";
 import type { Projection } from "../../../projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "../../../projections/engine/run-concurrently.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
 import { schemaOf } from "../../../projections/versions.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { checkServer } from "../../../api/run/inspection/find-server-problems.ts";
+import { migrate } from "../../../api/run/postgres/migrate.ts";
 import type { Database } from "../../../projections/database.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
 import {
   areIndexesComplete,
   completeIndexes,

@@ -1,15 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
-import { checkServer } from "../../../api/run/inspection/find-server-problems.ts";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { isPartitioned, partitionLog } from "../../../projections/log/partitions/partition-log.ts";
 import { readPartitions } from "../../../projections/log/partitions/read-partitions.ts";
-import {
-  areViewsBound,
-  bindViews,
-  bindViewsIfStale,
-} from "../../../projections/reads/analytics/bind-views.ts";
 import { type Random, randomFrom } from "../../simulation/random.ts";
 import {
   addressOf,
@@ -19,7 +12,7 @@ import {
   setBlocks,
 } from "../../support/database/given.ts";
 import { operate } from "../../support/database/operator.ts";
-import { repartition, undoPartitions } from "../../support/database/partitions.ts";
+import { repartition } from "../../support/database/partitions.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 const open: TestDatabase[] = [];
@@ -174,94 +167,4 @@ it("has statistics over all partitions, gathered again when the log has grown by
   );
 
   expect([gathered, rows]).toEqual([[false, true, false, true], [{ inherited: true }]]);
-});
-
-type Shape = { name: string; file: number | null; definition: string };
-
-async function readIndexes(db: Database, table: string): Promise<Shape[]> {
-  const { rows } = await sql<Shape>`
-    select c.relname as name, pg_relation_filenode(c.oid)::int as file,
-           regexp_replace(pg_get_indexdef(c.oid), '^.* USING', '') as definition
-    from pg_index i join pg_class c on c.oid = i.indexrelid
-    where i.indrelid = ${table}::regclass order by c.relname`.execute(db);
-  return rows;
-}
-
-describe("the move of a log that has no partitions", () => {
-  it("is followed by analysts' views, which the process that records binds to all partitions", async () => {
-    const database = await createDatabase({ template: "projected" });
-    open.push(database);
-    const { db } = database;
-    await sql`drop schema analytics cascade`.execute(db);
-    await undoPartitions(db, 400);
-    await db.transaction().execute(bindViews);
-    const bound = [await areViewsBound(db)];
-    await partitionLog(db);
-    bound.push(await areViewsBound(db));
-    await db.transaction().execute(bindViewsIfStale);
-
-    expect([...bound, await areViewsBound(db)]).toEqual([true, false, true]);
-  });
-
-  it("loses no append, rewrites nothing, waits for readers, and keeps names, grants and triggers", async () => {
-    const { db } = await newLog();
-    await undoPartitions(db, 400);
-    await sql`grant select on log.fact to public`.execute(db);
-    await sql`
-      create trigger refuse_chain_9 before insert on log.fact for each row
-      when (new.block_id >= 158329674399744) execute function suppress_redundant_updates_trigger()`.execute(
-      db,
-    );
-    await appendEvents(db, events(0, 500));
-    const before = { rows: await readLog(db), indexes: await readIndexes(db, "log.fact") };
-
-    let moving: Promise<boolean> | undefined;
-    await db.transaction().execute(async (session) => {
-      await sql`select from log.fact limit 1`.execute(session);
-      moving = partitionLog(db);
-      for (let index = 500; index < 520; index += 1) await appendEvents(db, [event(index)]);
-    });
-    const appending = (async () => {
-      for (let index = 520; index < 600; index += 1) await appendEvents(db, [event(index)]);
-    })();
-
-    expect([await moving, await isPartitioned(db)]).toEqual([true, true]);
-    await appending;
-    await appendEvents(db, events(0, 1_500));
-    const after = await readLog(db);
-    expect(after.slice(0, 500)).toEqual(before.rows);
-    expect(after).toHaveLength(1_500);
-    expect(await readIndexes(db, "log.fact_0")).toEqual(
-      before.indexes.map((index) => ({ ...index, name: `${index.name}_0` })),
-    );
-    expect((await readIndexes(db, "log.fact")).map(({ name }) => name)).toEqual(
-      before.indexes.map(({ name }) => name).filter((name) => !/event|identity/.test(name)),
-    );
-    const [first, second, third] = await tablesOf(db);
-    expect([first, third]).toEqual(["log.fact_0", expect.stringMatching(/00$/)]);
-    const { rows } = await sql`
-      select relacl::text ~ '=r/' as "isGranted",
-             (select count(*)::int from pg_trigger where tgrelid = ${second}::text::regclass) as triggers
-      from pg_class where oid = 'log.fact'::regclass`.execute(db);
-    expect(rows).toEqual([{ isGranted: true, triggers: 1 }]);
-  });
-
-  it("that was begun and not ended refuses no fact, and is ended by the next", async () => {
-    const { db } = await newLog();
-    await undoPartitions(db, 100);
-    await appendEvents(db, events(0, 10));
-    await sql`alter table log.fact add constraint fact_range check (position >= 0 and position < 100) not valid`.execute(
-      db,
-    );
-    await sql`update log.head set partitions_end = 100`.execute(db);
-    const { head } = await appendEvents(db, events(10, 150));
-
-    expect([head, await isPartitioned(db)]).toEqual([150n, false]);
-    expect(await checkServer(db)).toContainEqual(
-      expect.objectContaining({ finding: expect.stringContaining("has no partitions") }),
-    );
-    expect(await partitionLog(db)).toBe(true);
-    expect((await appendEvents(db, events(100, 350))).head).toBe(350n);
-    expect(await tablesOf(db)).toEqual(["log.fact_0", "log.fact_300", "log.fact_400"]);
-  });
 });

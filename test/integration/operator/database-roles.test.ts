@@ -12,6 +12,7 @@ import {
 } from "../../../api/run/database-roles/database-roles.ts";
 import { createEmbeddedRoles } from "../../../api/run/database-roles/embedded-roles.ts";
 import { findWrongRights } from "../../../api/run/database-roles/find-wrong-rights.ts";
+import { migrate } from "../../../api/run/postgres/migrate.ts";
 import { openDatabase } from "../../../projections/database.ts";
 import { targetOf } from "../../../projections/engine/checkpoint.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
@@ -19,7 +20,6 @@ import { tick } from "../../../projections/engine/tick.ts";
 import { appendObservations } from "../../../projections/log/append.ts";
 import { repairBlocks } from "../../../projections/log/audit.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
 import { viewOf, withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
 import { schemaOf, versions } from "../../../projections/versions.ts";

@@ -63,7 +63,7 @@ it("op doctor finds tables that drifted, a rebuild begun, and schemas that serve
 });
 
 it("op doctor names the migrations that a database lacks", async () => {
-  await sql`delete from ops.kysely_migration where name > '0004'`.execute(database.db);
+  await sql`delete from ops.migration`.execute(database.db);
 
   const { code, findings } = await examine();
 

@@ -1,9 +1,9 @@
 import pg from "pg";
 import { zeroAddress } from "viem";
+import { migrate } from "../../../api/run/postgres/migrate.ts";
 import { allProjections } from "../../../projections/all.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
 import { prepareProjections } from "../../../projections/engine/rebuild.ts";
-import { migrate } from "../../../projections/log/migrate.ts";
 import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
 
 /** Databases of which tests' databases are copies: migrated and empty, and the same with the tables of every projection. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "../../../../projections/database.ts";
-import { pendingMigrations } from "../../../../projections/log/migrate.ts";
+import { pendingMigrations } from "../../../../projections/log/pending-migrations.ts";
 import type { Config } from "../../config/config.ts";
 import { readConfig, readEnvironment } from "../../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";

@@ -26,12 +26,6 @@ async function list({ json }: { json?: boolean }): Promise<void> {
       facts === null ? "" : `${facts}`,
       megabytes(Number(bytes)),
     ]);
-    print(
-      json,
-      { partitions },
-      partitions.length === 0
-        ? ["the log has no partitions: run op migrate"]
-        : tableLines([["table", "from", "to", "facts", "size"], ...rows]),
-    );
+    print(json, { partitions }, tableLines([["table", "from", "to", "facts", "size"], ...rows]));
   });
 }

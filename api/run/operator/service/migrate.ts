@@ -1,9 +1,7 @@
-import {
-  migrate as migrateDatabase,
-  pendingMigrations,
-} from "../../../../projections/log/migrate.ts";
+import { pendingMigrations } from "../../../../projections/log/pending-migrations.ts";
 import { applyRights } from "../../database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
+import { migrate as migrateDatabase } from "../../postgres/migrate.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 
