@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
 /** In their order. The first one makes everything that `schema.sql` and `functions.sql` say. */
-export const migrationNames = ["0001-start"] as const;
+const migrationNames = ["0001-start"] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 

@@ -62,7 +62,7 @@ async function fetchHighest(
 
 const maxBytes = 1024 * 1024;
 
-/** Asks in the way in which orders are checked: a node that takes no batches, or names another chain, is told alike. */
+/** Asks in the way in which orders are checked: a node without batches is as good, one of another chain is not. */
 function openEndpoint(
   url: string,
   { chainId, timeoutMs }: HeadReaderOptions,
