@@ -40,10 +40,10 @@ const published: readonly Scenario[] = [
 const further: readonly Scenario[] = [...furtherHistory, ...furtherHead, readingReorgs];
 const pattern = new RegExp(values.only);
 const idsOf = ({ group, checks }: Scenario) => checks.map((check) => `${group} / ${check}`);
-const scenarios = [
-  ...[...published, ...further].filter((one) => idsOf(one).some((id) => pattern.test(id))),
-  ...Array.from({ length: Number(values.seeds) }, (_, index) => faultLaw(index + 1)),
-];
+const laws = Array.from({ length: Number(values.seeds) }, (_, index) => faultLaw(index + 1));
+const scenarios = [...published, ...further, ...laws].filter((one) =>
+  idsOf(one).some((id) => pattern.test(id)),
+);
 const subjects = [ours, plainPonder].filter(({ name }) => values.subject.split(",").includes(name));
 
 const print = (line: string) =>

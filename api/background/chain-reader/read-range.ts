@@ -81,7 +81,7 @@ async function readPart(reader: RangeReader, filter: LogsFilter, range: BlockRan
   const until = performance.now() + answerForMs;
   for (;;) {
     await proveHistory(reader, range.from);
-    const nodes = reader.pool.nodes.filter((node) => !lacksLogs(node, range.from));
+    const nodes = reader.pool.nodes.filter((node) => !lacksLogs(reader.pool, node, range.from));
     const part = await readFromAny(reader, nodes, filter, range);
     if ("logs" in part) return part;
     // A block of more logs than nodes answer at once, or one of which they have receipts alone.
@@ -207,18 +207,24 @@ async function expectNone(blocks: BlockReader, filter: LogsFilter, block: RpcBlo
 
 /** Blocks in a row that are looked through for one with logs. */
 const searched = 64;
-/** A node that lacked old logs is asked for them again after this time. */
-const lackingMs = 60_000;
+/** A node that lacked old logs is asked for them again after this time; sooner where no other one has them. */
+const lackingMs = { beside: 60_000, alone: 5_000 };
 
-const lacksLogs = ({ lacksUpTo, lacksSince }: Node, from: number): boolean =>
-  lacksUpTo >= from && performance.now() - lacksSince < lackingMs;
+/** Whether a node was seen to lack the logs of a block a short while ago. */
+function lacksLogs({ nodes }: NodePool, node: Node, from: number): boolean {
+  const hasOther = nodes.some(
+    ({ provedFrom, lacksUpTo }) => provedFrom <= from && lacksUpTo < from,
+  );
+  const restMs = hasOther ? lackingMs.beside : lackingMs.alone;
+  return node.lacksUpTo >= from && performance.now() - node.lacksSince < restMs;
+}
 
 /**
  * Whether each node has the logs of old blocks: it is asked for those of the first block whose header promises some. A
  * node without old history answers none.
  */
 async function proveHistory({ pool, blocks }: RangeReader, from: number): Promise<void> {
-  const open = pool.nodes.filter((node) => node.provedFrom > from && !lacksLogs(node, from));
+  const open = pool.nodes.filter((node) => node.provedFrom > from && !lacksLogs(pool, node, from));
   if (open.length === 0) return;
   const block = await findBlockWithLogs(blocks, from).catch(() => undefined);
   await Promise.all(open.map((node) => proveNode(pool, node, block, from)));
