@@ -57,7 +57,7 @@ export async function findProblems(
     const advice = "run op migrate, or start the service";
     return [...general, fault("migrations", `the database lacks ${pending.join(", ")}`, advice)];
   }
-  // One that serves no chain, as that of accounts, or a chain's own before its move, has no tables of projections.
+  // Without a chain nothing is derived.
   const projections = config.chains.length === 0 ? [] : configuredProjections(config);
   const mayCreate = await mayCreateSchemas(db);
   const checked = await Promise.all(

@@ -7,7 +7,7 @@ import { salesView, transfersView } from "../trade-views.ts";
 import { hex, naming, quoted, type View } from "../view.ts";
 
 /**
- * Rows that are copied to an analytics engine. Each is in a part, and a part is copied whole when it may have changed:
+ * Rows that are copied to ClickHouse. Each is in a part, and a part is copied whole when it may have changed:
  * `blocks` and `hours` by the facts since the last copy, `digest` where the digest of the part's rows differs.
  */
 export type DataSet = {
