@@ -62,6 +62,8 @@ export type DatabaseOptions = DatabaseAddress & {
    * (`pipelined`). Not through a pooler.
    */
   pipelines?: boolean;
+  /** Told of each statement that was carried out, as the server gets it. */
+  onStatement?: (text: string) => void;
   /** Told of errors on idle connections (a database that went away); the pool itself reconnects. */
   onIdleError: (error: Error) => void;
 };
@@ -109,7 +111,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       ? wrapping(pool, (send) => sendPooled(send, limits), answerMs)
       : preparing(pool, mostNames(options), answerMs),
   });
-  const db: Database = new Kysely({ dialect });
+  const { onStatement } = options;
+  const db: Database = new Kysely({
+    dialect,
+    ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
+  });
   if (pipelines) pipelining.add(db);
   if (!isPooled && mostNames(options) > 0) planning.add(db);
   return db;

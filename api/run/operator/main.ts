@@ -12,6 +12,7 @@ import { addRoyalties } from "./collections/royalties.ts";
 import { addExport } from "./export/export.ts";
 import { addDoctor } from "./inspect/doctor.ts";
 import { addExplain } from "./inspect/explain.ts";
+import { addSql } from "./inspect/sql.ts";
 import { addStatus } from "./inspect/status.ts";
 import { addTail } from "./inspect/tail.ts";
 import { addAudit } from "./log/audit.ts";
@@ -54,6 +55,7 @@ async function run(): Promise<number> {
   addStatus(program);
   addTail(program);
   addExplain(program);
+  addSql(program);
   addVerify(program);
   addRebuild(program);
   addRollback(program);
