@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { numberToHex } from "viem";
+import { runConcurrently } from "../../../projections/engine/run-concurrently.ts";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
-import { runConcurrently } from "./run-concurrently.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
 
@@ -53,10 +53,10 @@ async function readByBlocks(
   const headers = await blocks.byNumbers(numbers);
   const found: RpcLog[] = [];
   const open = headers.filter((block) => blocks.mayHold(block, filter));
-  await runConcurrently(open, concurrentBlocks, async (block) => {
-    const logs = await blocks.logsOf(block);
-    found.push(...logs.filter((log) => isLogOf(filter, log)));
-  });
+  const read = async (block: RpcBlock) => {
+    found.push(...(await blocks.logsOf(block)).filter((log) => isLogOf(filter, log)));
+  };
+  await runConcurrently(open, read, undefined, concurrentBlocks);
   return found;
 }
 

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { Database } from "../../../projections/database.ts";
+import { runConcurrently } from "../../../projections/engine/run-concurrently.ts";
 import type { MissingEvents } from "../../../projections/log/audit.ts";
 import type { DecodedEvent } from "../../../projections/log/recording/ponder-events.ts";
 import { readPoolCoinsOf } from "../../../projections/log/recording/pool-coins.ts";
@@ -15,7 +16,6 @@ import type { ChainReader } from "../../background/chain-reader/chain-reader.ts"
 import { resultOf } from "../../background/chain-reader/node-pool.ts";
 import type { BlockReader } from "../../background/chain-reader/read-blocks.ts";
 import type { BlockRange } from "../../background/chain-reader/read-range.ts";
-import { runConcurrently } from "../../background/chain-reader/run-concurrently.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { decodeArguments, type SourceFilter } from "./source-filters.ts";
 
@@ -37,12 +37,13 @@ export async function readEvents(
 ): Promise<ChainEvent[]> {
   const events: ChainEvent[] = [];
   const due = filters.filter(({ source }) => source.firstBlock <= to);
-  await runConcurrently(due, concurrentFilters, async (filter) => {
+  const read = async (filter: SourceFilter) => {
     const { addresses, topics, source } = filter;
     const range = { from: Math.max(from, source.firstBlock), to };
     const logs = await reader.logs({ address: addresses ?? undefined, topics }, range);
     events.push(...eventsOf(filter, logs.map(chainLogOf)));
-  });
+  };
+  await runConcurrently(due, read, undefined, concurrentFilters);
   return inChainOrder(events);
 }
 

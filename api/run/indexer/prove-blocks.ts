@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import type { Database } from "../../../projections/database.ts";
+import { runConcurrently } from "../../../projections/engine/run-concurrently.ts";
 import type { ChainClient } from "../../background/chain/clients.ts";
 import type { ChainLog } from "../../background/chain/fetch-logs.ts";
 import { RpcFailure } from "../../background/chain/rpc.ts";
 import type { RpcBlock } from "../../background/chain-reader/block-proof.ts";
 import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "../../background/chain-reader/read-range.ts";
-import { runConcurrently } from "../../background/chain-reader/run-concurrently.ts";
 import { chainLogOf, eventsOf } from "./chain-events.ts";
 import { type ChainTruth, compareRange } from "./compare-range.ts";
 import type { SourceFilter } from "./source-filters.ts";
@@ -102,9 +102,10 @@ async function readLogs(
     ),
   );
   const logs: ChainLog[] = [];
-  await runConcurrently(open, concurrentBlocks, async (block) => {
+  const read = async (block: RpcBlock) => {
     logs.push(...(await reader.blocks.logsOf(block)).map(chainLogOf));
-  });
+  };
+  await runConcurrently(open, read, undefined, concurrentBlocks);
   return logs;
 }
 
