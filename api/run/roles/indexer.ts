@@ -71,7 +71,7 @@ async function runChain(
     followFinality({ db, chain, reader, faults, signal }),
     proveHistory({ db, chain, reader, readIndexers: read, logger, signal }),
     followPlainTransfers({ db, chain, curated, signal }, (error) =>
-      logger.warn({ chainId, err: error }, "shapes of transfers are not known, retrying"),
+      logger.warn({ chainId, err: error }, "reading the transfer events of contracts failed, retrying"),
     ),
   ];
   await runEach({
