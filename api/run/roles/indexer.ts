@@ -71,7 +71,10 @@ async function runChain(
     followFinality({ db, chain, reader, faults, signal }),
     proveHistory({ db, chain, reader, readIndexers: read, logger, signal }),
     followPlainTransfers({ db, chain, curated, signal }, (error) =>
-      logger.warn({ chainId, err: error }, "reading the transfer events of contracts failed, retrying"),
+      logger.warn(
+        { chainId, err: error },
+        "reading the transfer events of contracts failed, retrying",
+      ),
     ),
   ];
   await runEach({
