@@ -45,7 +45,7 @@ const definitions = {
     reads: { ownership: 4 },
   },
   collections: {
-    version: 7,
+    version: 8,
     first: 6,
     tables: [
       ...["collection", "word", "contract", "first_transfer", "description", "creator_fee"],
@@ -57,7 +57,7 @@ const definitions = {
   bids: { version: 7, first: 4, tables: ["bid", "count"] },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 15,
+    version: 16,
     first: 6,
     tables: [
       ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],
@@ -66,7 +66,7 @@ const definitions = {
     reads: {
       ...{
         ownership: 4,
-        collections: 7,
+        collections: 8,
         coin_prices: 1,
         sales: 16,
         listings: 11,

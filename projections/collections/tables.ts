@@ -26,8 +26,11 @@ export function tables(schema: string): readonly string[] {
        verified      boolean not null,
        word          text    not null collate "C",
        is_name       boolean not null,
+       look          text    collate "C",
        primary key (collection_id, word)
      )`,
+    // Verified collections are few.
+    `create index word_look on ${table("word")} (look) where verified and look is not null`,
     `create index word_begins on ${table("word")} (chain_id, verified, word)`,
 
     `create table ${table("contract")} (

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
+import { nameLook } from "../domain/name-look.ts";
 import { searchWords } from "../sql/search-words.ts";
 
 /**
  * Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. Most new
- * contracts have none of them yet; only the registry gives another slug.
+ * contracts have none of them yet; only the registry gives another slug. Beside the name stands what it looks like.
  */
 export async function deriveWords(
   session: Session,
@@ -14,10 +15,13 @@ export async function deriveWords(
   const word = sql.table(`${schema}.word`);
   const collection = sql.table(`${schema}.collection`);
   await sql`delete from ${word} where collection_id = any (${collections}::int[])`.execute(session);
+  const looks = await readLooks(session, schema, collections);
   await sql`
-    insert into ${word} (collection_id, chain_id, verified, word, is_name)
-    select c.collection_id, c.chain_id, c.verified, said.word, bool_or(said.is_name)
+    insert into ${word} (collection_id, chain_id, verified, word, is_name, look)
+    select c.collection_id, c.chain_id, c.verified, said.word, bool_or(said.is_name),
+           max(seen.look) filter (where said.is_name)
     from ${collection} c
+    left join unnest(${looks.ids}::int[], ${looks.looks}::text[]) seen (collection_id, look) using (collection_id)
     cross join lateral (
       select ${searchWords(sql`c.name`)} as of_name, ${searchWords(sql`c.symbol`)} as of_symbol,
              case when c.slug !~ '^0x[0-9a-f]{40}$' then ${searchWords(sql`c.slug`)} end as of_slug
@@ -32,6 +36,17 @@ export async function deriveWords(
     where c.collection_id = any (${collections}::int[]) and said.word <> ''
       and (c.name is not null or c.symbol is not null or c.registered)
     group by c.collection_id, c.chain_id, c.verified, said.word`.execute(session);
+}
+
+async function readLooks(
+  session: Session,
+  schema: string,
+  collections: readonly number[],
+): Promise<{ ids: number[]; looks: (string | null)[] }> {
+  const { rows } = await sql<{ id: number; name: string }>`
+    select collection_id as id, name from ${sql.table(`${schema}.collection`)}
+    where collection_id = any (${collections}::int[]) and name is not null`.execute(session);
+  return { ids: rows.map(({ id }) => id), looks: rows.map(({ name }) => nameLook(name)) };
 }
 
 /** A name may have any number of words of any length. */

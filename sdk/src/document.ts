@@ -914,7 +914,7 @@ export interface components {
             name: string | null;
             /** @description Of all time. */
             sales: number;
-            /** @description A verified collection of the same name, spacing, case and punctuation aside, when this one is not verified. */
+            /** @description A verified collection of the same name, or one that looks like it (letters of other scripts, digits for letters, marks), spacing, case and punctuation aside, when this one is not verified. */
             sameNameAs: {
                 address: string;
                 /** @enum {integer} */

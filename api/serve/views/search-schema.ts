@@ -23,7 +23,7 @@ const FoundCollection = z
       .nullable()
       .meta({
         description:
-          "A verified collection of the same name, spacing, case and punctuation aside, when this one is not verified.",
+          "A verified collection of the same name, or one that looks like it (letters of other scripts, digits for letters, marks), spacing, case and punctuation aside, when this one is not verified.",
       }),
     holders: z.int().min(0),
     sales: z.int().min(0).meta({ description: "Of all time." }),

@@ -19,7 +19,7 @@ export type CollectionMatch = {
   sales: bigint;
   image: string | null;
   contractIds: number[];
-  /** A verified collection of the same name, when this one is not verified. */
+  /** A verified collection of the same name, or one that looks like it, when this one is not verified. */
   sameNameAs: { chainId: number; address: Hex; slug: string; name: string | null } | null;
 };
 
@@ -119,13 +119,19 @@ async function readMatches(
   return rows;
 }
 
+/** Of those of the same name first; then of those whose names look like it. */
 const verifiedNamesake = sql`
   select jsonb_build_object('chainId', v.chain_id, 'address', '0x' || encode(a.address, 'hex'), 'slug', v.slug,
                             'name', v.name)
   from collections.word own
-  join collections.word known on known.chain_id in (${sql.join(chainIds.map((id) => sql.lit(id)))})
-    and known.verified and known.word = own.word and known.is_name
+  cross join lateral (
+    select known.collection_id, false as is_alike from collections.word known
+    where known.chain_id in (${sql.join(chainIds.map((id) => sql.lit(id)))})
+      and known.verified and known.word = own.word and known.is_name
+    union all
+    select known.collection_id, true from collections.word known where known.verified and known.look = own.look
+  ) known
   join collections.collection v on v.collection_id = known.collection_id
   join log.contract a on a.contract_id = v.collection_id
   where own.collection_id = c.collection_id and own.is_name
-  order by v.chain_id <> c.chain_id, v.collection_id limit 1`;
+  order by known.is_alike, v.chain_id <> c.chain_id, v.collection_id limit 1`;

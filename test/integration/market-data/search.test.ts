@@ -30,6 +30,19 @@ afterAll(() => stage?.close());
 
 const [famous, copy, other] = [addressOf(0xabcd01), addressOf(0xabcd02), addressOf(0xabcd03)];
 
+/** Names that a reader takes for the famous one. */
+const imitations = [
+  "B\u043ered Ape Yacht Club",
+  "Bored \u0391pe Yacht Club",
+  "\uff22ored \uff21pe \uff39acht \uff23lub",
+  "Bored Ape Yacht C1ub",
+  "B0red Ape Yacht CIub",
+  "Bo\u200bred Ape Yacht\u2060 Club",
+  "Bored A\u0323pe Y\u00e1cht Club",
+  "\u{1d401}ored Ape Yacht Club \u2705",
+] as const;
+const honest = ["Board Ape Yacht Club", "Bored Ape Kennel Club", "Yacht Club"] as const;
+
 function registered(contract: Hex, slug: string, name: string, verified: boolean): Observation {
   return {
     kind: "collection_registered",
@@ -93,6 +106,16 @@ describe("GET /v1/search", () => {
       { address: copy, verified: false, sameNameAs: { address: famous, chainId: 1 } },
     ]);
     expect((await search("punx")).collections).toMatchObject([{ sameNameAs: null }]);
+  });
+
+  it.each([
+    ...imitations.map((name) => [name, { address: famous, chainId: 1 }] as const),
+    ...honest.map((name) => [name, null] as const),
+  ])("tells a name that looks like a verified one, and no other: %s", async (name, sameNameAs) => {
+    const at = [...imitations, ...honest].indexOf(name);
+    const address = addressOf(0xdcba00 + at);
+    await stage.happens(registered(address, `looks-${at}`, name, false));
+    expect((await search(address)).collections).toMatchObject([{ address, name, sameNameAs }]);
   });
 
   it("finds every collection by its slug, its addresses and their beginnings", async () => {
@@ -230,9 +253,8 @@ async function fill(db: Database): Promise<void> {
     insert into collection_stats.collection (collection_id, chain_id, verified, listed)
     select n, 1, false, 0 ${rows}`.execute(db);
   await sql`
-    insert into collections.word select n, 1, false, w, false ${rows}, unnest(array['alpha', 'w' || n]) w`.execute(
-    db,
-  );
+    insert into collections.word (collection_id, chain_id, verified, word, is_name)
+    select n, 1, false, w, false ${rows}, unnest(array['alpha', 'w' || n]) w`.execute(db);
   await sql`
     insert into metadata.token (contract_id, token_id, position, status, name, attributes, updated_at, chain_id,
                                 attempt, last_position, due_at)
