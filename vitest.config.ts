@@ -27,7 +27,7 @@ const laws = [
   "e2e/{console,developers,order-book,pipeline,site}",
   "integration/feed/{activity,feed-law}",
   "integration/http/{any-request,drawn-requests}",
-  "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,ownership-law,tokens,traits}",
+  "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,odd-contracts,ownership-law,tokens,traits}",
   "integration/nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
   "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings}",
   "integration/partners/marketplaces-job",

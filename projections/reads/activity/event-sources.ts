@@ -19,6 +19,8 @@ export const isOfRange = sql`e.kind = ${consecutive}`;
 export const isNoMint = sql`e.from_address <> ${zeroAddress}`;
 export const isNoBurn = sql`(e.from_address = ${zeroAddress} or not ${isBurnAddress(sql`e.to_address`)})`;
 
+/** A range that ends before it begins holds no id: the log keeps the event, nothing has moved. */
+const movesIds = sql`(not ${isOfRange} or e.amount > 0)`;
 const hasLastId = sql`${isOfRange} and e.amount > 1`;
 const transferType = sql`
   case when e.from_address = ${zeroAddress} then 'mint' when ${isBurnAddress(sql`e.to_address`)} then 'burn' else 'transfer' end`;
@@ -58,7 +60,7 @@ const isEffective = sql`
 
 /** Whether a row is an event. */
 export const isEventIn = {
-  log: sql`${isTransfer} and ${isEffective}`,
+  log: sql`${isTransfer} and ${movesIds} and ${isEffective}`,
   sales: sql`true`,
   activity: sql`true`,
 };

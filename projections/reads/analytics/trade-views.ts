@@ -96,7 +96,7 @@ export const transfersView: View = {
   from: `log.fact o ${naming}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
-    where o.kind in (${transferKinds}) and o.position <= ${applied} and o.block_id not in (${retracted})`,
+    where o.kind in (${transferKinds}) and (o.kind <> ${erc721_consecutive_transfer} or o.amount > 0) and o.position <= ${applied} and o.block_id not in (${retracted})`,
   columns: [
     ["chain_id", "b.chain_id", chainIdLegend],
     ["block_number", "b.number", "Height of its block"],

@@ -102,3 +102,12 @@ it("parts of a transaction give the same sales, together or apart", () => {
   expect(sold).toHaveLength(6);
   expect(deriveFeed(facts, rules)).toEqual(sold);
 });
+
+it("a range of ids that ends before it begins is no transfer", () => {
+  const range = (logIndex: number, amount: bigint): FeedFact => ({
+    ...swapped(logIndex, collection, {}),
+    ...{ kind: factKind.erc721_consecutive_transfer, tokenId: 5n, amount, from: pool, to: buyer },
+  });
+  const events = deriveFeed([range(1, -3n), range(2, 0n), range(3, 1n)], rules);
+  expect(events.map(({ content }) => [content?.logIndex, content?.quantity])).toEqual([[3, 1n]]);
+});

@@ -40,7 +40,7 @@ type Derivation = FeedRules & { readonly factsOfParts: FactsOfParts };
 export function deriveFeed(facts: readonly FeedFact[], rules: FeedRules): FeedEvent[] {
   const blocks = new Map<bigint | null, BlockState>();
   const events: FeedEvent[] = [];
-  const known = facts.filter((fact) => !isOfUnknownPool(fact));
+  const known = facts.filter((fact) => !isOfUnknownPool(fact) && !isEmptyRange(fact));
   const derivation = { ...rules, factsOfParts: groupByPart(known, rules.parts) };
   for (const fact of known) {
     const block = blocks.get(fact.blockId) ?? emptyBlock();
@@ -49,6 +49,10 @@ export function deriveFeed(facts: readonly FeedFact[], rules: FeedRules): FeedEv
   }
   return events;
 }
+
+/** A range that ends before it begins: the log keeps the event, nothing has moved. */
+const isEmptyRange = ({ kind, amount }: FeedFact) =>
+  kind === factKind.erc721_consecutive_transfer && (amount ?? 0n) <= 0n;
 
 function emptyBlock(): BlockState {
   return { isRetracted: false, current: new Map(), transactions: new Map(), otherFacts: [] };
