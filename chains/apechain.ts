@@ -5,6 +5,7 @@ import type { Chain } from "./chain.ts";
 /** Younger than Seaport 1.6. */
 export const apechain = {
   id: 33139,
+  ordinal: 33139,
   name: "ApeChain",
   coin: "apecoin",
   wrapped: { symbol: "WAPE", address: "0x48b62137edfa95a428d35c09e44256a739f6b557" },

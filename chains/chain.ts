@@ -39,8 +39,14 @@ export type ExchangeSources = {
 
 /** Everything that differs between chains. What has no default must be answered: `null` says that it is not there. */
 export type Chain = {
-  /** EIP-155. Below 2¹⁹: ids of blocks are made of it (`projections/log/block-id.ts`). */
+  /** EIP-155. Below 2³¹, as columns of chain ids are. */
   readonly id: number;
+  /**
+   * The chain's number in ids of blocks (`projections/log/block-id.ts`), below 2¹⁹, and permanent: every database stores it
+   * in its ids. A further chain takes the lowest number that no chain ever had. ApeChain has its id, as ids of blocks were
+   * made of chain ids when it was added.
+   */
+  readonly ordinal: number;
   readonly name: string;
   /** The native currency. */
   readonly coin: Coin;

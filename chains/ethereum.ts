@@ -23,6 +23,7 @@ const nftxV3Factory = { addresses: [nftxFactories["3"]], firstBlock: 18_600_000 
 
 export const ethereum = {
   id: 1,
+  ordinal: 1,
   name: "Ethereum",
   coin: "ethereum",
   wrapped: { symbol: "WETH", address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2" },

@@ -17,22 +17,32 @@ export const ensChain = ethereum;
 /** What the account API is about (`api/serve/nft-data`). */
 export const accountChain = apechain;
 
-/** Ids of blocks have 19 bits for the chain (`projections/log/block-id.ts`). */
-const idsBelow = 2 ** 19;
+/** Numbers of a chain, and what they are below: columns of chain ids are of four bytes, ids of blocks have 19 bits for it. */
+const limits = { id: 2 ** 31, ordinal: 2 ** 19 };
 
 /** Throws at the start, not with the first block. */
 export function assertStorable(list: readonly Chain[]): void {
-  for (const [index, { id, name }] of list.entries()) {
-    const isUnique = list.findIndex((chain) => chain.id === id) === index;
-    if (!isUnique || !Number.isInteger(id) || id < 1 || id >= idsBelow)
-      throw new RangeError(`chain ${name}: id ${id} is no unique number from 1 to ${idsBelow - 1}`);
+  for (const [index, chain] of list.entries()) {
+    for (const key of ["id", "ordinal"] as const) {
+      const value = chain[key];
+      const isUnique = list.findIndex((other) => other[key] === value) === index;
+      if (!isUnique || !Number.isInteger(value) || value < 1 || value >= limits[key])
+        throw new RangeError(
+          `chain ${chain.name}: ${key} ${value} is no unique number from 1 to ${limits[key] - 1}`,
+        );
+    }
   }
 }
 assertStorable(chains);
 
 const byId = new Map<number, Chain>(chains.map((chain) => [chain.id, chain]));
 
-export function chainById(id: ChainId): Chain {
+export const chainById = (id: ChainId): Chain => listed(id);
+
+/** The chain's number in ids of blocks. Throws for a chain that is not in the list. */
+export const ordinalOf = (id: number): number => listed(id).ordinal;
+
+function listed(id: number): Chain {
   const chain = byId.get(id);
   if (chain === undefined) throw new RangeError(`no chain ${id} in chains/index.ts`);
   return chain;

@@ -1,21 +1,24 @@
 import { type RawBuilder, sql } from "kysely";
+import { ordinalOf } from "../../chains/index.ts";
 
 /**
  * A block's id carries its chain, its height and which of the blocks seen at that height it is:
- * chain id (19 bits) · number (32 bits) · fork (12 bits). Ordering by block id orders a chain's live blocks by height,
- * and one chain's blocks are one range.
+ * the chain's ordinal (19 bits) · number (32 bits) · fork (12 bits). Ordering by block id orders a chain's live blocks by
+ * height, and one chain's blocks are one range. `log.add_staged_blocks` makes them, and nothing else knows of these bits.
  */
 const FORK_BITS = 12n;
 const NUMBER_BITS = 32n;
 
 /** The smallest block id of a height. */
 export function firstBlockId(chainId: number, number: bigint): bigint {
-  return (BigInt(chainId) << (NUMBER_BITS + FORK_BITS)) | (number << FORK_BITS);
+  return blockIdRange(chainId).from | (number << FORK_BITS);
 }
 
 /** Block ids of a chain: from, inclusive, up to, exclusive. */
 export function blockIdRange(chainId: number): { from: bigint; to: bigint } {
-  return { from: firstBlockId(chainId, 0n), to: firstBlockId(chainId + 1, 0n) };
+  const ordinal = BigInt(ordinalOf(chainId));
+  const bits = NUMBER_BITS + FORK_BITS;
+  return { from: ordinal << bits, to: (ordinal + 1n) << bits };
 }
 
 /** SQL: the height of a block id. */

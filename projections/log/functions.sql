@@ -43,7 +43,7 @@ CREATE OR REPLACE FUNCTION log.add_staged_blocks(OUT chains integer[], OUT hashe
  LANGUAGE plpgsql
 AS $function$
 declare
-  exceeds boolean;
+  refused text;
 begin
   with named as materialized (
     select s.chain_id, s.block_number as number, s.block_hash as hash, min(s.block_timestamp) as timestamp,
@@ -51,21 +51,21 @@ begin
     from pg_temp.staged s
     group by s.chain_id, s.block_number, s.block_hash
   ), found as materialized (
-    select n.*, b.block_id
+    select n.*, b.block_id,
+           case when n.number < 1::bigint << 32 then (c.ordinal::bigint << 44) | (n.number << 12) end as first_id
     from named n left join lateral (
       select b.block_id from log.block b where b.chain_id = n.chain_id and b.hash = n.hash offset 0
     ) b on true
+    left join log.chain c on c.chain_id = n.chain_id
     where n.hash is not null
   ), added as (
     insert into log.block (block_id, chain_id, number, hash, timestamp)
-    select (n.chain_id::bigint << 44) | (n.number << 12) | (
-             (select count(*) from log.block b
-              where b.block_id >= (n.chain_id::bigint << 44) | (n.number << 12)
-                and b.block_id < (n.chain_id::bigint << 44) | ((n.number + 1) << 12))
+    select n.first_id | (
+             (select count(*) from log.block b where b.block_id >= n.first_id and b.block_id < n.first_id + (1 << 12))
              + row_number() over (partition by n.chain_id, n.number order by n.ord) - 1),
            n.chain_id, n.number, n.hash, n.timestamp
     from found n
-    where n.block_id is null
+    where n.block_id is null and n.first_id is not null
     returning chain_id, hash, block_id
   ), block as (
     select chain_id, hash, block_id from found where block_id is not null
@@ -76,11 +76,11 @@ begin
          (select coalesce(array_agg(f.block_id), '{}') from found f where f.block_id is not null),
          (select coalesce(sum(n.facts), 0) from named n), (select coalesce(sum(n.observed), 0) from named n),
          (select min(n.ord) from named n), (select max(n.last_ord) from named n),
-         (select bool_or(n.number >= 1::bigint << 32 or n.chain_id >= 1 << 19) from found n)
-  into chains, hashes, ids, known, staged, observed, first, last, exceeds
+         (select format('block %s of chain %s', n.number, n.chain_id) from found n where n.first_id is null limit 1)
+  into chains, hashes, ids, known, staged, observed, first, last, refused
   from block b;
-  if exceeds then
-    raise exception 'a block number or chain id exceeds what a block id holds';
+  if refused is not null then
+    raise exception '% exceeds what a block id holds, or log.chain lacks the chain', refused;
   end if;
 end
 $function$;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { firstBlockId } from "./block-id.ts";
+import { blockIdRange, firstBlockId } from "./block-id.ts";
 import { appendBlockStates } from "./block-states.ts";
 import { kindList } from "./fact-kind-sql.ts";
 import { logHead } from "./read-log-head.ts";
@@ -109,7 +109,7 @@ async function readUnwatchedBlocks(
   following: readonly string[],
 ): Promise<UnwatchedBlocks> {
   const from = firstBlockId(chainId, after + 1n);
-  const to = firstBlockId(chainId + 1, 0n);
+  const to = blockIdRange(chainId).to;
   const { rows } = await sql<Omit<RecordedBlock, "events"> & { isOldest: boolean }>`
     select b.block_id as "blockId", b.number, b.hash, d.block_id is not null as "isRetracted",
            unwatched.place <= ${BLOCKS} as "isOldest"

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../database.ts";
+import { firstBlockId } from "./block-id.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 import { logHead } from "./read-log-head.ts";
 
@@ -70,8 +71,8 @@ async function readEffective(
   const numbers = retracted.map(({ number }) => number);
   const { rows } = await sql<ReorgBlock>`
     select number::int, hash, timestamp from log.block
-    where block_id >= (${chainId}::bigint << 44) | (${Math.min(...numbers)}::bigint << 12)
-      and block_id < (${chainId}::bigint << 44) | (${Math.max(...numbers) + 1}::bigint << 12)
+    where block_id >= ${firstBlockId(chainId, BigInt(Math.min(...numbers)))}
+      and block_id < ${firstBlockId(chainId, BigInt(Math.max(...numbers) + 1))}
       and block_id not in (select d.block_id from log.retracted_blocks(${logHead}) d)
     order by block_id`.execute(db);
   return rows;

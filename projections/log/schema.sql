@@ -12,9 +12,18 @@ create table log.block (
   "timestamp" timestamp with time zone not null,
   constraint block_pkey PRIMARY KEY (block_id),
   constraint block_chain_id_hash_key UNIQUE (chain_id, hash),
-  constraint block_id_holds_chain_and_number CHECK (((block_id >> 12) = (((chain_id)::bigint << 32) | number)))
+  constraint block_id_holds_number CHECK ((((block_id >> 12) & '4294967295'::bigint) = number))
 );
-comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = chain_id << 44 | number << 12 | fork.';
+comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = ordinal of the chain << 44 | number << 12 | fork.';
+
+create table log.chain (
+  chain_id integer not null,
+  ordinal integer not null,
+  constraint chain_pkey PRIMARY KEY (chain_id),
+  constraint chain_ordinal_key UNIQUE (ordinal),
+  constraint chain_ordinal_check CHECK (((ordinal >= 1) AND (ordinal < (1 << 19))))
+);
+comment on table log.chain is 'The number of each chain in ids of blocks. Never changed.';
 
 create table log.contract (
   contract_id integer generated always as identity,

@@ -22,14 +22,14 @@ beforeAll(async () => {
   for (const one of await readdir(join(root, "node_modules")))
     if (one !== ".cache")
       await symlink(join(root, "node_modules", one), join(project, "node_modules", one));
-  const chain = await readFile(join(root, "test/e2e/third-chain/base.ts"), "utf8");
+  const chain = await readFile(join(root, "test/e2e/third-chain/sepolia.ts"), "utf8");
   const moved = chain.replaceAll("../../../chains/", "./").replaceAll("../../../abis/", "../abis/");
-  await writeFile(join(project, "chains/base.ts"), moved);
+  await writeFile(join(project, "chains/sepolia.ts"), moved);
   const list = join(project, "chains/index.ts");
   const before = await readFile(list, "utf8");
-  const after = before.replace("[ethereum, apechain]", "[ethereum, apechain, base]");
+  const after = before.replace("[ethereum, apechain]", "[ethereum, apechain, sepolia]");
   expect(after).not.toBe(before);
-  await writeFile(list, `import { base } from "./base.ts";\n${after}`);
+  await writeFile(list, `import { sepolia } from "./sepolia.ts";\n${after}`);
   const trades = join(project, "test/e2e/third-chain");
   await cp(join(trades, "trades.ts"), join(trades, "trades.test.ts"));
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "../../chains/index.ts";
 import { allProjections } from "../../projections/all.ts";
 import type { Database } from "../../projections/database.ts";
+import { firstBlockId } from "../../projections/log/block-id.ts";
 import { type BidFilter, readBidPage } from "../../projections/reads/bids/read-bid-page.ts";
 import { readListingPage } from "../../projections/reads/listings/read-listing-page.ts";
 import type { ListedStatus } from "../../projections/reads/orders/listed-status.ts";
@@ -47,7 +48,7 @@ async function seedSales(): Promise<void> {
   const weth = Buffer.from(wrappedNative[1].slice(2), "hex");
   await sql`
     insert into sales.sale
-    select (1::bigint << 44) + ((n / 10)::bigint << 12), n % 10, 0, sha256(n::text::bytea), 1, 1 + n % 30, n % 1000, 1,
+    select ${sql.lit(firstBlockId(1, 0n))} + ((n / 10)::bigint << 12), n % 10, 0, sha256(n::text::bytea), 1, 1 + n % 30, n % 1000, 1,
            5, 5, case when n % 5000 = 7 then ${weth} else decode(repeat('00', 20), 'hex') end, ${walletOf("n % 1000")},
            ${walletOf("(n * 7) % 1000")}, 'ask', case when n % 10000 = 3 then 'rare' else 'opensea' end, case when n % 10000 = 5 then 'rare' else 'seaport' end, '1.6',
            '\\x01', null, '[]', null, null, 1, '\\x02', n / 10, '\\x03', to_timestamp(1690000000 + n * 50), null, false
@@ -121,7 +122,7 @@ async function countRowsRead(work: (session: Database) => Promise<unknown>): Pro
 }
 
 const limit = 51;
-const middle = { blockId: (1n << 44n) + (10_000n << 12n), transactionIndex: 0, ordinal: 0 };
+const middle = { blockId: firstBlockId(1, 10_000n), transactionIndex: 0, ordinal: 0 };
 const at = (seconds: number) => new Date(seconds * 1000);
 
 describe("a page of sales with its total", () => {

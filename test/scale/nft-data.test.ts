@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "../../projections/all.ts";
 import type { Database, Session } from "../../projections/database.ts";
+import { firstBlockId } from "../../projections/log/block-id.ts";
 import type { ActivityKey, ActivityRow } from "../../projections/reads/activity/merge.ts";
 import { readActivity } from "../../projections/reads/activity/read-activity.ts";
 import { readEvents } from "../../projections/reads/activity/read-events.ts";
@@ -35,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-const blockOf = sql.raw("(1::bigint << 44) + ((n / 10)::bigint << 12)");
+const blockOf = sql`${sql.lit(firstBlockId(1, 0n))} + ((n / 10)::bigint << 12)`;
 
 async function seedChain(): Promise<void> {
   await sql`
@@ -125,7 +126,7 @@ const chain: ActivityFilter = {
   tokenId: null,
   wallet: null,
 };
-const middle = { blockId: (1n << 44n) + (15_000n << 12n), logIndex: 0, subIndex: 0 };
+const middle = { blockId: firstBlockId(1, 15_000n), logIndex: 0, subIndex: 0 };
 const limit = 51;
 
 describe("a page of events", () => {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
-import { firstBlockId } from "../../../projections/log/block-id.ts";
+import { blockIdRange, firstBlockId } from "../../../projections/log/block-id.ts";
 import { appendBlockStates } from "../../../projections/log/block-states.ts";
 import { logHead } from "../../../projections/log/read-log-head.ts";
 import { blockNumberIn } from "../../../projections/log/recording/ponder-id.ts";
@@ -125,7 +125,7 @@ async function findOrphans(
   const { chainId } = client;
   const { rows } = await sql<{ blockId: bigint; number: bigint; hash: string }>`
     select b.block_id as "blockId", b.number, b.hash from log.block b
-    where b.block_id >= ${firstBlockId(chainId, fork)} and b.block_id < ${firstBlockId(chainId + 1, 0n)}
+    where b.block_id >= ${firstBlockId(chainId, fork)} and b.block_id < ${blockIdRange(chainId).to}
       and not exists (
         select from log.retracted_blocks(${logHead}) d where d.block_id = b.block_id)
   `.execute(db);

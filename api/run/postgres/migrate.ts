@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import type { Database, Session } from "../../../projections/database.ts";
 import { completeIndexes } from "../../../projections/log/partitions/complete-indexes.ts";
 import {
+  lackingChains,
+  lackingMigrations,
   type MigrationName,
-  pendingMigrations,
 } from "../../../projections/log/pending-migrations.ts";
 import { withLock } from "../../../projections/named-lock.ts";
 import { adoptFormer, isFormer } from "./adopt-former.ts";
@@ -19,17 +20,20 @@ const schemaFiles = [
 
 const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0001-start": start,
+  "0002-chain-ordinals": useOrdinals,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
 export async function migrate(db: Database): Promise<void> {
   await withLock(db, "migrations", async () => {
-    for (const name of await pendingMigrations(db)) {
+    for (const name of await lackingMigrations(db)) {
       await db.transaction().execute(async (session) => {
         await migrations[name](session);
         await sql`insert into ops.migration (name) values (${name})`.execute(session);
       });
     }
+    for (const { id, ordinal } of await lackingChains(db))
+      await sql`insert into log.chain (chain_id, ordinal) values (${id}, ${ordinal})`.execute(db);
     await completeIndexes(db);
   });
 }
@@ -49,3 +53,27 @@ select log.add_partitions(0);
 insert into log.contract_alias (chain_id, address, stands_for)
 values (1, '\\xa604060890923ff400e8c6f5290461a83aedacec', '\\x495f947276749ce646f68ac8c248420045cb7b5e');
 insert into access.instant_key_turn (turn) select generate_series(0, 1023)`;
+
+/** Ids of blocks are made of chains' ordinals, not of their ids: the same numbers for the chains that there were. */
+async function useOrdinals(session: Session): Promise<void> {
+  const { rows } = await sql<{ is: boolean }>`
+    select to_regclass('log.chain') is not null as is`.execute(session);
+  // The start has made them.
+  if (rows[0]?.is === true) return;
+  await sql.raw(chainOrdinals).execute(session);
+  await runSqlFile(session, "projections/log/functions.sql");
+}
+
+const chainOrdinals = `
+create table log.chain (
+  chain_id integer not null,
+  ordinal integer not null,
+  constraint chain_pkey primary key (chain_id),
+  constraint chain_ordinal_key unique (ordinal),
+  constraint chain_ordinal_check check (ordinal >= 1 and ordinal < 1 << 19)
+);
+comment on table log.chain is 'The number of each chain in ids of blocks. Never changed.';
+insert into log.chain (chain_id, ordinal) values (1, 1), (33139, 33139);
+alter table log.block drop constraint block_id_holds_chain_and_number,
+  add constraint block_id_holds_number check (((block_id >> 12) & 4294967295) = number);
+comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = ordinal of the chain << 44 | number << 12 | fork.'`;

@@ -48,10 +48,11 @@ export type ExcludedFacts = {
 /** Facts excluded from projections by chain, released ones included until their replay. */
 export async function readExcludedFacts(session: Session): Promise<ExcludedFacts[]> {
   const { rows } = await sql<ExcludedFacts>`
-    select q.projection, coalesce((f.block_id >> 44)::int, k.chain_id) as "chainId", count(*)::int as facts,
+    select q.projection, coalesce(b.chain_id, k.chain_id) as "chainId", count(*)::int as facts,
            min(q."recordedAt") as since
     from (${latestEntries}) q
     join log.fact f on f.position = q.fact
+    left join log.block b on b.block_id = f.block_id
     left join log.contract k on k.contract_id = f.contract_id
     left join engine.checkpoint c on c.projection = ${schemaNameOf(sql`q.projection`)}
     where q.kind = ${kindLiteral("fact_quarantined")} or q.fact = any (c.excluded_positions)

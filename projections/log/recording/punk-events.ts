@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
+import { blockNumberOf } from "../block-id.ts";
 import { kindLiteral } from "../fact-kind-sql.ts";
 import { logHead } from "../read-log-head.ts";
 
@@ -45,10 +46,10 @@ export function takenBid(events: RawBuilder<unknown>): RawBuilder<unknown> {
 
 /** The last effective bid on a punk in the log, of blocks below the event's. */
 const recordedBid = sql`
-  select (f.block_id >> 12) & ((1::bigint << 32) - 1), f.log_index, '0x' || encode(f.from_address, 'hex'), f.amount::text
+  select ${blockNumberOf(sql`f.block_id`)}, f.log_index, '0x' || encode(f.from_address, 'hex'), f.amount::text
   from log.contract c join log.fact f using (contract_id)
   where c.chain_id = e.chain_id and c.address = decode(substr(e.address, 3), 'hex')
     and f.kind = ${kindLiteral("bid_entered")} and f.token_id = (e.a ->> 'punkIndex')::numeric
-    and f.block_id < ((e.chain_id::bigint << 44) | ((e.block_number::bigint + 1) << 12))
+    and ${blockNumberOf(sql`f.block_id`)} <= e.block_number::bigint
     and f.block_id not in (select r.block_id from log.retracted_blocks(${logHead}) r)
   order by f.block_id desc, f.log_index desc limit 1`;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../database.ts";
-import { firstBlockId } from "../block-id.ts";
+import { blockIdRange, firstBlockId } from "../block-id.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { logHead } from "../read-log-head.ts";
 import { isFact } from "./ponder-events.ts";
@@ -140,7 +140,7 @@ export async function readRecordedBlocks(
   { after, upTo }: { after: bigint; upTo: bigint | null },
 ): Promise<RecordedBlock[]> {
   const from = firstBlockId(chainId, after + 1n);
-  const to = upTo === null ? firstBlockId(chainId + 1, 0n) : firstBlockId(chainId, upTo + 1n);
+  const to = upTo === null ? blockIdRange(chainId).to : firstBlockId(chainId, upTo + 1n);
   const heights = [...new Set(inPonder.map(({ number }) => number))];
   const { rows } = await sql<RecordedBlock & { events: bigint }>`
     with retracted as materialized (select block_id from log.retracted_blocks(${logHead})),
@@ -169,7 +169,7 @@ export async function readBlocksAbove(
 ): Promise<RecordedBlock[]> {
   const { rows } = await sql<Omit<RecordedBlock, "events" | "isRetracted">>`
     select b.block_id as "blockId", b.number, b.hash from log.block b
-    where b.block_id >= ${firstBlockId(chainId, number + 1n)} and b.block_id < ${firstBlockId(chainId + 1, 0n)}
+    where b.block_id >= ${firstBlockId(chainId, number + 1n)} and b.block_id < ${blockIdRange(chainId).to}
       and b.number > coalesce(
         (select max(${blockNumberIn("r.settled_id")}) from ops.recorder r where r.chain_id = ${chainId}), -1)
       and not exists (select from log.retracted_blocks(${logHead}) d where d.block_id = b.block_id)`.execute(

@@ -11,10 +11,10 @@ import {
   untilDerived,
   untilStatus,
 } from "../../support/orders/test-chains.ts";
-import { base } from "./base.ts";
+import { sepolia } from "./sepolia.ts";
 
 /** Of the project that this runs in, which has the chain. */
-const chainId = base.id as number as ChainId;
+const chainId = sepolia.id as number as ChainId;
 let opened: TestChains;
 let chain: TestChain;
 
@@ -46,7 +46,10 @@ it("a listing is signed, bought and sold, and shown with the chain's names", asy
     },
   ]);
   const page = await fetch(`${chain.baseUrl}/?chainId=${chainId}`);
-  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("NFTs on Base")]);
+  expect([page.status, await page.text()]).toEqual([
+    200,
+    expect.stringContaining("NFTs on Sepolia"),
+  ]);
 });
 
 it("a bid in the chain's wrapped coin is accepted", async () => {
@@ -60,13 +63,13 @@ it("a bid in the chain's wrapped coin is accepted", async () => {
   await untilDerived(chain);
   const { body } = await read(`/v1/sales?chainId=${chainId}&per_page=1`);
   expect(body.data).toMatchObject([
-    { currency: { symbol: "WETH", address: base.wrapped.address }, tokenId: `${nft.tokenId}` },
+    { currency: { symbol: "WETH", address: sepolia.wrapped.address }, tokenId: `${nft.tokenId}` },
   ]);
 });
 
 it("documents and refusals name the chain", async () => {
   const { body } = await read("/v1/openapi.json");
-  expect(JSON.stringify(body.info)).toContain("Base (chain 8453)");
+  expect(JSON.stringify(body.info)).toContain("Sepolia (chain 11155111)");
   const { body: refusal } = await read("/v1/sales?chainId=5");
-  expect(JSON.stringify(refusal)).toContain("must be one of 1, 33139, 8453");
+  expect(JSON.stringify(refusal)).toContain("must be one of 1, 33139, 11155111");
 });

@@ -3,8 +3,16 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrate } from "../../../api/run/postgres/migrate.ts";
 import { type Database, openDatabase } from "../../../projections/database.ts";
+import { firstBlockId } from "../../../projections/log/block-id.ts";
 import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
 import { dumpSchema, type SchemaDump } from "../../support/database/dump-schema.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+} from "../../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
 
 let database: TestDatabase;
@@ -48,16 +56,54 @@ describe("a database", () => {
 
   it("has it too when it comes from the releases before there was one start", async () => {
     await makeFormer(db, ["0080-metadata-facts", "0081-history-proof"]);
-    expect(await pendingMigrations(db)).toEqual(["0001-start"]);
+    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals"]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
     await expectAsFiles(db);
   });
 
+  it("has it too when it comes from the release before chains had ordinals, with the same ids", async () => {
+    const blocks = [block(1, 7), block(33139, 7)];
+    await appendEvents(db, blocks.map(transferIn));
+    const before = await readBlockIds(db);
+    await makeWithoutOrdinals(db);
+    await sql`delete from ops.migration where name = '0002-chain-ordinals'`.execute(db);
+    expect(await pendingMigrations(db)).toEqual(["0002-chain-ordinals"]);
+    await migrate(db);
+    await expectAsFiles(db);
+    expect(before).toEqual(
+      blocks.map(({ chainId, number }) => firstBlockId(chainId, BigInt(number))),
+    );
+    await appendEvents(db, [...blocks, block(33139, 7, "fork")].map(transferIn));
+    expect(await readBlockIds(db)).toEqual([...before, firstBlockId(33139, 7n) + 1n]);
+  });
+
+  it("is refused when its ids are made of other ordinals than the list's", async () => {
+    await sql`update log.chain set ordinal = 2 where chain_id = 33139`.execute(db);
+    await expect(migrate(db)).rejects.toThrow("has 2 for chain 33139: ordinals are permanent");
+    await expect(pendingMigrations(db)).rejects.toThrow("ordinals are permanent");
+  });
+
+  it("is refused when it has given an ordinal of the list to another chain", async () => {
+    await sql`update log.chain set chain_id = 7777777 where chain_id = 33139`.execute(db);
+    await expect(migrate(db)).rejects.toThrow("has 33139 for chain 7777777");
+  });
+
+  it("takes chains that the list has since", async () => {
+    await sql`delete from log.chain where chain_id = 33139`.execute(db);
+    await expect(appendEvents(db, [transferIn(block(33139, 7))])).rejects.toThrow(
+      "block 7 of chain 33139 exceeds what a block id holds, or log.chain lacks the chain",
+    );
+    expect(await pendingMigrations(db)).toEqual(["chain-33139"]);
+    await migrate(db);
+    await appendEvents(db, [transferIn(block(33139, 7))]);
+    expect(await readBlockIds(db)).toEqual([firstBlockId(33139, 7n)]);
+  });
+
   it("is refused when it lacks the last migration of those releases, and is as it was", async () => {
     await makeFormer(db, ["0080-metadata-facts"]);
     await expect(migrate(db)).rejects.toThrow("the database lacks 0081-history-proof");
-    expect(await pendingMigrations(db)).toEqual(["0001-start"]);
+    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals"]);
   });
 
   it("is refused when those releases moved facts to archives alone", async () => {
@@ -66,6 +112,26 @@ describe("a database", () => {
     await expect(migrate(db)).rejects.toThrow("facts are in archives alone");
   });
 });
+
+const transferIn = (of: Block): ChainEvent => ({
+  ...{ kind: "erc721_transfer", block: of, logIndex: 0, contract: addressOf(50), tokenId: 7n },
+  ...{ from: addressOf(1), to: addressOf(2) },
+});
+
+async function readBlockIds(db: Database): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`
+    select block_id as id from log.block order by block_id`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+async function makeWithoutOrdinals(db: Database): Promise<void> {
+  const statements = `
+    drop table log.chain;
+    alter table log.block drop constraint block_id_holds_number;
+    alter table log.block add constraint block_id_holds_chain_and_number
+      check ((block_id >> 12) = ((chain_id::bigint << 32) | number))`;
+  for (const statement of statements.split(";")) await sql.raw(statement).execute(db);
+}
 
 /** What this release lacks and those had. */
 async function makeFormer(db: Database, applied: readonly string[]): Promise<void> {
@@ -87,4 +153,5 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
   for (const statement of statements.split(";")) await sql.raw(statement).execute(db);
   for (const name of applied)
     await sql`insert into ops.later_migration values (${name})`.execute(db);
+  await makeWithoutOrdinals(db);
 }

@@ -2,16 +2,18 @@ import { seaport } from "../../../abis/deployments.ts";
 import { paymentProcessor } from "../../../abis/payment-processor.ts";
 import type { Chain } from "../../../chains/chain.ts";
 
-export const base = {
-  id: 8453,
-  name: "Base",
+/** Its id is larger than what ids of blocks have room for. */
+export const sepolia = {
+  id: 11_155_111,
+  ordinal: 2,
+  name: "Sepolia",
   coin: "ethereum",
-  wrapped: { symbol: "WETH", address: "0x4200000000000000000000000000000000000006" },
-  explorer: "https://basescan.org",
-  finalityBlocks: 900,
+  wrapped: { symbol: "WETH", address: "0xfff9976782d46cc05630d1f6ebab18b2324d6b14" },
+  explorer: "https://sepolia.etherscan.io",
+  finalityBlocks: 64,
   indexed: { collections: "all", wrappedNativeEvents: "none" },
   hasConfiguredRoyalties: false,
-  partnerNames: { opensea: "base", magiceden: null },
+  partnerNames: { opensea: "sepolia", magiceden: null },
   exchanges: {
     seaport: {
       Seaport: { addresses: [seaport["1.6"]], firstBlock: 0 },
