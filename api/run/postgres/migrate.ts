@@ -54,7 +54,7 @@ insert into log.contract_alias (chain_id, address, stands_for)
 values (1, '\\xa604060890923ff400e8c6f5290461a83aedacec', '\\x495f947276749ce646f68ac8c248420045cb7b5e');
 insert into access.instant_key_turn (turn) select generate_series(0, 1023)`;
 
-/** Ids of blocks are made of chains' ordinals, not of their ids: the same numbers for the chains that there were. */
+/** Ids of blocks are made of chains' ordinals, not of their ids; chains that have blocks keep the numbers that those have. */
 async function useOrdinals(session: Session): Promise<void> {
   const { rows } = await sql<{ is: boolean }>`
     select to_regclass('log.chain') is not null as is`.execute(session);
@@ -73,7 +73,7 @@ create table log.chain (
   constraint chain_ordinal_check check (ordinal >= 1 and ordinal < 1 << 19)
 );
 comment on table log.chain is 'The number of each chain in ids of blocks. Never changed.';
-insert into log.chain (chain_id, ordinal) values (1, 1), (33139, 33139);
+insert into log.chain (chain_id, ordinal) select distinct chain_id, chain_id from log.block;
 alter table log.block drop constraint block_id_holds_chain_and_number,
   add constraint block_id_holds_number check (((block_id >> 12) & 4294967295) = number);
 comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = ordinal of the chain << 44 | number << 12 | fork.'`;
