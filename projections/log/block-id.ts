@@ -4,7 +4,8 @@ import { ordinalOf } from "../../chains/index.ts";
 /**
  * A block's id carries its chain, its height and which of the blocks seen at that height it is:
  * the chain's ordinal (19 bits) · number (32 bits) · fork (12 bits). Ordering by block id orders a chain's live blocks by
- * height, and one chain's blocks are one range. `log.add_staged_blocks` makes them, and nothing else knows of these bits.
+ * height, and one chain's blocks are one range. `log.add_staged_blocks` makes them. Statements compare heights of one chain
+ * by `block_id >> 12`; which bits the chain has is known here and there alone.
  */
 const FORK_BITS = 12n;
 const NUMBER_BITS = 32n;
