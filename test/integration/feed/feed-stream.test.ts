@@ -210,6 +210,20 @@ describe("a stream that is refused", () => {
     expect(await response.json()).toMatchObject({ success: false, code });
   });
 
+  it.each([
+    ["words without end", `?type=${"a,".repeat(7_000)}a`],
+    ["as many words as it may have", `?type=${"a,".repeat(499)}a`],
+    ["many words of several parameters", `?${"type=a,&".repeat(900)}type=a`],
+  ])("is refused in few words, however many faults it has: %s", async (_, query) => {
+    const server = await start();
+    const response = await fetch(server.stream(query));
+    const text = await response.text();
+
+    expect(response.status).toBe(422);
+    expect(JSON.parse(text)).toMatchObject({ success: false, code: "invalid_parameters" });
+    expect(text.length).toBeLessThan(8_192);
+  });
+
   it("answers 503 with the time to wait where all places are taken, until one is free", async () => {
     const server = await start({ maxSubscribers: 2 });
     const [one, other] = [reading(server), reading(server)];

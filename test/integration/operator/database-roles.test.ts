@@ -22,6 +22,7 @@ import { repairBlocks } from "../../../projections/log/audit.ts";
 import { factKind } from "../../../projections/log/fact-kind.ts";
 import { viewOf, withLock } from "../../../projections/named-lock.ts";
 import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
+import { readRevocations } from "../../../projections/reads/analytics/role-powers.ts";
 import { schemaOf, versions } from "../../../projections/versions.ts";
 import { addressOf, block, dumpTable, setBlocks } from "../../support/database/given.ts";
 import {
@@ -547,4 +548,26 @@ it("the owner appends what an operator decides", async () => {
     },
   ]);
   expect(appended).toBe(1);
+});
+
+describe("functions that no reader needs", () => {
+  const powers = [
+    "select pg_advisory_lock(1)",
+    "select pg_try_advisory_xact_lock(1, 2)",
+    "select lo_create(0)",
+    "select lo_from_bytea(0, 'a')",
+    "select pg_notify('log', '1')",
+    "select pg_logical_emit_message(false, 'a', 'b')",
+    "select txid_current()",
+    "select pg_export_snapshot()",
+  ];
+
+  it("are taken from everybody with the first analyst, also from the console and the API", async () => {
+    await applyRights(database.db, roles);
+    for (const statement of await readRevocations(database.db)) await runAsAdmin(statement);
+
+    await refuses("console", powers);
+    await refuses("api", powers);
+    await allows("jobs", powers.slice(0, 2));
+  });
 });
