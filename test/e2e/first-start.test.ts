@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,6 +12,7 @@ import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orp
 import { type ChainId, chainIds } from "../../chains/index.ts";
 import { contracts } from "../../devnet/contracts/addresses.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
+import { descendantsOf } from "../support/database/processes.ts";
 import { tableOf } from "../support/http/page-tables.ts";
 import { runOp } from "../support/processes/op.ts";
 import {
@@ -82,6 +84,26 @@ const readListings = (chainId: ChainId, more = "") =>
   read(`/v1/listings?chainId=${chainId}&per_page=100${more}`, z.array(Listing));
 const readBids = (chainId: ChainId) =>
   read(`/v1/bids?chainId=${chainId}&per_page=100`, z.array(Bid));
+
+it("each process has the secrets that it uses in its environment, and no other's", () => {
+  const secretsOf = (pid: number) =>
+    readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .map((entry) => entry.slice(0, entry.indexOf("=")))
+      .filter((name) => /^(PARTNER_[A-Z]_(URL|KEY)|DATABASE_URL_\w+|OPERATOR_PORT)$/.test(name));
+  const held = descendantsOf(service.pid).flatMap(({ pid, command }) => {
+    const [, role] = / --only (\w+) --name/.exec(command) ?? [];
+    return role === undefined ? [] : [[role, secretsOf(pid).sort()] as const];
+  });
+  const partners = ["PARTNER_A_URL", "PARTNER_B_URL"];
+  expect(Object.fromEntries(held)).toEqual({
+    indexer: [],
+    projector: [],
+    jobs: partners,
+    api: partners,
+    console: ["OPERATOR_PORT"],
+  });
+});
 
 describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) => {
   const native: [string, (listing: z.output<typeof Listing>) => unknown][] = [

@@ -4,6 +4,7 @@ import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
 import { openProcessList } from "./process-list.ts";
 import { lowerPriority } from "./process-priority.ts";
+import { settingsOf } from "./process-settings.ts";
 import type { RoleName } from "./role-modules.ts";
 import { openOperations } from "./run-operations.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -50,31 +51,13 @@ function processesOf(
   { config }: SupervisorContext,
   given: Variables,
 ): RoleProcess[] {
-  const environment = withOneUser(given, role);
+  const environment = settingsOf(role, given);
   if (role !== "indexer") return [{ name: role, role, environment }];
   return config.chains.map(({ chainId }) => ({
     name: `indexer-${chainId}`,
     role,
     environment: withOneChain(environment, chainId),
   }));
-}
-
-/**
- * A process gets the address of its own database user, and of no other; the API alone the pooler's, the console its port
- * and password.
- */
-function withOneUser(given: Variables, role: RoleName): Variables {
-  const own = given[`DATABASE_URL_${role.toUpperCase()}`] || given.DATABASE_URL;
-  const removed = [
-    ...Object.keys(given).filter((name) => name.startsWith("DATABASE_URL_")),
-    ...(role === "console" ? [] : ["OPERATOR_PORT", "OPERATOR_PASSWORD"]),
-    ...(role === "api" ? [] : ["DATABASE_POOLER_URL"]),
-  ];
-  return {
-    ...given,
-    ...Object.fromEntries(removed.map((name) => [name, undefined])),
-    DATABASE_URL: own,
-  };
 }
 
 type RoleEvents = {
