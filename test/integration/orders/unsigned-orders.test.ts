@@ -1,4 +1,4 @@
-import { type Address, type Hex, numberToHex, parseEther } from "viem";
+import { type Address, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   type IntakeFixture,
@@ -6,17 +6,12 @@ import {
   wireOrder,
 } from "../../support/orders/intake-fixture.ts";
 import { postFrom, signedByStranger } from "../../support/orders/strangers.ts";
+import { walking } from "../../support/orders/walking-contract.ts";
 
 const chainId = 33139;
 const attacker = "127.0.2.66";
 const honest = "127.0.2.77";
 
-/**
- * Says that the address in the lowest 20 bytes of an id owns it, once it has read as many slots as the bytes above say:
- * as ERC-721A, whose `ownerOf` walks back over a batch. What was transferred has an owner of its own.
- */
-const walking: Hex =
-  "0x60003560e01c80636352211e14602e578063e985e9c514607657806323b872dd146081576301ffc9a714608a57005b600435805480606d57508060a01c5b8015604d5780545060019003603d565b5073ffffffffffffffffffffffffffffffffffffffff1660005260206000f35b60005260206000f35b600160005260206000f35b60243560443555005b60043560e01c6380ac58cd1460005260206000f3";
 const contract: Address = numberToHex(0x5ba500, { size: 20 });
 const walk = (steps: bigint) => (maker: Address) => (steps << 160n) | BigInt(maker);
 const endless = 1_000_000n;
