@@ -6,6 +6,7 @@ import { seaportFunctions } from "../../../abis/seaport.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { seededRandom } from "../../../devnet/market/random.ts";
 import { sendAsMined } from "../../../devnet/market/sending.ts";
+import { defaultQuotas } from "../../../projections/domain/orders/order-quotas.ts";
 import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
 import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
 import {
@@ -18,7 +19,7 @@ import { fakeContracts, repeatAttacks } from "../../support/orders/repeated-atta
 import { postFrom, signedByStranger } from "../../support/orders/strangers.ts";
 import { walking } from "../../support/orders/walking-contract.ts";
 
-/** How long the attacks go on; the figures of ten minutes are in `docs/threat-model.md`. */
+/** How long the attacks go on. */
 const seconds = Number(process.env.ATTACK_SECONDS ?? 20);
 const chainId = 33139;
 const pauseMs = 1_000;
@@ -26,7 +27,8 @@ const costly: Address = numberToHex(0x5ba5ff, { size: 20 });
 
 let stand: IntakeFixture;
 beforeAll(async () => {
-  stand = await openIntakeFixture(chainId);
+  // The quotas of the service, and not the wide ones of other tests.
+  stand = await openIntakeFixture(chainId, {}, defaultQuotas);
   const { client } = stand.market;
   await client.setCode({ address: costly, bytecode: walking });
   for (const address of fakeContracts) await client.setCode({ address, bytecode: everybodyOwns });
