@@ -39,6 +39,7 @@ import { gaugeAnalytics } from "./status/analytics-gauges.ts";
 import { openFailureReader } from "./status/explain-failure.ts";
 import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
 import { gaugeStatus } from "./status/gauges.ts";
+import { gaugeJobs } from "./status/job-gauges.ts";
 import { gaugeMarket } from "./status/market-gauges.ts";
 import { answerMetrics } from "./status/operator-app.ts";
 import { gaugeOutgoing } from "./status/outgoing-gauges.ts";
@@ -214,6 +215,7 @@ function gaugeAll(
   gaugePartners(metrics, db);
   gaugeUnresolvedEvents(metrics, db, context.chains);
   gaugeAnalytics(metrics, db);
+  gaugeJobs(metrics, db);
   gaugeOutgoing(metrics, context.db, context.now);
   gaugeMarket(metrics, context.market);
   if (feed !== undefined) gaugeFeed(metrics, feed);

@@ -4,7 +4,7 @@ import { chains } from "../../chains/index.ts";
 import type { Database } from "../database.ts";
 
 /** In their order. The first one makes everything that `schema.sql` and `functions.sql` say. */
-const migrationNames = ["0001-start", "0002-chain-ordinals"] as const;
+const migrationNames = ["0001-start", "0002-chain-ordinals", "0003-jobs"] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 

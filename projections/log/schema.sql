@@ -202,6 +202,22 @@ comment on table ops.indexer is 'The indexers of each chain: a Ponder process an
 comment on column ops.indexer.generation is 'Raised to index a chain anew: it is part of the name of the schema of Ponder.';
 comment on column ops.indexer.caught_up_at is 'When it first followed new blocks; null: it is catching up.';
 
+create table ops.job (
+  name text not null,
+  part text not null,
+  runs bigint not null,
+  failures bigint not null,
+  started_at timestamp with time zone not null,
+  duration_ms double precision not null,
+  failure text,
+  next_at timestamp with time zone,
+  constraint job_pkey PRIMARY KEY (name, part)
+);
+comment on table ops.job is 'What goes on without a request: the last run of each job, and how many there were.';
+comment on column ops.job.part is 'Which of several of the name: chain, partner or indexer; empty: there is one.';
+comment on column ops.job.failure is 'Of the last run; null: it did not fail.';
+comment on column ops.job.next_at is 'Null: the next run waits for something to happen.';
+
 create table ops.lease (
   role text not null,
   owner text not null,

@@ -13,7 +13,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaport } from "../../abis/deployments.ts";
 import { wrappedNativeAbi } from "../../abis/tokens.ts";
 import { openChainClient } from "../../api/background/chain/clients.ts";
-import { followUnindexed } from "../../api/background/unindexed/follow-unindexed.ts";
+import { runJobs } from "../../api/background/log-signal/run-jobs.ts";
+import { unindexedEvents } from "../../api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "../../api/background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../api/background/unindexed/unindexed-sources.ts";
 import { wrappedNative } from "../../chains/index.ts";
@@ -128,7 +129,7 @@ function follow(): void {
   const given = { wrappedNativeEvents: "none", readIndexedCollections: null } as const;
   const [source] = unindexedSources(stand.db, client, given);
   if (source === undefined) throw new Error("the currency is followed");
-  followed = followUnindexed({ db: stand.db, client, source, head, logger, signal });
+  followed = runJobs(unindexedEvents({ db: stand.db, client, source, head }), { logger, signal });
 }
 
 /** Mines a block in which a bidder withdraws all, among moves of others. Returns the time at which it was mined. */

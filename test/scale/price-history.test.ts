@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { runPriceUpdates } from "../../api/background/jobs/update-prices.ts";
+import { priceUpdates } from "../../api/background/jobs/update-prices.ts";
+import { runJobs } from "../../api/background/log-signal/run-jobs.ts";
 import { priceAt } from "../../devnet/price-feed-walk.ts";
 import { bucketStart, intervalMs } from "../../projections/domain/candles.ts";
 import { kindLiteral } from "../../projections/log/fact-kind-sql.ts";
@@ -40,11 +41,11 @@ async function countPrices(): Promise<number> {
 async function runJob(isDone: () => Promise<boolean>): Promise<void> {
   const ending = new AbortController();
   const { db } = reads;
-  const job = runPriceUpdates({
-    ...{ db, feeds: exchanges.feeds, ethereum: undefined, pauseMs: 0 },
-    logger: pino({ level: "silent" }),
-    signal: ending.signal,
+  const logger = pino({ level: "silent" });
+  const jobs = priceUpdates({
+    ...{ db, feeds: exchanges.feeds, ethereum: undefined, pauseMs: 0, logger },
   });
+  const job = runJobs(jobs, { logger, signal: ending.signal });
   try {
     await until("prices", isDone, 400_000);
   } finally {

@@ -3,7 +3,7 @@ import { keccak256, stringToHex } from "viem";
 import type { Database } from "../../../projections/database.ts";
 import { appendObservations, type Observation } from "../../../projections/log/append.ts";
 import { readClock, readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job, Waker } from "../log-signal/job.ts";
 import { openClockGuard } from "./clock-guard.ts";
 
 const waitMs = 60_000;
@@ -12,9 +12,8 @@ const retryMs = 1_000;
 type ClockOptions = {
   db: Database;
   /** Notified when the projections have advanced: a new order may start or end before all others. */
-  changeSignal: Signal;
+  changeSignal: Waker;
   logger: Logger;
-  signal: AbortSignal;
   /** Unix milliseconds. */
   readTime?: () => number;
 };
@@ -23,33 +22,28 @@ type ClockOptions = {
  * Appends `clock_ticked` when time passes the start or end of an order, and once a minute, by which sales leave the periods
  * of figures, so that projections derive them again. One fact covers every boundary up to its time.
  */
-export async function runClockTicks({
-  db,
-  changeSignal,
-  logger,
-  signal,
-  readTime = () => Date.now(),
-}: ClockOptions): Promise<void> {
+export function clockTicks(options: ClockOptions): Job {
+  const { db, changeSignal, logger, readTime = () => Date.now() } = options;
   const mayAppend = openClockGuard(db, logger);
-  let clock = await readClock(db);
-  while (!signal.aborted) {
-    try {
+  let clock: bigint | undefined;
+  return {
+    name: "clock ticks",
+    every: waitMs,
+    wakesOn: changeSignal,
+    reads: ["listings", "bids"],
+    retry: { firstMs: retryMs, mostMs: retryMs, isWoken: true },
+    async run() {
+      clock ??= await readClock(db);
       const boundary = earlier(await readNextBoundary(db, clock), (clock / 60n + 1n) * 60n);
       const now = readTime();
-      const isDue = Number(boundary) * 1000 <= now;
-      if (isDue && !(await mayAppend(now))) await changeSignal.wait(retryMs, signal);
-      else if (isDue) {
-        const tick = BigInt(Math.floor(now / 1000));
-        await appendObservations(db, [clockTicked(tick, new Date(now))]);
-        clock = tick;
-      } else {
-        await changeSignal.wait(msUntilBoundary(boundary, now), signal);
-      }
-    } catch (error) {
-      logger.error({ err: error }, "clock tick failed, retrying");
-      await changeSignal.wait(retryMs, signal);
-    }
-  }
+      if (Number(boundary) * 1000 > now) return msUntilBoundary(boundary, now);
+      if (!(await mayAppend(now))) return retryMs;
+      const tick = BigInt(Math.floor(now / 1000));
+      await appendObservations(db, [clockTicked(tick, new Date(now))]);
+      clock = tick;
+      return "more";
+    },
+  };
 }
 
 /** One millisecond after the boundary: timers may fire early. */

@@ -3,7 +3,7 @@ import { type Coin, coins } from "../../../chains/coins.ts";
 import type { Database } from "../../../projections/database.ts";
 import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
 import { readFirstSaleAt } from "../../../projections/reads/coin-prices/read-first-sale-at.ts";
-import { sleep } from "../log-signal/back-off.ts";
+import type { Job } from "../log-signal/job.ts";
 import { type BackfillProgress, backfillPrices } from "../prices/backfill-prices.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
 
@@ -22,27 +22,28 @@ type HistoryOptions = {
   pauseMs?: number;
   historyDays?: number;
   logger: Logger;
-  signal: AbortSignal;
 };
+type HistoryPass = HistoryOptions & { signal: AbortSignal };
 
 /**
  * Appends the hourly prices that are missing, the newest of both coins first: of the last year, and back to the first sale
  * as far as exchanges have them. What is recorded is not fetched again, so a restart resumes. Repeats daily, and sooner
  * while exchanges fail.
  */
-export async function runPriceHistory(options: HistoryOptions): Promise<void> {
-  const { feeds, signal } = options;
-  if (feeds.length === 0) return;
+export function priceHistory(options: HistoryOptions): Job {
   let failures = 0;
-  while (!signal.aborted) {
-    failures = (await fillPass(options)) ? 0 : failures + 1;
-    const retryInMs = Math.min(retryMs * 2 ** (failures - 1), hourMs);
-    await sleep(failures === 0 ? passEveryMs : retryInMs, signal);
-  }
+  return {
+    name: "price history",
+    async run(signal) {
+      if (options.feeds.length === 0) return "ended";
+      failures = (await fillPass({ ...options, signal })) ? 0 : failures + 1;
+      return failures === 0 ? passEveryMs : Math.min(retryMs * 2 ** (failures - 1), hourMs);
+    },
+  };
 }
 
 /** Whether nothing is left of any coin. */
-async function fillPass(options: HistoryOptions): Promise<boolean> {
+async function fillPass(options: HistoryPass): Promise<boolean> {
   const { historyDays = priceHistoryDays + 1 } = options;
   for (const days of newestDays.filter((days) => days < historyDays)) {
     for (const coin of coins) await fillHistory(options, coin, days);
@@ -56,7 +57,7 @@ async function fillPass(options: HistoryOptions): Promise<boolean> {
 }
 
 /** Whether nothing is left that a later pass may find: missing hours that no exchange failed on stay missing. */
-async function fillHistory(options: HistoryOptions, coin: Coin, days: number): Promise<boolean> {
+async function fillHistory(options: HistoryPass, coin: Coin, days: number): Promise<boolean> {
   const { logger, signal } = options;
   try {
     const work = { ...options, coin, days, now: new Date() };

@@ -25,7 +25,6 @@ type UncertainOptions = {
   client: ChainClient;
   changing: ChangingContracts;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 /** How far facts are looked through, and what of that is stored. */
@@ -39,17 +38,19 @@ type Batch = { fromNumber: bigint; check: () => Promise<Checked> };
  * until the next call has something to do: without end when all facts are looked through. How far they are is stored, and
  * moves only when what the chain answered counts, so that neither a restart nor a node that is behind loses an order.
  */
-export function openUncertainOrders(options: UncertainOptions): () => Promise<number> {
+export function openUncertainOrders(
+  options: UncertainOptions,
+): (signal: AbortSignal) => Promise<number> {
   const { db, client } = options;
   let position: Position | undefined;
-  return async () => {
+  return async (signal) => {
     const begunAt = Date.now();
     const last = await readOrderBookPosition(db);
     position ??= await openPosition(db, client.chainId, last);
     if (last <= position.seen) return Number.POSITIVE_INFINITY;
     const next = position.seen + windowFacts;
     const upTo = last < next ? last : next;
-    if (!(await checkWindow(options, position, upTo))) return behindMs;
+    if (!(await checkWindow({ ...options, signal }, position, upTo))) return behindMs;
     return upTo < last ? Date.now() - begunAt : Number.POSITIVE_INFINITY;
   };
 }
@@ -61,7 +62,7 @@ async function openPosition(db: Database, chainId: number, last: bigint): Promis
 
 /** Returns whether the position has moved. */
 async function checkWindow(
-  options: UncertainOptions,
+  options: UncertainOptions & { signal: AbortSignal },
   position: Position,
   upTo: bigint,
 ): Promise<boolean> {
@@ -78,7 +79,7 @@ async function checkWindow(
 
 /** Returns whether the chain's answers count. */
 async function checkBatch(
-  { db, client: { chainId }, logger, signal }: UncertainOptions,
+  { db, client: { chainId }, logger, signal }: UncertainOptions & { signal: AbortSignal },
   { fromNumber, check }: Batch,
 ): Promise<boolean> {
   if (signal.aborted) return false;

@@ -9,9 +9,8 @@ import {
   type QueuedCrossListing,
   readQueuedCrossListings,
 } from "../../../projections/reads/cross-listings/read-queued-cross-listings.ts";
-import { backOff } from "../log-signal/back-off.ts";
-import type { Signal } from "../log-signal/signal.ts";
-import { isPartnerFailure, type Partner } from "../marketplaces/partner.ts";
+import type { Job, JobOutcome, Waker } from "../log-signal/job.ts";
+import { isPartnerFailure, type Partner, PartnerFailed } from "../marketplaces/partner.ts";
 
 /** Small: each is checked again before it is posted. */
 const batchSize = 10;
@@ -23,90 +22,66 @@ type PostOptions = {
   /** The chains served. */
   chainIds: readonly ChainId[];
   /** Notified when the projections have advanced. */
-  changeSignal: Signal;
+  changeSignal: Waker;
   now: () => Date;
   logger: Logger;
-  signal: AbortSignal;
 };
-
-/** Queue position after which the next batch starts, and how often in a row the partner failed. */
-type PostState = { after: bigint; failures: number };
 
 /**
  * Posts the cross-listings that wait for a partner's answer. The queue is derived from the log and posting is
  * idempotent, so a restart loses and repeats nothing. After a failure it backs off and goes on with the next entry,
  * so that none blocks the others.
  */
-export async function runCrossListingPosts(options: PostOptions): Promise<void> {
-  const { partner, changeSignal, signal } = options;
-  if (partner.postListing === undefined) return;
-  const state: PostState = { after: 0n, failures: 0 };
-  while (!signal.aborted) {
-    const outcome = await tryBatch(options, state);
-    if (signal.aborted) return;
-    if (outcome === "idle") await changeSignal.wait(idleMs, signal);
-    else if (outcome === "failed") await backOff(state.failures, signal);
-  }
+export function crossListingPosts(options: PostOptions): Job[] {
+  const { partner, changeSignal } = options;
+  if (partner.postListing === undefined) return [];
+  const queue: QueueState = { after: 0n };
+  return [
+    {
+      name: "cross-listing posts",
+      about: { partner: partner.name },
+      every: idleMs,
+      wakesOn: changeSignal,
+      reads: ["cross_listings", "listings"],
+      run: (signal) => postBatch(options, queue, signal),
+    },
+  ];
 }
 
-type BatchOutcome = "idle" | "done" | "failed";
+/** Position after which the next batch starts. */
+type QueueState = { after: bigint };
 
-/** Internal errors are logged with their cause and retried like failures of the partner. */
-async function tryBatch(options: PostOptions, state: PostState): Promise<BatchOutcome> {
-  const { partner, logger, signal } = options;
-  try {
-    return await postBatch(options, state);
-  } catch (error) {
-    if (!signal.aborted)
-      logger.error(
-        { err: error, partner: partner.name },
-        "posting cross-listings failed, retrying",
-      );
-    state.failures += 1;
-    return "failed";
-  }
-}
-
-async function postBatch(options: PostOptions, state: PostState): Promise<BatchOutcome> {
-  const { db, partner, chainIds, now, signal } = options;
-  if (!(await hasCrossListingTables(db))) return "idle";
+async function postBatch(
+  options: PostOptions,
+  state: QueueState,
+  signal: AbortSignal,
+): Promise<JobOutcome | undefined> {
+  const { db, partner, chainIds, now } = options;
+  if (!(await hasCrossListingTables(db))) return undefined;
   const queue = { marketplace: partner.name, chainIds };
   const { after } = state;
   const queued = await readQueuedCrossListings(db, queue, { after, limit: batchSize, now: now() });
   for (const crossListing of queued) {
-    if (signal.aborted) return "done";
-    const isAnswered = await post(options, crossListing, state);
+    if (signal.aborted) return undefined;
+    // One that fails does not hold up those behind it.
     state.after = crossListing.position;
-    if (!isAnswered) return "failed";
+    await post(options, crossListing);
   }
-  if (queued.length > 0) return "done";
+  if (queued.length > 0) return "more";
   // Entries skipped while their listing was inactive have lower positions: start over.
   state.after = 0n;
-  return after === 0n ? "idle" : "done";
+  return after === 0n ? undefined : "more";
 }
 
-/** False: the partner did not answer. */
+/** Throws `PartnerFailed` when the partner does not answer. */
 async function post(
-  options: PostOptions,
+  { db, partner, now, logger }: PostOptions,
   crossListing: QueuedCrossListing,
-  state: PostState,
-): Promise<boolean> {
-  const { db, partner, now, logger } = options;
+): Promise<void> {
   const { components, signature, chainId, partnerOrderHash } = crossListing;
   const answer = await partner.postListing?.(chainId, { components, signature });
-  if (answer === undefined) return false;
-  if (isRejection(answer) && isPartnerFailure(answer)) {
-    if (state.failures === 0) {
-      logger.warn(
-        { partner: partner.name, reason: answer.message },
-        "posting cross-listings failed, retrying",
-      );
-    }
-    state.failures += 1;
-    return false;
-  }
-  if (state.failures > 0) logger.info({ partner: partner.name }, "posting cross-listings resumed");
-  state.failures = 0;
+  if (answer === undefined) return;
+  if (isRejection(answer) && isPartnerFailure(answer)) throw new PartnerFailed(answer);
   const result = isRejection(answer)
     ? ({ status: "rejected", code: "partner_rejected", message: answer.message } as const)
     : ({ status: "posted" } as const);
@@ -115,5 +90,4 @@ async function post(
     { partner: partner.name, partnerOrderHash, status: result.status },
     "cross-listing answered",
   );
-  return true;
 }

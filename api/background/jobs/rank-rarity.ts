@@ -3,7 +3,7 @@ import type { Database } from "../../../projections/database.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
 import { sleep } from "../log-signal/back-off.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job, Waker } from "../log-signal/job.ts";
 
 const pollMs = 5_000;
 const retryMs = 5_000;
@@ -16,30 +16,29 @@ const cooldownFactor = 30;
 type RankingOptions = {
   db: Database;
   /** Notified when the projections have advanced. */
-  changeSignal: Signal;
+  changeSignal: Waker;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 /** Recomputes rarity ranks of collections whose tokens' traits have changed. */
-export async function runRarityRanking({
-  db,
-  changeSignal,
-  logger,
-  signal,
-}: RankingOptions): Promise<void> {
+export function rarityRanking({ db, changeSignal, logger }: RankingOptions): Job {
   const coolingDown = new Map<number, number>();
-  while (!signal.aborted) {
-    try {
+  return {
+    name: "rarity",
+    every: pollMs,
+    wakesOn: {
+      async wait(atMostMs, signal) {
+        await changeSignal.wait(atMostMs, signal);
+        await sleep(pauseMs, signal);
+      },
+    },
+    reads: ["collections", "traits"],
+    retry: { firstMs: retryMs, mostMs: retryMs, isWoken: true },
+    async run(signal) {
       const ranked = await rankStaleCollections(db, coolingDown, signal);
       if (ranked > 0) logger.debug({ collections: ranked }, "collections ranked");
-      await changeSignal.wait(pollMs, signal);
-      await sleep(pauseMs, signal);
-    } catch (error) {
-      logger.error({ err: error }, "ranking collections failed, retrying");
-      await changeSignal.wait(retryMs, signal);
-    }
-  }
+    },
+  };
 }
 
 /** `coolingDown`: end of each collection's cooldown (Date.now). */

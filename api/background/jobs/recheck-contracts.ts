@@ -12,8 +12,8 @@ import {
   type TokenApprovedAlone,
 } from "../../../projections/reads/orders/read-orders-without-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc.ts";
-import { backOff, sleep } from "../log-signal/back-off.ts";
+import { sleep } from "../log-signal/back-off.ts";
+import type { Job } from "../log-signal/job.ts";
 import type { Signal } from "../log-signal/signal.ts";
 import type { HeadWatch } from "../unindexed/head-watch.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
@@ -41,7 +41,6 @@ type RecheckOptions = {
   changeSignal: Signal;
   limits?: typeof batchSizes;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 type RecheckState = {
@@ -51,6 +50,8 @@ type RecheckState = {
   position: bigint;
   /** Time from which on a pass over the same block needs no wait. */
   freeAt: number;
+  /** Whether the last pass rechecked orders. */
+  hasRechecked: boolean;
   /** Whether the last block had nothing to recheck. */
   isIdle: boolean;
   scans: readonly (OrderScan & { kinds: readonly RecheckedKind[] })[];
@@ -62,11 +63,10 @@ type RecheckState = {
  * tokens are still approved that are approved alone, of which no events are indexed. A pass
  * is bounded and the next one continues it: the more orders, the less often each is reread, least recently read first.
  */
-export async function runContractRechecks(options: RecheckOptions): Promise<void> {
-  const { logger, signal } = options;
-  const { chainId } = options.client;
+export function contractRechecks(options: RecheckOptions): Job {
   const state: RecheckState = {
     head: null,
+    hasRechecked: false,
     isIdle: true,
     headAt: 0,
     position: 0n,
@@ -74,28 +74,28 @@ export async function runContractRechecks(options: RecheckOptions): Promise<void
     scans: openScans(options),
   };
   const wait = options.head.openWait(options.changeSignal);
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      await runPass(options, state, wait);
-      failures = 0;
-    } catch (error) {
-      if (signal.aborted) return;
-      failures += 1;
-      state.head = null;
-      const message = "rechecking contracts failed, retrying";
-      if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
-      else logger.error({ err: error, chainId }, message);
-      await backOff(failures, signal);
-    }
-  }
+  return {
+    name: "contract rechecks",
+    about: { chainId: options.client.chainId },
+    wakesOn: {
+      wait: (_, signal) =>
+        state.hasRechecked ? rest({ ...options, signal }, state, wait) : wait(state),
+    },
+    reads: ["listings", "bids"],
+    async run() {
+      try {
+        state.hasRechecked = await runPass(options, state);
+        return undefined;
+      } catch (error) {
+        state.head = null;
+        throw error;
+      }
+    },
+  };
 }
 
-async function runPass(
-  options: RecheckOptions,
-  state: RecheckState,
-  wait: ReturnType<HeadWatch["openWait"]>,
-): Promise<void> {
+/** Returns whether orders were rechecked. */
+async function runPass(options: RecheckOptions, state: RecheckState): Promise<boolean> {
   const { db, client, head, logger } = options;
   const startedAt = Date.now();
   const { hash } = await head.latest();
@@ -121,15 +121,15 @@ async function runPass(
   }
   const hasRechecked = rechecks.some(({ orders }) => orders.length > 0);
   if (isNew) state.isIdle = !hasRechecked;
-  if (!hasRechecked) return wait({ isIdle: state.isIdle });
+  if (!hasRechecked) return false;
   const quietSince = startedAt - (pace.atOnce - 1) * pace.passMs;
   state.freeAt = Math.min(Math.max(state.freeAt, quietSince), startedAt) + pace.passMs;
-  await rest(options, state, wait);
+  return true;
 }
 
 /** Until the pace allows a pass over the same block, or there is another block. */
 async function rest(
-  { head, signal }: RecheckOptions,
+  { head, signal }: Pick<RecheckOptions, "head"> & { signal: AbortSignal },
   state: RecheckState,
   wait: ReturnType<HeadWatch["openWait"]>,
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { type RecorderPass, recordChain } from "../../../projections/log/recording/recorder.ts";
+import { recordChain } from "../../../projections/log/recording/recorder.ts";
 import type { Recording } from "../../../projections/log/recording/recording.ts";
 import { openSwitch } from "../../../projections/log/switches.ts";
 import { restAfter } from "../background-share.ts";
-import { sleep } from "../log-signal/back-off.ts";
-import { createPolledSignal } from "../log-signal/polled-signal.ts";
+import type { Job, JobOutcome } from "../log-signal/job.ts";
+import { createPolledSignal, type PolledSignal } from "../log-signal/polled-signal.ts";
 import type { Signal } from "../log-signal/signal.ts";
 
 /** Wait while the projections have to catch up before more of a backlog is recorded. */
@@ -31,107 +31,109 @@ type RecorderOptions = {
   };
   changeSignal: Signal;
   logger: Logger;
-  signal: AbortSignal;
   /** Whether this process still holds the role's lock. */
   holds: () => boolean | Promise<boolean>;
   onAppended: (facts: number) => void;
 };
 
-/** Records one indexer of a chain until `signal` is aborted. A failure is logged and retried: waiting loses nothing. */
-export async function runRecorder(options: RecorderOptions): Promise<void> {
-  const { signal, logger, holds } = options;
-  const { chainId, indexer } = options.recording;
+/** Records one indexer of a chain, and checks the blocks of observations. Waiting loses nothing. */
+export function recording(options: RecorderOptions): Job[] {
   const { finalityBlocks } = options;
-  const checkObservations =
-    finalityBlocks === null ? () => {} : createObservationCheck({ ...options, finalityBlocks });
   const isPaused = openSwitch(options.db, "recording");
+  const recorder = recorderJob(options, isPaused);
+  if (finalityBlocks === null) return [recorder];
+  return [recorder, observationCheck({ ...options, finalityBlocks }, isPaused)];
+}
+
+function recorderJob(options: RecorderOptions, isPaused: () => Promise<boolean>): Job {
+  const { chainId, indexer } = options.recording;
   const polled = createPolledSignal(options.changeSignal);
-  let held = 0;
-  while (!signal.aborted && (await holds())) {
-    const startedAt = performance.now();
-    const pass = await tryPass(options, isPaused);
-    if (pass.appended > 0) {
-      polled.found();
-      options.onAppended(pass.appended);
-    }
-    if (pass.held > 0 && held === 0) {
-      logger.warn(
-        { chainId, indexer, blocks: pass.held },
-        "blocks held until Ponder and the chain agree",
-      );
-    }
-    held = pass.held;
-    if (!pass.isPaused) checkObservations();
-    await (pass.more ? rest(options, startedAt) : polled.wait(signal, waitMs(pass)));
-  }
-}
-
-/** As long as recording and applying a part of the backlog took, times what leaves the processors to readers. */
-async function rest({ background, signal }: RecorderOptions, startedAt: number): Promise<void> {
-  if (background === undefined) return;
-  while (!signal.aborted && !(await background.mayRecord().catch(() => false)))
-    await sleep(BACKLOG_WAIT_MS, signal);
-  const workedMs = performance.now() - startedAt;
-  if (await background.isServed().catch(() => true)) await sleep(restAfter(workedMs), signal);
-}
-
-/** Absent: until there is something new. */
-function waitMs({ failed, held, isWaiting }: PassOutcome): number | undefined {
-  if (failed) return RETRY_MS;
-  if (isWaiting) return BACKLOG_WAIT_MS;
-  return held > 0 ? HELD_MS : undefined;
-}
-
-type PassOutcome = RecorderPass & { failed: boolean; isPaused: boolean; isWaiting: boolean };
-
-async function tryPass(
-  options: RecorderOptions,
-  isPaused: () => Promise<boolean>,
-): Promise<PassOutcome> {
-  const { db, recording, logger, background } = options;
-  const nothing = {
-    appended: 0,
-    more: false,
-    held: 0,
-    failed: false,
-    isPaused: false,
-    isWaiting: false,
+  const state: RecorderState = { held: 0, begunAt: null, restUntil: 0 };
+  return {
+    name: "recording",
+    about: { chainId, indexer },
+    wakesOn: polled,
+    retry: { firstMs: RETRY_MS, mostMs: RETRY_MS, isWoken: true },
+    async run() {
+      if (!(await options.holds())) return "ended";
+      if (await isPaused()) return undefined;
+      return (await waitForReaders(options, state)) ?? (await recordPass(options, state, polled));
+    },
   };
-  try {
-    if (await isPaused()) return { ...nothing, isPaused: true };
-    if (background !== undefined && !(await background.mayRecord()))
-      return { ...nothing, isWaiting: true };
-    return { ...nothing, ...(await recordChain(db, { ...recording, now: () => new Date() })) };
-  } catch (error) {
-    const { chainId, indexer } = recording;
-    logger.warn({ chainId, indexer, err: error }, "recording failed, retrying");
-    return { ...nothing, failed: true };
-  }
 }
 
-/** Checks blocks of observations for reorgs concurrently with the passes: a slow RPC delays no event. */
-function createObservationCheck(options: RecorderOptions & { finalityBlocks: number }): () => void {
-  const { db, recording, finalityBlocks, logger, signal, onAppended } = options;
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  let isChecking = false;
-  const check = async () => {
-    isChecking = true;
-    checkedAt = performance.now();
-    try {
+type RecorderState = {
+  /** Blocks held after the last pass. */
+  held: number;
+  /** When the part of a backlog began after which the next one rests (performance.now); null: there was none. */
+  begunAt: number | null;
+  restUntil: number;
+};
+
+/**
+ * Milliseconds until a source's history may go on: once the projections have caught up, as long as recording and applying
+ * its last part took, times what leaves the processors to readers. Null: now.
+ */
+async function waitForReaders(
+  { background }: RecorderOptions,
+  state: RecorderState,
+): Promise<number | null> {
+  if (background === undefined) return null;
+  if (!(await background.mayRecord())) return BACKLOG_WAIT_MS;
+  const now = performance.now();
+  if (state.begunAt !== null) {
+    const workedMs = now - state.begunAt;
+    state.begunAt = null;
+    if (await background.isServed().catch(() => true)) state.restUntil = now + restAfter(workedMs);
+  }
+  return now < state.restUntil ? state.restUntil - now : null;
+}
+
+async function recordPass(
+  options: RecorderOptions,
+  state: RecorderState,
+  polled: PolledSignal,
+): Promise<JobOutcome | undefined> {
+  const { db, recording, background, logger } = options;
+  const { chainId, indexer } = recording;
+  const begunAt = performance.now();
+  const pass = await recordChain(db, { ...recording, now: () => new Date() });
+  if (pass.appended > 0) {
+    polled.found();
+    options.onAppended(pass.appended);
+  }
+  if (pass.held > 0 && state.held === 0) {
+    const about = { chainId, indexer, blocks: pass.held };
+    logger.warn(about, "blocks held until Ponder and the chain agree");
+  }
+  state.held = pass.held;
+  if (!pass.more) return pass.held > 0 ? HELD_MS : undefined;
+  if (background !== undefined) state.begunAt = begunAt;
+  return "more";
+}
+
+/** Checks blocks of observations for reorgs beside the passes: a slow RPC delays no event. */
+function observationCheck(
+  {
+    db,
+    recording,
+    finalityBlocks,
+    holds,
+    onAppended,
+  }: RecorderOptions & { finalityBlocks: number },
+  isPaused: () => Promise<boolean>,
+): Job {
+  return {
+    name: "observation check",
+    about: { chainId: recording.chainId },
+    every: OBSERVATION_CHECK_MS,
+    async run() {
+      if (!(await holds())) return "ended";
+      if (await isPaused()) return undefined;
       const current = { ...recording, now: () => new Date() };
       const changed = await checkObservationBlocks(db, current, finalityBlocks);
       if (changed > 0) onAppended(changed);
-    } catch (error) {
-      const { chainId } = recording;
-      // The connection was closed with the role.
-      if (signal.aborted) return;
-      logger.warn({ chainId, err: error }, "observation reorg check failed");
-    } finally {
-      isChecking = false;
-    }
-  };
-  return () => {
-    if (isChecking || performance.now() - checkedAt < OBSERVATION_CHECK_MS) return;
-    void check();
+      return undefined;
+    },
   };
 }

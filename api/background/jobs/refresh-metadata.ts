@@ -1,13 +1,10 @@
-import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { isMetadataAtLeastAt } from "../../../projections/reads/metadata/read-due-metadata.ts";
 import { endRequests } from "../../../projections/reads/metadata/requests.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { backOff } from "../log-signal/back-off.ts";
-import { logFailure } from "../log-signal/log-failure.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job, Waker } from "../log-signal/job.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
@@ -36,16 +33,15 @@ type RefreshOptions = {
   client: ChainClient;
   fetcher: DocumentFetcher;
   /** Notified when the projections have advanced. */
-  changeSignal: Pick<Signal, "wait">;
+  changeSignal: Waker;
   now: () => Date;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 type RefreshState = {
   select: typeof selectDue;
-  /** Log head after the last appended fact. What is due is known only once it is applied. */
-  head: bigint;
+  /** Log head after the last appended fact. What is due is known only once it is applied; null: before the first pass. */
+  head: bigint | null;
   turns: Turns;
   meter: StorageMeter;
   unpaid: UnpaidBudget;
@@ -56,52 +52,47 @@ type RefreshState = {
  * Fetches metadata of a chain's new tokens and contracts, and again periodically, when contracts say that it changed and
  * when callers ask for it.
  */
-export async function runMetadataRefresh(options: RefreshOptions): Promise<void> {
-  setMaxListeners(0, options.signal);
+export function metadataRefresh(options: RefreshOptions): Job[] {
   const now = () => options.now().getTime();
-  // Waits until facts appended before this process started are applied: nothing is fetched twice.
-  const common: Omit<RefreshState, "select" | "turns"> = {
-    head: await readLogHead(options.db),
+  const shared = {
     meter: createStorageMeter(),
     unpaid: createUnpaidBudget(now),
     cooldowns: {
-      costly: createCooldowns({ now, ...contractCooldown }),
-      bulky: createCooldowns({ now, ...storageCooldown }),
+      costly: createCooldowns<number>({ now, ...contractCooldown }),
+      bulky: createCooldowns<number>({ now, ...storageCooldown }),
     },
   };
-  const selections = [selectDue, selectUrgent, selectOthers];
-  await Promise.all(
-    selections.map((select) => refresh(options, { ...common, select, turns: firstTurns() })),
+  const selections = { due: selectDue, urgent: selectUrgent, others: selectOthers };
+  return Object.entries(selections).map(([selection, select]) =>
+    refresh(options, selection, { ...shared, select, turns: firstTurns(), head: null }),
   );
 }
 
-async function refresh(options: RefreshOptions, state: RefreshState): Promise<void> {
-  const { changeSignal, signal } = options;
-  let failures = 0;
-  while (!signal.aborted) {
-    const recorded = await refreshOnce(options, state);
-    failures = recorded === null ? failures + 1 : 0;
-    if (failures > 0) await backOff(failures, signal);
-    else if (recorded === 0) await changeSignal.wait(pollMs, signal);
-  }
-}
-
-/** Facts that were recorded; null: the chain's RPC or the database failed. */
-async function refreshOnce(options: RefreshOptions, state: RefreshState): Promise<number | null> {
-  const { db, client, logger } = options;
+function refresh(options: RefreshOptions, selection: string, state: RefreshState): Job {
+  const { db, client, changeSignal, logger } = options;
   const { chainId } = client;
-  try {
-    if (!(await isMetadataAtLeastAt(db, state.head))) return 0;
-    const { recorded } = await fetchPass(options, state);
-    if (recorded > 0) logger.debug({ chainId, facts: recorded }, "metadata recorded");
-    return recorded;
-  } catch (error) {
-    logFailure(logger, { chainId }, error, "fetching metadata failed, retrying");
-    return null;
-  }
+  return {
+    name: "metadata",
+    about: { chainId, selection },
+    every: pollMs,
+    wakesOn: changeSignal,
+    reads: ["metadata", "ownership", "sales"],
+    async run(signal) {
+      // Waits until facts appended before this process started are applied: nothing is fetched twice.
+      state.head ??= await readLogHead(db);
+      if (!(await isMetadataAtLeastAt(db, state.head))) return undefined;
+      const { recorded } = await fetchPass({ ...options, signal }, state);
+      if (recorded === 0) return undefined;
+      logger.debug({ chainId, facts: recorded }, "metadata recorded");
+      return "more";
+    },
+  };
 }
 
-async function fetchPass(options: RefreshOptions, state: RefreshState): Promise<FetchOutcome> {
+async function fetchPass(
+  options: RefreshOptions & { signal: AbortSignal },
+  state: RefreshState,
+): Promise<FetchOutcome> {
   const { db, client } = options;
   const { meter, unpaid, cooldowns, turns } = state;
   const { costly, bulky } = cooldowns;

@@ -6,7 +6,7 @@ import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-s
 import { appendObservations } from "../../../projections/log/append.ts";
 import { readContractFloors } from "../../../projections/reads/collections/read-contract-floors.ts";
 import { readLastSnapshot } from "../../../projections/reads/floors/read-floors.ts";
-import { sleep } from "../log-signal/back-off.ts";
+import type { Job } from "../log-signal/job.ts";
 import { type ClockGuard, openClockGuard } from "./clock-guard.ts";
 
 const retryMs = 1_000;
@@ -18,7 +18,6 @@ type SnapshotOptions = {
   db: Database;
   chainIds: readonly ChainId[];
   logger: Logger;
-  signal: AbortSignal;
   /** Unix milliseconds. */
   readTime?: () => number;
 };
@@ -27,18 +26,14 @@ type SnapshotOptions = {
  * Appends the floor price of each contract every five minutes, aligned to UTC, and in a small market also as soon as a
  * contract without a floor has one: a new installation does not wait for its first candles.
  */
-export async function runFloorSnapshots(options: SnapshotOptions): Promise<void> {
-  const { db, logger, signal } = options;
-  const mayAppend = openClockGuard(db, logger);
-  while (!signal.aborted) {
-    let waitMs = retryMs;
-    try {
-      waitMs = await snapshotAll(options, mayAppend);
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, "floor snapshot failed, retrying");
-    }
-    await sleep(waitMs, signal);
-  }
+export function floorSnapshots(options: SnapshotOptions): Job {
+  const mayAppend = openClockGuard(options.db, options.logger);
+  return {
+    name: "floor snapshots",
+    reads: ["collection_stats", "floors", "listings"],
+    retry: { firstMs: retryMs, mostMs: retryMs },
+    run: () => snapshotAll(options, mayAppend),
+  };
 }
 
 /** Milliseconds until the next look. */

@@ -5,7 +5,9 @@ import { isRejection } from "../../../projections/domain/rejection.ts";
 import { markStale } from "../../../projections/partner-sync/collection-pass.ts";
 import { countSkipped } from "../../../projections/partner-sync/count-skipped.ts";
 import { readSyncedSlugs } from "../../../projections/partner-sync/read-synced-collections.ts";
-import { backOff, sleep } from "../log-signal/back-off.ts";
+import { backOffMs } from "../log-signal/back-off.ts";
+import type { Job } from "../log-signal/job.ts";
+import { runJobs } from "../log-signal/run-jobs.ts";
 import type {
   Partner,
   PartnerStream,
@@ -42,7 +44,6 @@ type StreamOptions = {
   onSkipped: (skipped: readonly SkippedEntry[]) => void;
   limits?: Partial<StreamLimits>;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 type StreamContext = Omit<StreamOptions, "limits"> & {
@@ -53,115 +54,125 @@ type StreamContext = Omit<StreamOptions, "limits"> & {
 
 /**
  * Listens to a partner's event stream and records the listings it mentions. Polling finds whatever the stream misses:
- * a gap makes a full pass due. Returns at once for a partner without a stream.
+ * a gap makes a full pass due. None for a partner without a stream.
  */
-export async function runPartnerStream(options: StreamOptions): Promise<void> {
+export function partnerStream(options: StreamOptions): Job[] {
   const { stream } = options.partner;
-  if (stream === undefined) return;
+  if (stream === undefined) return [];
   const limits = { ...defaultLimits, ...options.limits };
   const context = { ...options, stream, limits, queue: createStreamQueue(limits.maxQueued) };
-  await Promise.all([stayConnected(context), drainQueue(context), recordMissed(context)]);
+  return [connecting(context), queueDraining(context), gapRecording(context)].map((job) => ({
+    ...job,
+    about: { partner: options.partner.name },
+    reads: ["collections", "listings"],
+  }));
 }
 
-async function stayConnected(options: StreamContext): Promise<void> {
-  const { partner, limits, now, logger, signal } = options;
+/** Each run is one connection, or a try to open one: how they end is told in words of its own. */
+function connecting(options: StreamContext): Job {
+  const state: ConnectionState = { failures: 0, lastReason: "", missed: new Set() };
+  return { name: "partner stream", run: (signal) => connectOnce(options, state, signal) };
+}
+
+type ConnectionState = { failures: number; lastReason: string; missed: ReadonlySet<string> };
+
+/** Milliseconds until the next try. */
+async function connectOnce(
+  options: StreamContext,
+  state: ConnectionState,
+  signal: AbortSignal,
+): Promise<number> {
+  const { partner, limits, now, logger } = options;
   const { name } = partner;
-  let failures = 0;
-  let lastReason = "";
-  let missed: ReadonlySet<string> = new Set();
-  while (!signal.aborted) {
-    const connection = await options.stream.connect(options.queue.listener);
-    if (isRejection(connection)) {
-      failures += 1;
-      if (lastReason !== connection.message) {
-        const reason = connection.message;
-        logger.warn({ partner: name, reason }, "partner stream not connected, retrying");
-      }
-      lastReason = connection.message;
-      if (connection.rejected === "key_refused") await sleep(limits.refusedKeyMs, signal);
-      else await backOffWithJitter(options, failures);
-      continue;
-    }
-    lastReason = "";
-    const since = now().getTime();
-    logger.info({ partner: name }, "partner stream connected");
-    missed = await watchCollections(options, connection, missed);
-    if (signal.aborted) return;
-    failures = now().getTime() - since >= limits.stableMs ? 1 : failures + 1;
-    logger.warn({ partner: name }, "partner stream disconnected, reconnecting");
-    await backOffWithJitter(options, failures);
+  const connection = await options.stream.connect(options.queue.listener);
+  if (isRejection(connection)) {
+    state.failures += 1;
+    const { message: reason } = connection;
+    if (state.lastReason !== reason)
+      logger.warn({ partner: name, reason }, "partner stream not connected, retrying");
+    state.lastReason = reason;
+    if (connection.rejected === "key_refused") return limits.refusedKeyMs;
+    return pauseWithJitter(options, state.failures);
   }
+  state.lastReason = "";
+  const since = now().getTime();
+  logger.info({ partner: name }, "partner stream connected");
+  state.missed = await watchCollections({ ...options, signal }, connection, state.missed);
+  if (signal.aborted) return 0;
+  state.failures = now().getTime() - since >= limits.stableMs ? 1 : state.failures + 1;
+  logger.warn({ partner: name }, "partner stream disconnected, reconnecting");
+  return pauseWithJitter(options, state.failures);
 }
 
-async function backOffWithJitter(
-  { limits, signal }: StreamContext,
-  failures: number,
-): Promise<void> {
-  await sleep(Math.random() * limits.jitterMs, signal);
-  await backOff(failures, signal);
-}
+const pauseWithJitter = ({ limits }: StreamContext, failures: number): number =>
+  Math.random() * limits.jitterMs + backOffMs(failures);
 
 /** Watches the synced collections until the connection ends; returns them. `missed`: those of the connection before. */
 async function watchCollections(
-  { db, partner, chainIds, queue, limits, logger, signal }: StreamContext,
+  { db, partner, chainIds, queue, limits, logger, signal }: StreamContext & { signal: AbortSignal },
   connection: StreamConnection,
   missed: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const ending = new AbortController();
   void connection.ended.then(() => ending.abort());
-  const until = AbortSignal.any([signal, ending.signal]);
   let watched = missed;
   let pending = missed;
-  while (!until.aborted) {
-    try {
+  const watching: Job = {
+    name: "partner stream topics",
+    about: { partner: partner.name },
+    every: limits.refreshMs,
+    retry: { firstMs: limits.refreshMs, mostMs: limits.refreshMs },
+    async run() {
       watched = await readSyncedSlugs(db, partner.name, chainIds);
       connection.watch(watched);
       for (const slug of pending) queue.listener.onMissed(slug);
       pending = new Set();
-    } catch (error) {
-      if (!until.aborted) logger.error({ err: error }, "reading streamed collections failed");
-    }
-    await sleep(limits.refreshMs, until);
-  }
+    },
+  };
+  await runJobs(watching, { logger, signal: AbortSignal.any([signal, ending.signal]) });
   connection.close();
   return watched;
 }
 
-async function drainQueue(options: StreamContext): Promise<void> {
-  const { queue, partner, logger, signal } = options;
-  let failures = 0;
-  while (!signal.aborted) {
-    const queued = queue.take();
-    if (queued === null) {
-      await queue.waitForOrder(signal);
-      continue;
-    }
-    try {
-      failures = (await recordStreamedOrder(options, queued)) === "failed" ? failures + 1 : 0;
-    } catch (error) {
-      failures += 1;
-      queue.listener.onMissed(queued.slug);
-      if (!signal.aborted)
-        logger.error({ err: error, partner: partner.name }, "recording streamed listing failed");
-    }
-    if (failures > 0) await backOff(failures, signal);
-  }
+function queueDraining(options: StreamContext): Job {
+  const { queue } = options;
+  return {
+    name: "partner stream orders",
+    wakesOn: { wait: (_, signal) => queue.waitForOrder(signal) },
+    async run() {
+      const queued = queue.take();
+      if (queued === null) return undefined;
+      try {
+        await recordStreamedOrder(options, queued);
+        return "more";
+      } catch (error) {
+        queue.listener.onMissed(queued.slug);
+        throw error;
+      }
+    },
+  };
 }
 
 /** Counts unreadable messages and makes full passes due for collections with gaps. */
-async function recordMissed(options: StreamContext): Promise<void> {
-  const { db, partner, queue, limits, now, logger, signal } = options;
-  while (!signal.aborted) {
-    await sleep(limits.recordMissedMs, signal);
-    const { missed, skipped } = queue.takeMissed();
-    options.onSkipped(skipped);
-    try {
-      await countSkipped(db, { marketplace: partner.name }, skipped, now());
-      const readBefore = new Date(now().getTime() - syncIntervals.fullMs);
-      if (missed.length > 0) await markStale(db, partner.name, missed, { now: now(), readBefore });
-    } catch (error) {
-      for (const slug of missed) queue.listener.onMissed(slug);
-      if (!signal.aborted) logger.error({ err: error }, "recording stream gaps failed");
-    }
-  }
+function gapRecording(options: StreamContext): Job {
+  const { db, partner, queue, limits, now } = options;
+  const retry = { firstMs: limits.recordMissedMs, mostMs: limits.recordMissedMs };
+  return {
+    name: "partner stream gaps",
+    every: limits.recordMissedMs,
+    retry,
+    async run() {
+      const { missed, skipped } = queue.takeMissed();
+      options.onSkipped(skipped);
+      try {
+        await countSkipped(db, { marketplace: partner.name }, skipped, now());
+        const readBefore = new Date(now().getTime() - syncIntervals.fullMs);
+        if (missed.length > 0)
+          await markStale(db, partner.name, missed, { now: now(), readBefore });
+      } catch (error) {
+        for (const slug of missed) queue.listener.onMissed(slug);
+        throw error;
+      }
+    },
+  };
 }

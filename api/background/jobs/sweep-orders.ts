@@ -9,8 +9,7 @@ import {
 } from "../../../projections/reads/orders/read-orders-by-status.ts";
 import { readUnknownCounters } from "../../../projections/reads/orders/read-unknown-counters.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import { RpcFailure } from "../chain/rpc.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job, Waker } from "../log-signal/job.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { checkCounters, checkOrders } from "./check-orders.ts";
 import { logChanged, openUncertainOrders } from "./check-uncertain-orders.ts";
@@ -29,10 +28,9 @@ type SweepOptions = {
   client: ChainClient;
   changing: ChangingContracts;
   /** Notified when the projections have advanced. */
-  changeSignal: Signal;
+  changeSignal: Waker;
   intervalMs: number;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 /** A part of the order book, with the position of the scan over it. */
@@ -54,25 +52,26 @@ type SweepState = {
  * order book in scans. Between two batches of a scan come uncertain orders, and a pause as long as the batch took, which a
  * change of the book ends. A scan continues where the interval before stopped, so a large book takes several intervals.
  */
-export async function runOrderSweep(options: SweepOptions): Promise<void> {
-  const { changeSignal, intervalMs, logger, signal } = options;
-  const { chainId } = options.client;
+export function orderSweep(options: SweepOptions): Job {
+  const { changeSignal, intervalMs } = options;
   const checkUncertain = openUncertainOrders(options);
   const state: SweepState = { dueAt: Date.now() + intervalMs, scans: openScans(options), left: [] };
-  while (!signal.aborted) {
-    try {
-      const uncertainMs = await checkUncertain();
-      const scanMs = await scanOn(options, state);
-      await changeSignal.wait(Math.min(uncertainMs, scanMs), signal);
-    } catch (error) {
-      // Else each notification would ask a node that is down again. The scans go on when they are due.
-      state.left = [];
-      const message = "checking orders failed, retrying";
-      if (error instanceof RpcFailure) logger.warn({ chainId, reason: error.message }, message);
-      else logger.error({ err: error, chainId }, message);
-      await changeSignal.wait(retryMs, signal);
-    }
-  }
+  return {
+    name: "order sweep",
+    about: { chainId: options.client.chainId },
+    wakesOn: changeSignal,
+    reads: ["listings", "bids"],
+    retry: { firstMs: retryMs, mostMs: retryMs, isWoken: true },
+    async run(signal) {
+      try {
+        return Math.min(await checkUncertain(signal), await scanOn(options, state));
+      } catch (error) {
+        // Else each notification would ask a node that is down again. The scans go on when they are due.
+        state.left = [];
+        throw error;
+      }
+    },
+  };
 }
 
 /** Checks the next orders of the scans, when they are due. Returns the milliseconds to wait until the next call. */

@@ -6,12 +6,12 @@ import { type PriceTick, priceTicked } from "../../../projections/facts/price-ti
 import { appendObservations } from "../../../projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc.ts";
-import { sleep } from "../log-signal/back-off.ts";
+import type { Job } from "../log-signal/job.ts";
 import { fetchChainlinkPrice } from "../prices/chainlink.ts";
 import type { PriceFeed } from "../prices/feeds.ts";
 import { fetchTickers } from "../prices/fetch-prices.ts";
 import { agreeOnPrice } from "../prices/median.ts";
-import { runPriceHistory } from "./backfill-price-history.ts";
+import { priceHistory } from "./backfill-price-history.ts";
 
 const minuteMs = 60_000;
 
@@ -21,11 +21,12 @@ type PriceOptions = {
   /** Ethereum's client, if served: Chainlink is read while the exchanges disagree. */
   ethereum: ChainClient | undefined;
   logger: Logger;
-  signal: AbortSignal;
   /** Overrides of the wait between two requests for history, and of its length. */
   pauseMs?: number;
   historyDays?: number;
 };
+
+type PriceTurn = PriceOptions & { signal: AbortSignal };
 
 type PriceOrigin = "exchanges" | "chainlink" | "none";
 
@@ -33,36 +34,34 @@ type PriceOrigin = "exchanges" | "chainlink" | "none";
  * Appends each coin's price once a minute, and beside it the hourly prices of the last year that are missing. A minute
  * without agreement has no price.
  */
-export async function runPriceUpdates(options: PriceOptions): Promise<void> {
-  await Promise.all([runPriceHistory(options), appendMinutePrices(options)]);
+export function priceUpdates(options: PriceOptions): Job[] {
+  return [priceHistory(options), minutePrices(options)];
 }
 
-async function appendMinutePrices(options: PriceOptions): Promise<void> {
-  const { logger, signal } = options;
+function minutePrices(options: PriceOptions): Job {
+  const { logger } = options;
   const origins = new Map<Coin, PriceOrigin>();
-  while (!signal.aborted) {
-    const minute = bucketStart(Date.now(), minuteMs);
-    try {
-      await tickPrices(options, minute, (coin, origin, failures) => {
+  return {
+    name: "coin prices",
+    async run(signal) {
+      const minute = bucketStart(Date.now(), minuteMs);
+      await tickPrices({ ...options, signal }, minute, (coin, origin, failures) => {
         if (signal.aborted) return;
         const before = origins.get(coin);
         origins.set(coin, origin);
         if (before !== origin) logOrigin(logger, coin, origin, before, failures);
       });
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, "price update failed, retrying");
-    }
-    // One millisecond after the minute: timers may fire early.
-    const waitMs = minute + minuteMs - Date.now() + 1;
-    await sleep(Math.max(waitMs, 0), signal);
-  }
+      // One millisecond after the minute: timers may fire early.
+      return Math.max(minute + minuteMs - Date.now() + 1, 0);
+    },
+  };
 }
 
 type OnOrigin = (coin: Coin, origin: PriceOrigin, failures: readonly string[]) => void;
 
 /** Fetches every coin's price once and appends it as the price of a minute. */
 export async function tickPrices(
-  options: PriceOptions,
+  options: PriceTurn,
   minute: number,
   onOrigin: OnOrigin,
 ): Promise<void> {
@@ -72,7 +71,7 @@ export async function tickPrices(
 }
 
 async function fetchPrice(
-  options: PriceOptions,
+  options: PriceTurn,
   coin: Coin,
   minute: number,
   onOrigin: OnOrigin,

@@ -17,10 +17,10 @@ async function waitsOf(
   });
   for (const { notified, found = false } of turns) {
     wasNotified = notified;
-    await polled.wait(signal);
+    await polled.wait(Number.POSITIVE_INFINITY, signal);
     if (found) polled.found();
   }
-  await polled.wait(signal);
+  await polled.wait(Number.POSITIVE_INFINITY, signal);
   return waits;
 }
 
@@ -49,6 +49,6 @@ it("waits as long as it is asked to", async () => {
       return true;
     },
   });
-  await polled.wait(signal, 100);
+  await polled.wait(100, signal);
   expect(waits).toEqual([100]);
 });

@@ -1,14 +1,13 @@
+import type { Waker } from "./job.ts";
 import type { Signal } from "./signal.ts";
 
 /** Milliseconds between polls, before and after notifications arrive. */
 const pollMs = { unnotified: 250, notified: 3_000 };
 
 /** A signal of work that may also come without a notification. */
-export type PolledSignal = {
+export type PolledSignal = Waker & {
   /** To be called when there was work. */
   found(): void;
-  /** Until a notification, or for `atMostMs`. */
-  wait(signal: AbortSignal, atMostMs?: number): Promise<void>;
 };
 
 /**
@@ -22,11 +21,9 @@ export function createPolledSignal({ wait }: Pick<Signal, "wait">): PolledSignal
     found() {
       if (!wasNotified) areArriving = false;
     },
-    async wait(signal, atMostMs) {
-      wasNotified = await wait(
-        atMostMs ?? (areArriving ? pollMs.notified : pollMs.unnotified),
-        signal,
-      );
+    async wait(atMostMs, signal) {
+      const everyMs = areArriving ? pollMs.notified : pollMs.unnotified;
+      wasNotified = await wait(Number.isFinite(atMostMs) ? atMostMs : everyMs, signal);
       if (wasNotified) areArriving = true;
     },
   };

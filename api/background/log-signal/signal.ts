@@ -8,6 +8,9 @@ export type Signal = {
   wait(atMostMs: number, signal: AbortSignal): Promise<boolean>;
 };
 
+/** Of a timer. */
+const longestMs = 2 ** 31 - 1;
+
 export function createSignal(): Signal {
   let isPending = false;
   let wakeUp: (() => void) | undefined;
@@ -19,7 +22,7 @@ export function createSignal(): Signal {
     async wait(atMostMs, signal) {
       if (!isPending && !signal.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, atMostMs);
+          const timer = setTimeout(resolve, Math.min(atMostMs, longestMs));
           wakeUp = () => {
             clearTimeout(timer);
             resolve();

@@ -14,6 +14,13 @@ export type PartnerFailure = Rejection<"upstream_error" | "partner_rate_limited"
 export const isPartnerFailure = (rejection: Rejection): rejection is PartnerFailure =>
   rejection.rejected === "upstream_error" || rejection.rejected === "partner_rate_limited";
 
+/** What a job of a partner that does not answer fails by. */
+export class PartnerFailed extends Error {
+  constructor({ message }: Rejection) {
+    super(message);
+  }
+}
+
 /** An entry of a response that was not recorded. */
 export type SkippedEntry = {
   readonly path: string;

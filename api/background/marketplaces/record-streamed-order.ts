@@ -9,7 +9,7 @@ import {
   recordDelisted,
   recordListed,
 } from "../../../projections/partner-sync/record-stream-event.ts";
-import type { Partner, PartnerStream } from "./partner.ts";
+import { type Partner, PartnerFailed, type PartnerStream } from "./partner.ts";
 import type { QueuedOrder, StreamQueue } from "./stream-queue.ts";
 
 type RecordContext = {
@@ -27,29 +27,25 @@ const retryMs = 3_000;
 
 /**
  * Fetches an order announced by the stream and records the response. Changes of orders that are not known listings,
- * such as offers, need no request. `failed`: polling will find it.
+ * such as offers, need no request. Throws `PartnerFailed`: polling will find it.
  */
 export async function recordStreamedOrder(
   context: RecordContext,
   entry: QueuedOrder,
-): Promise<"done" | "failed"> {
+): Promise<void> {
   const { db, partner, stream, queue, now } = context;
   const { slug, order } = entry;
   const key = { marketplace: partner.name, ...order };
-  if (!context.chainIds.includes(order.chainId)) return "done";
-  if (!order.isNew && !(await isKnownListing(db, key, order.orderHash))) return "done";
+  if (!context.chainIds.includes(order.chainId)) return;
+  if (!order.isNew && !(await isKnownListing(db, key, order.orderHash))) return;
   const found = await stream.fetchStreamed(order, await readCreators(db, key, slug));
-  if (found !== null && isRejection(found)) {
-    queue.listener.onMissed(slug);
-    return "failed";
-  }
+  if (found !== null && isRejection(found)) throw new PartnerFailed(found);
   if (found === null && order.isNew && entry.attempts === 0) {
     setTimeout(() => queue.put({ ...entry, attempts: 1 }), retryMs).unref();
-    return "done";
+    return;
   }
   if (found === null) await recordDelisted(db, key, now());
   else if (!("reason" in found)) await recordListed(db, found, now());
   else if (found.concerns === "none") await recordDelisted(db, key, now());
   else queue.listener.onSkipped(found);
-  return "done";
 }

@@ -29,6 +29,7 @@ export function bidderFunds(db: Database, { chainId }: ChainClient): FollowedSou
       { kind: "allowance_read", currency, owner },
     ]);
   return {
+    name: "bidder funds",
     async readFilters() {
       const bidders = await readBidders(db, chainId, null, maxNamedAccounts + 1);
       if (bidders.length === 0) return [];

@@ -32,6 +32,7 @@ export function collectionTransfers(
 ): FollowedSource {
   const readInBook = async () => ({ chainId, indexed: await readIndexed() });
   return {
+    name: "collection transfers",
     async readFilters() {
       const contracts = await readListedContracts(db, await readInBook());
       const starts = [...contracts.keys()].filter((index) => index % maxAddresses === 0);

@@ -1,12 +1,10 @@
-import type { Logger } from "pino";
 import type { Database } from "../../../projections/database.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
 import { fetchLogsAfter } from "../chain/fetch-logs.ts";
-import { backOff, sleep } from "../log-signal/back-off.ts";
-import { logFailure } from "../log-signal/log-failure.ts";
+import type { Job } from "../log-signal/job.ts";
 import { appendChangedState, appendUndoneState } from "./append-readings.ts";
 import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";
 import type { FollowedSource } from "./followed-source.ts";
@@ -25,8 +23,6 @@ type FollowOptions = {
   client: ChainClient;
   source: FollowedSource;
   head: HeadWatch;
-  logger: Logger;
-  signal: AbortSignal;
 };
 
 type FollowState = {
@@ -40,8 +36,6 @@ type FollowState = {
   touched: ChainQuery[];
   /** The same of blocks that left the chain. */
   undone: ChainQuery[];
-  /** In a row. */
-  failures: number;
 };
 
 /**
@@ -49,39 +43,35 @@ type FollowState = {
  * are any, another for the state at the head, of which changes are appended as readings. A new process first reads what
  * all open orders depend on.
  */
-export async function followUnindexed(options: FollowOptions): Promise<void> {
-  const { db, head, signal } = options;
+export function unindexedEvents(options: FollowOptions): Job {
+  const { db, client, source, head } = options;
   const wait = head.openWait();
-  const state: FollowState = {
-    blocks: createFollowedBlocks(),
-    seen: await readLogHead(db),
-    page: { after: null },
-    width: width.first,
-    touched: [],
-    undone: [],
-    failures: 0,
+  let state: FollowState | undefined;
+  return {
+    name: "unindexed events",
+    about: { chainId: client.chainId, source: source.name },
+    wakesOn: { wait: (atMostMs) => wait({ atMostMs }) },
+    reads: ["listings", "bids"],
+    async run() {
+      state ??= newState(await readLogHead(db));
+      try {
+        return (await runPass(options, state)) ? undefined : "more";
+      } catch (error) {
+        if (error instanceof BasisReorged) return reorgMs;
+        throw error;
+      }
+    },
   };
-  while (!signal.aborted) {
-    try {
-      const isDone = await runPass(options, state);
-      state.failures = 0;
-      if (isDone) await wait();
-    } catch (error) {
-      await waitAfter(error, options, state);
-    }
-  }
 }
 
-async function waitAfter(
-  error: unknown,
-  { client: { chainId }, logger, signal }: FollowOptions,
-  state: FollowState,
-): Promise<void> {
-  if (error instanceof BasisReorged || signal.aborted) return sleep(reorgMs, signal);
-  state.failures += 1;
-  logFailure(logger, { chainId }, error, "following unindexed events failed, retrying");
-  await backOff(state.failures, signal);
-}
+const newState = (seen: bigint): FollowState => ({
+  blocks: createFollowedBlocks(),
+  seen,
+  page: { after: null },
+  width: width.first,
+  touched: [],
+  undone: [],
+});
 
 /** Returns whether everything up to the head has been read. */
 async function runPass(options: FollowOptions, state: FollowState): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { ChainLog, LogFilter } from "../chain/fetch-logs.ts";
 
 /** Events that orders depend on and that configuration leaves out of the index: what they touch is read instead. */
 export type FollowedSource = {
+  readonly name: string;
   /** The logs that matter now; none without orders that depend on them. */
   readFilters(): Promise<LogFilter[]>;
   /** Queries about what logs of these filters touch and open orders depend on. */

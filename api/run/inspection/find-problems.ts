@@ -15,6 +15,7 @@ import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-prog
 import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
 import { readContractsWithoutTransfers } from "../../../projections/log/contracts.ts";
 import { readHistoryState } from "../../../projections/log/history-proof.ts";
+import { readJobFigures } from "../../../projections/log/job-figures.ts";
 import { describeNodeFault, readNodeFaults } from "../../../projections/log/node-faults.ts";
 import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "../../../projections/log/sources.ts";
@@ -68,6 +69,7 @@ export async function findProblems(
     ...checked.flat(),
     ...(await checkExcludedFacts(db)),
     ...(await checkReading(db, config)),
+    ...(await checkJobs(db)),
     ...(await checkCollections(db, config)),
     ...(await checkHeldFees(db)),
     ...(await checkRoles(db)),
@@ -125,6 +127,24 @@ async function checkReading(db: Database, { chains }: InspectedConfig): Promise<
     ];
   });
   return (await Promise.all(findings)).flat();
+}
+
+/** A job that fails is tried again within a minute; one that did not is of a process that is gone. */
+const jobSeconds = 300;
+
+async function checkJobs(db: Database): Promise<Finding[]> {
+  const since = Date.now() - jobSeconds * 1_000;
+  return (await readJobFigures(db)).flatMap(({ name, part, failure, startedAt }) =>
+    failure === null || startedAt.getTime() < since
+      ? []
+      : [
+          note(
+            `job ${name} ${part}`.trim(),
+            `failed: ${failure}`,
+            "it is tried again; see its log",
+          ),
+        ],
+  );
 }
 
 /** Contracts that configuration names, and of which the log holds no transfer once the chain's indexers have caught up. */

@@ -21,6 +21,7 @@ const schemaFiles = [
 const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0001-start": start,
   "0002-chain-ordinals": useOrdinals,
+  "0003-jobs": createJobTable,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -77,3 +78,25 @@ insert into log.chain (chain_id, ordinal) select distinct chain_id, chain_id fro
 alter table log.block drop constraint block_id_holds_chain_and_number,
   add constraint block_id_holds_number check (((block_id >> 12) & 4294967295) = number);
 comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = ordinal of the chain << 44 | number << 12 | fork.'`;
+
+/** A database that this release makes has the table from the start. */
+async function createJobTable(session: Session): Promise<void> {
+  await sql
+    .raw(`
+create table if not exists ops.job (
+  name text not null,
+  part text not null,
+  runs bigint not null,
+  failures bigint not null,
+  started_at timestamp with time zone not null,
+  duration_ms double precision not null,
+  failure text,
+  next_at timestamp with time zone,
+  constraint job_pkey primary key (name, part)
+);
+comment on table ops.job is 'What goes on without a request: the last run of each job, and how many there were.';
+comment on column ops.job.part is 'Which of several of the name: chain, partner or indexer; empty: there is one.';
+comment on column ops.job.failure is 'Of the last run; null: it did not fail.';
+comment on column ops.job.next_at is 'Null: the next run waits for something to happen.'`)
+    .execute(session);
+}

@@ -1,39 +1,37 @@
 import type { Logger } from "pino";
 import { ensChain } from "../../../chains/index.ts";
-import { allProjections } from "../../../projections/all.ts";
 import type { Database } from "../../../projections/database.ts";
-import { copiedProjections } from "../../../projections/reads/analytics/capture/data-sets.ts";
-import { runAnalyticsSync } from "../../background/analytics/run-analytics-sync.ts";
-import { openChainClient } from "../../background/chain/clients.ts";
-import { runClockTicks } from "../../background/jobs/append-clock-ticks.ts";
+import { analyticsSync } from "../../background/analytics/run-analytics-sync.ts";
+import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
+import { clockTicks } from "../../background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "../../background/jobs/changing-contracts.ts";
-import { runContractDescriptions } from "../../background/jobs/describe-contracts.ts";
-import { runRoyaltyFetches } from "../../background/jobs/fetch-royalties.ts";
-import { runAnalystLimits } from "../../background/jobs/limit-analysts.ts";
-import { runCrossListingPosts } from "../../background/jobs/post-cross-listings.ts";
-import { runRarityRanking } from "../../background/jobs/rank-rarity.ts";
-import { runContractRechecks } from "../../background/jobs/recheck-contracts.ts";
-import { runMetadataRefresh } from "../../background/jobs/refresh-metadata.ts";
+import { contractDescriptions } from "../../background/jobs/describe-contracts.ts";
+import { royaltyFetches } from "../../background/jobs/fetch-royalties.ts";
+import { analystLimits } from "../../background/jobs/limit-analysts.ts";
+import { crossListingPosts } from "../../background/jobs/post-cross-listings.ts";
+import { rarityRanking } from "../../background/jobs/rank-rarity.ts";
+import { contractRechecks } from "../../background/jobs/recheck-contracts.ts";
+import { metadataRefresh } from "../../background/jobs/refresh-metadata.ts";
 import { registerCuratedCollections } from "../../background/jobs/register-curated.ts";
-import { runFloorSnapshots } from "../../background/jobs/snapshot-floors.ts";
-import { runOrderSweep } from "../../background/jobs/sweep-orders.ts";
-import { runPartnerSync } from "../../background/jobs/sync-partners.ts";
-import { runPriceUpdates } from "../../background/jobs/update-prices.ts";
-import { waitUntilDerived } from "../../background/jobs/wait-until-derived.ts";
+import { floorSnapshots } from "../../background/jobs/snapshot-floors.ts";
+import { orderSweep } from "../../background/jobs/sweep-orders.ts";
+import { partnerSync } from "../../background/jobs/sync-partners.ts";
+import { priceUpdates } from "../../background/jobs/update-prices.ts";
+import type { Job } from "../../background/log-signal/job.ts";
 import { openListener } from "../../background/log-signal/listener.ts";
-import { runJob } from "../../background/log-signal/run-job.ts";
 import { createThrottledSignal, type Signal } from "../../background/log-signal/signal.ts";
 import { openPartners } from "../../background/marketplaces/open-partners.ts";
 import type { Partner } from "../../background/marketplaces/partner.ts";
 import { background } from "../../background/marketplaces/transport.ts";
 import { openDocumentFetcher } from "../../background/metadata/document-fetcher.ts";
-import { followUnindexed } from "../../background/unindexed/follow-unindexed.ts";
+import { unindexedEvents } from "../../background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "../../background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../background/unindexed/unindexed-sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { readFollowedCollections } from "../indexer/indexers.ts";
 import { type LeaderContext, openRoleDatabase, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
+import { runRoleJobs } from "./run-role-jobs.ts";
 
 /** Least time between two runs of a job that no request waits for. */
 const backgroundMs = 500;
@@ -56,20 +54,13 @@ export async function runRole(context: RoleContext): Promise<RunningRole> {
 
 async function work({ context, db, signal, onReady }: LeaderContext): Promise<void> {
   const { config, logger } = context;
-  const intervalMs = config.checkIntervalSeconds * 1_000;
-  const partnerIntervalMs = config.partners.intervalSeconds * 1_000;
-  const signals: Signal[] = [];
-  const now = () => new Date();
   const backgroundDb = openRoleDatabase(context, {
     applicationName: "jobs background",
     max: backgroundConnections,
     // A job may wait for others' statements longer than for a server that is gone.
     connectionTimeoutMs: 60_000,
   });
-  const chainIds = config.chains.map(({ chainId }) => chainId);
-  const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
-  const clients = chains.map(({ client }) => client);
-  const ethereum = clients.find(({ chainId }) => chainId === ensChain.id);
+  const signals: Signal[] = [];
   const listener = openListener({
     url: config.database.url,
     channels: ["projected"],
@@ -80,110 +71,104 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   });
   const fetcher = openDocumentFetcher(config.metadata);
   const partners = openPartners(config.partners, background);
-  const projections = allProjections({ feeRecipient: config.fees.recipient });
-  /** Runs a job once the projections that it reads have been derived by this version. */
-  const job = (
-    name: string,
-    reads: readonly string[],
-    run: (changeSignal: Signal) => Promise<void>,
-    everyMs = backgroundMs,
-  ) => {
+  const projected = (everyMs = backgroundMs) => {
     const changeSignal = createThrottledSignal(everyMs);
     signals.push(changeSignal);
-    const read = projections.filter((one) => reads.includes(one.name));
-    const derivedFirst = async () => {
-      await waitUntilDerived(read, { db, changeSignal, signal });
-      if (!signal.aborted) await run(changeSignal);
-    };
-    return runJob(name, derivedFirst, { logger, signal });
+    return changeSignal;
   };
-  const orderBooks = ["listings", "bids"];
-  const forOrders = { db, logger, signal };
-  const forOthers = { db: backgroundDb, logger, signal };
-  const generalJobs = () => [
-    job(
-      "clock ticks",
-      orderBooks,
-      (changeSignal) => runClockTicks({ ...forOrders, changeSignal }),
-      orderSweepMs,
-    ),
-    job("floor snapshots", ["collection_stats", "floors", "listings"], () =>
-      runFloorSnapshots({ ...forOthers, chainIds }),
-    ),
-    job("analyst limits", [], () => runAnalystLimits(forOthers)),
-    job("analytics copies", copiedProjections, () =>
-      runAnalyticsSync({
-        ...forOrders,
-        ...config.analytics,
-        url: config.database.url,
-      }),
-    ),
-    job("coin prices", [], () =>
-      runPriceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
-    ),
-    job("rarity", ["collections", "traits"], (changeSignal) =>
-      runRarityRanking({ ...forOthers, changeSignal }),
-    ),
-  ];
-  const partnerJobs = (partner: Partner) => [
-    job(`listings of ${partner.name}`, ["collections", "listings"], () =>
-      runPartnerSync({
-        ...forOthers,
-        partner,
-        chainIds,
-        now,
-        intervalMs: partnerIntervalMs,
-        feeLimits: config.partners.feeLimits,
-      }),
-    ),
-    job(`posts to ${partner.name}`, ["cross_listings", "listings"], (changeSignal) =>
-      runCrossListingPosts({ ...forOthers, partner, chainIds, changeSignal, now }),
-    ),
-  ];
-  const chainJobs = ({ client, changing, head, sources }: ReturnType<typeof openChain>) => [
-    ...sources.map((source) =>
-      job("unindexed events", orderBooks, () =>
-        followUnindexed({ ...forOrders, client, source, head }),
-      ),
-    ),
-    job("contract descriptions", ["collections"], (changeSignal) =>
-      runContractDescriptions({ ...forOthers, client, changeSignal }),
-    ),
-    job("royalties", ["collections", "ownership"], (changeSignal) =>
-      runRoyaltyFetches({ ...forOthers, client, changeSignal, now }),
-    ),
-    job(
-      "order sweep",
-      orderBooks,
-      (changeSignal) => runOrderSweep({ ...forOrders, client, changing, intervalMs, changeSignal }),
-      orderSweepMs,
-    ),
-    job(
-      "contract rechecks",
-      orderBooks,
-      (changeSignal) => runContractRechecks({ ...forOrders, client, changing, head, changeSignal }),
-      recheckMs,
-    ),
-    job("metadata", ["metadata", "ownership", "sales"], (changeSignal) =>
-      runMetadataRefresh({ ...forOthers, client, fetcher, changeSignal, now }),
-    ),
-  ];
+  const shared = { config, db, backgroundDb, partners, fetcher, projected, logger, signal };
   try {
-    const served = new Set<number>(chainIds);
-    const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
-    const registered = await registerCuratedCollections(db, curated, new Date());
-    if (registered > 0) logger.info({ collections: registered }, "curated collections registered");
+    await registerCurated(config, db, logger);
     onReady();
-    await Promise.all([
-      ...generalJobs(),
-      ...partners.flatMap(partnerJobs),
-      ...chains.flatMap(chainJobs),
-    ]);
+    await runRoleJobs(openJobs(shared), { config, db, logger, signal });
   } finally {
     const opened = [fetcher, ...partners];
     await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
     await backgroundDb.destroy();
   }
+}
+
+async function registerCurated(config: RoleConfig, db: Database, logger: Logger): Promise<void> {
+  const served = new Set<number>(config.chains.map(({ chainId }) => chainId));
+  const curated = config.curated.collections.filter(({ chainId }) => served.has(chainId));
+  const registered = await registerCuratedCollections(db, curated, new Date());
+  if (registered > 0) logger.info({ collections: registered }, "curated collections registered");
+}
+
+type Shared = {
+  config: RoleConfig;
+  db: Database;
+  /** Of jobs that no order waits for. */
+  backgroundDb: Database;
+  partners: readonly Partner[];
+  fetcher: ReturnType<typeof openDocumentFetcher>;
+  /** A signal of changed projections, at most one in so many milliseconds. */
+  projected: (everyMs?: number) => Signal;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+function openJobs(shared: Shared): Job[] {
+  const { config, db, logger, signal, partners } = shared;
+  const chains = config.chains.map((chain) => openChain(chain, { config, db, logger, signal }));
+  const ethereum = chains
+    .map(({ client }) => client)
+    .find(({ chainId }) => chainId === ensChain.id);
+  return [
+    ...generalJobs(shared, ethereum),
+    ...partners.flatMap((partner) => partnerJobs(shared, partner)),
+    ...chains.flatMap((chain) => chainJobs(shared, chain)),
+  ];
+}
+
+function generalJobs(
+  { config, db, backgroundDb, projected, logger }: Shared,
+  ethereum: ChainClient | undefined,
+): Job[] {
+  const [forOrders, forOthers] = [
+    { db, logger },
+    { db: backgroundDb, logger },
+  ];
+  const chainIds = config.chains.map(({ chainId }) => chainId);
+  return [
+    clockTicks({ ...forOrders, changeSignal: projected(orderSweepMs) }),
+    floorSnapshots({ ...forOthers, chainIds }),
+    analystLimits(forOthers),
+    ...analyticsSync({ ...forOrders, ...config.analytics, url: config.database.url }),
+    ...priceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
+    rarityRanking({ ...forOthers, changeSignal: projected() }),
+  ];
+}
+
+function partnerJobs({ config, backgroundDb, projected, logger }: Shared, partner: Partner): Job[] {
+  const chainIds = config.chains.map(({ chainId }) => chainId);
+  const common = { db: backgroundDb, logger, partner, chainIds, now: () => new Date() };
+  return [
+    ...partnerSync({
+      ...common,
+      intervalMs: config.partners.intervalSeconds * 1_000,
+      feeLimits: config.partners.feeLimits,
+    }),
+    ...crossListingPosts({ ...common, changeSignal: projected() }),
+  ];
+}
+
+function chainJobs(
+  { config, db, backgroundDb, projected, fetcher, logger }: Shared,
+  { client, changing, head, sources }: ReturnType<typeof openChain>,
+): Job[] {
+  const forOrders = { db, logger, client };
+  const forOthers = { db: backgroundDb, logger, client };
+  const now = () => new Date();
+  const intervalMs = config.checkIntervalSeconds * 1_000;
+  return [
+    ...sources.map((source) => unindexedEvents({ db, client, source, head })),
+    contractDescriptions({ ...forOthers, changeSignal: projected() }),
+    royaltyFetches({ ...forOthers, changeSignal: projected(), now }),
+    orderSweep({ ...forOrders, changing, intervalMs, changeSignal: projected(orderSweepMs) }),
+    contractRechecks({ ...forOrders, changing, head, changeSignal: projected(recheckMs) }),
+    ...metadataRefresh({ ...forOthers, fetcher, changeSignal: projected(), now }),
+  ];
 }
 
 type ChainOptions = { config: RoleConfig; db: Database; logger: Logger; signal: AbortSignal };

@@ -16,9 +16,9 @@ import {
 } from "../../background/chain/clients.ts";
 import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
-import { runProjector } from "../../background/jobs/project.ts";
-import { runRecorder } from "../../background/jobs/record.ts";
-import { keepLogAnalyzed, keepViewsBound } from "../../background/jobs/upkeep.ts";
+import { projecting as projectingJob } from "../../background/jobs/project.ts";
+import { recording as recordingJobs } from "../../background/jobs/record.ts";
+import { upkeep } from "../../background/jobs/upkeep.ts";
 import { type Listener, openListener } from "../../background/log-signal/listener.ts";
 import { runTogether } from "../../background/log-signal/run-together.ts";
 import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
@@ -27,6 +27,7 @@ import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 import { runEach } from "./run-each.ts";
+import { runRoleJobs } from "./run-role-jobs.ts";
 
 /**
  * Events of an added source's history that one transaction takes, and facts that may wait for the projections meanwhile:
@@ -81,8 +82,7 @@ async function record(leading: LeaderContext, logSignal: Signal): Promise<void> 
   try {
     await runTogether(leading.signal, (signal) => [
       ...runRecorders({ ...leading, signal, chainSignals, logSignal, listener }),
-      keepViewsBound({ db: leading.db, logger, signal }),
-      keepLogAnalyzed({ db: leading.db, logger, signal }),
+      runRoleJobs(upkeep(leading.db), { config, db: leading.db, logger, signal }),
     ]);
   } finally {
     await listener.stop();
@@ -102,15 +102,15 @@ async function projectAll(
   });
   try {
     const targets = await prepare(context, db);
-    await runProjector({
+    const job = projectingJob({
       db,
       targets,
       changeSignal: logSignal,
       logger,
-      signal,
       holds: leadership.isHeld,
       onTick: ({ outcome }) => outcome === "idle" && onReady(),
     });
+    await runRoleJobs([job], { config, db, logger, signal });
   } finally {
     await listener.stop();
   }
@@ -160,7 +160,7 @@ function runIndexerRecorder(
   const isCore = indexer === coreIndexer;
   const changeSignal = createSignal();
   chainSignals.get(chainId)?.add(changeSignal);
-  return runRecorder({
+  const jobs = recordingJobs({
     db,
     recording: {
       chainId,
@@ -183,8 +183,11 @@ function runIndexerRecorder(
         }),
     changeSignal,
     logger: context.logger,
-    signal,
     holds: leadership.isHeld,
     onAppended: () => logSignal.notify(),
-  }).finally(() => chainSignals.get(chainId)?.delete(changeSignal));
+  });
+  const { config, logger } = context;
+  return runRoleJobs(jobs, { config, db, logger, signal }).finally(() =>
+    chainSignals.get(chainId)?.delete(changeSignal),
+  );
 }

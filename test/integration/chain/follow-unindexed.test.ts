@@ -3,7 +3,8 @@ import { pino } from "pino";
 import { type Hash, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fetchCanonicalHashes, openChainClient } from "../../../api/background/chain/clients.ts";
-import { followUnindexed } from "../../../api/background/unindexed/follow-unindexed.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
+import { unindexedEvents } from "../../../api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
 import { unindexedSources } from "../../../api/background/unindexed/unindexed-sources.ts";
 import { wrappedNative } from "../../../chains/index.ts";
@@ -56,12 +57,13 @@ function follow(): void {
   const logger = pino({ level: "silent" });
   const head = openHeadWatch({ client, wsUrl: stand.market.anvil.wsUrl, logger, signal });
   const given = { wrappedNativeEvents: "none", readIndexedCollections: async () => [] } as const;
-  const done = unindexedSources(stand.db, client, given).map((source) =>
-    followUnindexed({ db: stand.db, client, source, head, logger, signal }),
+  const jobs = unindexedSources(stand.db, client, given).map((source) =>
+    unindexedEvents({ db: stand.db, client, source, head }),
   );
+  const done = runJobs(jobs, { logger, signal });
   stop = async () => {
     ending.abort();
-    await Promise.all(done);
+    await done;
   };
 }
 

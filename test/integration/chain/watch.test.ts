@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { runContractRechecks } from "../../../api/background/jobs/recheck-contracts.ts";
+import { contractRechecks } from "../../../api/background/jobs/recheck-contracts.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
 import { accounts } from "../../../devnet/accounts.ts";
@@ -56,23 +57,23 @@ const guarded = (tokenId: bigint) =>
 
 /** The job, as one process of the jobs role runs it. */
 function watch(
-  limits?: Parameters<typeof runContractRechecks>[0]["limits"],
+  limits?: Parameters<typeof contractRechecks>[0]["limits"],
   changing = createChangingContracts(20),
 ) {
   const ending = new AbortController();
   const { signal } = ending;
   const logger = pino({ level: "silent" });
   const client = openChainClient({ chainId, rpcUrls: [stand.node.url], timeoutMs: 2_000 });
-  const done = runContractRechecks({
+  const job = contractRechecks({
     db: stand.db,
     client,
     changing,
     head: openHeadWatch({ client, wsUrl: null, logger, signal }),
     changeSignal: createSignal(),
     logger,
-    signal,
     ...(limits === undefined ? {} : { limits }),
   });
+  const done = runJobs(job, { logger, signal });
   const one = { ending, done };
   running.push(one);
   return async () => {

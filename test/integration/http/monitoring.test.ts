@@ -92,7 +92,7 @@ function expressions(): { expr: string; shown: string[] }[] {
 }
 
 const functions =
-  /\b(sum|max|min|avg|rate|increase|deriv|changes|absent|topk|histogram_quantile|vector|by|or|and|le)\b/g;
+  /\b(sum|max|min|avg|rate|increase|deriv|changes|absent|topk|histogram_quantile|vector|time|by|or|and|le)\b/g;
 const ofScraping = ["instance", "job"];
 
 const groupedBy = (expr: string): string[] =>

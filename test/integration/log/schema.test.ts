@@ -56,7 +56,7 @@ describe("a database", () => {
 
   it("has it too when it comes from the releases before there was one start", async () => {
     await makeFormer(db, ["0080-metadata-facts", "0081-history-proof"]);
-    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals"]);
+    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals", "0003-jobs"]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
     await expectAsFiles(db);
@@ -103,7 +103,7 @@ describe("a database", () => {
   it("is refused when it lacks the last migration of those releases, and is as it was", async () => {
     await makeFormer(db, ["0080-metadata-facts"]);
     await expect(migrate(db)).rejects.toThrow("the database lacks 0081-history-proof");
-    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals"]);
+    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals", "0003-jobs"]);
   });
 
   it("is refused when those releases moved facts to archives alone", async () => {

@@ -3,7 +3,8 @@ import { pino } from "pino";
 import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { runPriceUpdates, tickPrices } from "../../../api/background/jobs/update-prices.ts";
+import { priceUpdates, tickPrices } from "../../../api/background/jobs/update-prices.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { backfillPrices } from "../../../api/background/prices/backfill-prices.ts";
 import { aggregators } from "../../../api/background/prices/chainlink.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
@@ -209,7 +210,8 @@ describe("the price job", () => {
     const startedAt = Date.now();
     const run = async (isDone: () => Promise<boolean>) => {
       const ending = new AbortController();
-      const kept = runPriceUpdates({ ...work(ending.signal), pauseMs: 0, historyDays: 7 });
+      const options = { ...work(ending.signal), pauseMs: 0, historyDays: 7 };
+      const kept = runJobs(priceUpdates(options), options);
       try {
         await until("prices", isDone, 240_000);
       } finally {
@@ -233,7 +235,7 @@ describe("the price job", () => {
   it("stops at once while an exchange does not respond", async () => {
     for (const { name } of exchanges.feeds) exchanges.mood(name, "silent");
     const ending = new AbortController();
-    const kept = runPriceUpdates(work(ending.signal));
+    const kept = runJobs(priceUpdates(work(ending.signal)), work(ending.signal));
     await until("requests", async () => exchanges.asked.length >= 8);
     const begun = performance.now();
     ending.abort();

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { runClockTicks } from "../../../api/background/jobs/append-clock-ticks.ts";
-import { runFloorSnapshots } from "../../../api/background/jobs/snapshot-floors.ts";
+import { clockTicks } from "../../../api/background/jobs/append-clock-ticks.ts";
+import { floorSnapshots } from "../../../api/background/jobs/snapshot-floors.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
 import { readClock } from "../../../projections/reads/orders/read-clock.ts";
@@ -28,7 +29,7 @@ function ahead(aheadMs: () => number) {
   errors = [];
   const write = (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg);
   return {
-    ...{ db: book.db, logger: pino({ level: "error" }, { write }), signal: ending.signal },
+    ...{ db: book.db, logger: pino({ level: "error" }, { write }) },
     readTime: () => Date.now() + aheadMs(),
   };
 }
@@ -49,7 +50,7 @@ describe("a machine whose clock is a year ahead", () => {
     let aheadMs = yearMs;
     const before = await readClock(book.db);
     const options = { ...ahead(() => aheadMs), changeSignal: createSignal() };
-    const run = runClockTicks(options);
+    const run = runJobs(clockTicks(options), { ...options, signal: ending.signal });
     await expect.poll(() => errors).toEqual([refused]);
     // Several tries later.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -65,7 +66,8 @@ describe("a machine whose clock is a year ahead", () => {
   it("takes no snapshots of floors, and goes on once its clock is right", async () => {
     let aheadMs = yearMs;
     const before = await snapshots();
-    const run = runFloorSnapshots({ ...ahead(() => aheadMs), chainIds: [1] });
+    const options = { ...ahead(() => aheadMs), chainIds: [1 as const] };
+    const run = runJobs(floorSnapshots(options), { ...options, signal: ending.signal });
     await expect.poll(() => errors).toEqual([refused]);
     expect(await snapshots()).toBe(before);
 

@@ -13,12 +13,13 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { runContractDescriptions } from "../../../api/background/jobs/describe-contracts.ts";
+import { contractDescriptions } from "../../../api/background/jobs/describe-contracts.ts";
 import {
   type DescribeState,
   describePending,
 } from "../../../api/background/jobs/describe-pending.ts";
 import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
 import { connect, type DevnetClient } from "../../../devnet/client.ts";
@@ -294,13 +295,10 @@ describe("describing contracts", () => {
     });
     const logger = pino({ level: "warn" }, { write: () => warn() });
     const wake = createSignal();
-    const work = runContractDescriptions({
-      db: database.db,
-      client: chain(),
-      changeSignal: wake,
-      logger,
-      signal: ending.signal,
-    });
+    const work = runJobs(
+      contractDescriptions({ db: database.db, client: chain(), changeSignal: wake, logger }),
+      { logger, signal: ending.signal },
+    );
     await warned;
 
     anvil = await startAnvil({ chainId: 1, port: Number(port) });

@@ -16,7 +16,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "../../../abis/deployments.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { runMetadataRefresh } from "../../../api/background/jobs/refresh-metadata.ts";
+import { metadataRefresh } from "../../../api/background/jobs/refresh-metadata.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openDocumentFetcher } from "../../../api/background/metadata/document-fetcher.ts";
 import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
@@ -135,15 +136,16 @@ function startJob(rpcUrl = anvil.rpcUrl, timeoutMs = 3_000) {
     now: () => now,
     allowedOrigins: [host.origin],
   });
-  const job = runMetadataRefresh({
+  const logger = pino({ level: "silent" });
+  const jobs = metadataRefresh({
     db: database.db,
     client: openChainClient({ chainId: 1, rpcUrls: [rpcUrl], timeoutMs }),
     fetcher,
     changeSignal: wake,
     now: () => new Date(now),
-    logger: pino({ level: "silent" }),
-    signal: ending.signal,
+    logger,
   });
+  const job = runJobs(jobs, { logger, signal: ending.signal });
   job.catch(() => undefined);
   return {
     async until(condition: () => Promise<boolean>): Promise<void> {

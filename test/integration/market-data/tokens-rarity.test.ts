@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runRarityRanking } from "../../../api/background/jobs/rank-rarity.ts";
+import { rarityRanking } from "../../../api/background/jobs/rank-rarity.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { rankTokens } from "../../../projections/domain/rarity.ts";
 import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
@@ -110,10 +111,9 @@ it("is recomputed when traits, owners or the contracts of the collection change,
 it("is updated by a job that is signalled when the tables have changed", async () => {
   await openFamily();
   const [wake, end] = [createSignal(), new AbortController()];
-  const job = runRarityRanking({
-    db: reads.db,
-    changeSignal: wake,
-    logger: pino({ level: "silent" }),
+  const logger = pino({ level: "silent" });
+  const job = runJobs(rarityRanking({ db: reads.db, changeSignal: wake, logger }), {
+    logger,
     signal: end.signal,
   });
   await expect

@@ -5,7 +5,8 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runAnalystLimits } from "../../../api/background/jobs/limit-analysts.ts";
+import { analystLimits } from "../../../api/background/jobs/limit-analysts.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { migrate } from "../../../api/run/postgres/migrate.ts";
 import { createInstantKey } from "../../../api/serve/keys/create-key.ts";
 import { rebuild } from "../../../projections/engine/rebuild.ts";
@@ -119,9 +120,9 @@ describe("an analyst's role", () => {
     await idle.query("begin; select * from analytics.sales");
     const idleEnds = new Promise((resolve) => idle.once("end", resolve));
     const stop = new AbortController();
-    const job = runAnalystLimits({
-      db: database.db,
-      logger: pino({ level: "silent" }),
+    const logger = pino({ level: "silent" });
+    const job = runJobs(analystLimits({ db: database.db, logger }), {
+      logger,
       signal: stop.signal,
     });
     expect(await attempt(busy, "select pg_sleep(600)")).toBe("57P01");

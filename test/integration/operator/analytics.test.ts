@@ -4,7 +4,8 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepViewsBound } from "../../../api/background/jobs/upkeep.ts";
+import { viewsBinding } from "../../../api/background/jobs/upkeep.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
 import { priceTicked } from "../../../projections/facts/price-ticked.ts";
@@ -199,8 +200,8 @@ describe("the views, while two releases run", () => {
     await bindToOther();
     expect(await areViewsBound(database.db)).toBe(false);
     const over = new AbortController();
-    const keeping = keepViewsBound({
-      ...{ db: database.db, logger: pino({ level: "silent" }), signal: over.signal },
+    const keeping = runJobs(viewsBinding(database.db), {
+      ...{ logger: pino({ level: "silent" }), signal: over.signal },
     });
     await until("the views of this release", () => areViewsBound(database.db));
     over.abort();

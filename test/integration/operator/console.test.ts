@@ -8,6 +8,7 @@ import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
 import { openOperations } from "../../../api/run/supervisor/run-operations.ts";
 import { advance } from "../../../projections/engine/advance.ts";
 import type { Target } from "../../../projections/engine/checkpoint.ts";
+import { storeJobFigures } from "../../../projections/log/job-figures.ts";
 import { readOperatorActions } from "../../../projections/log/operator-actions.ts";
 import { readLogHead } from "../../../projections/log/read-log-head.ts";
 import { addSources } from "../../../projections/log/sources.ts";
@@ -119,6 +120,25 @@ describe("figures", () => {
     }
     const faults = findings.filter(({ isFault }) => isFault).length;
     expect(text).toContain(`<data id="faults" value="${faults}">`);
+  });
+
+  it("of jobs are what their processes stored, added up, and op doctor names those that fail", async () => {
+    const run = { startedAt: new Date(), durationMs: 1_250, failure: null, nextAt: null };
+    const works = { ...run, name: "rarity", part: "", runs: 3, failures: 0 };
+    const failure = "node is away";
+    const fails = { ...run, name: "royalties", part: "1", runs: 2, failures: 1, failure };
+    await storeJobFigures(database.db, [works, fails]);
+    await storeJobFigures(database.db, [works]);
+    const text = await page("/work");
+    const shown = cellsOf(text, "Jobs").map((cells) => [...cells.slice(0, 5), ...cells.slice(6)]);
+    expect(shown).toEqual([
+      ["royalties", "1", "2", "1", "1.3 s", "when something happens", "fails node is away"],
+      ["rarity", "", "6", "0", "1.3 s", "when something happens", "works"],
+    ]);
+    const { findings } = await op<{ findings: unknown[] }>("doctor");
+    expect(findings).toContainEqual(
+      expect.objectContaining({ about: "job royalties 1", finding: "failed: node is away" }),
+    );
   });
 
   it("of sources and quarantined facts are those of op", async () => {

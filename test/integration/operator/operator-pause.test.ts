@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { runProjector } from "../../../api/background/jobs/project.ts";
-import { runRecorder } from "../../../api/background/jobs/record.ts";
+import { projecting } from "../../../api/background/jobs/project.ts";
+import { recording } from "../../../api/background/jobs/record.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { activateSchema } from "../../../api/run/indexer/active-schema.ts";
 import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
@@ -23,10 +24,10 @@ beforeAll(async () => {
   const { db } = database;
   targets = await prepare(db);
   await activateSchema(db, { chainId: 1, indexer: "core" }, "ponder_without_tables");
-  const common = { db, logger, signal: ending.signal, holds: async () => true };
-  work.push(
-    runProjector({ ...common, targets, changeSignal: createSignal(), onTick: () => {} }),
-    runRecorder({
+  const common = { db, logger, holds: async () => true };
+  const jobs = [
+    projecting({ ...common, targets, changeSignal: createSignal(), onTick: () => {} }),
+    ...recording({
       ...common,
       changeSignal: createSignal(),
       recording: {
@@ -41,7 +42,8 @@ beforeAll(async () => {
       finalityBlocks: 1,
       onAppended: () => {},
     }),
-  );
+  ];
+  work.push(runJobs(jobs, { logger, signal: ending.signal }));
 });
 afterAll(async () => {
   ending.abort();

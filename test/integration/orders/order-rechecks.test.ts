@@ -5,7 +5,8 @@ import { seaport } from "../../../abis/deployments.ts";
 import { seaportFunctions } from "../../../abis/seaport.ts";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { runOrderSweep } from "../../../api/background/jobs/sweep-orders.ts";
+import { orderSweep } from "../../../api/background/jobs/sweep-orders.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
 import { listingsProjection } from "../../../projections/listings/project.ts";
@@ -67,13 +68,12 @@ async function sweepEvery(intervalMs: number, steps: readonly Step[] = []): Prom
   const ending = new AbortController();
   const left = [...steps];
   let waits = 0;
-  await runOrderSweep({
-    ...{ db: book.db, intervalMs, signal: ending.signal },
+  const logger = pino({ level: "silent" });
+  const job = orderSweep({
+    ...{ db: book.db, intervalMs, logger },
     client: openChainClient({ chainId: 1, rpcUrls: [market.anvil.rpcUrl] }),
     changing: createChangingContracts(20),
-    logger: pino({ level: "silent" }),
     changeSignal: {
-      notify() {},
       async wait(atMostMs) {
         const step = left.shift();
         if (step !== undefined) await step();
@@ -83,6 +83,7 @@ async function sweepEvery(intervalMs: number, steps: readonly Step[] = []): Prom
       },
     },
   });
+  await runJobs(job, { logger, signal: ending.signal });
   await book.happens();
 }
 

@@ -2,7 +2,8 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openChainClient } from "../../../api/background/chain/clients.ts";
 import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { runOrderSweep } from "../../../api/background/jobs/sweep-orders.ts";
+import { orderSweep } from "../../../api/background/jobs/sweep-orders.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { bidsProjection } from "../../../projections/bids/project.ts";
@@ -69,12 +70,13 @@ it("an order that facts leave uncertain is checked before the next batch of a sc
     await book.happens(tradeOf(1));
     changed.notify();
   };
-  await runOrderSweep({
-    ...{ db: book.db, changeSignal: changed, intervalMs: 1, signal: ending.signal },
+  const logger = pino({ level: "silent" });
+  const sweep = orderSweep({
+    ...{ db: book.db, changeSignal: changed, intervalMs: 1, logger },
     client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
     changing: createChangingContracts(20),
-    logger: pino({ level: "silent" }),
   });
+  await runJobs(sweep, { logger, signal: ending.signal });
 
   expect(scanned.size).toBeGreaterThan(0);
   expect(scanned.size).toBeLessThanOrEqual(200);
@@ -100,12 +102,13 @@ it("a scan that fails is tried again when it is due, not at every change of the 
     if (about === "scan") throw new Error("The node is down");
     await trade();
   };
-  await runOrderSweep({
-    ...{ db: book.db, changeSignal: changed, intervalMs: 3_000, signal: ending.signal },
+  const logger = pino({ level: "warn" }, { write: () => void (trades === 0 && trade()) });
+  const sweep = orderSweep({
+    ...{ db: book.db, changeSignal: changed, intervalMs: 3_000, logger },
     client: openChainClient({ chainId: 1, rpcUrls: [node.url] }),
     changing: createChangingContracts(20),
-    logger: pino({ level: "warn" }, { write: () => void (trades === 0 && trade()) }),
   });
+  await runJobs(sweep, { logger, signal: ending.signal });
 
   expect(asked).toEqual(["scan", "buyer"]);
 });

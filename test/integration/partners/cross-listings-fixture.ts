@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { runCrossListingPosts } from "../../../api/background/jobs/post-cross-listings.ts";
+import { crossListingPosts } from "../../../api/background/jobs/post-cross-listings.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
@@ -168,11 +169,12 @@ function post({ db }: PartnerOrderBook, partner: Partner, chainId: 1 | 33139) {
   const aborter = new AbortController();
   const changeSignal = createSignal();
   const timer = setInterval(changeSignal.notify, 20);
-  const running = runCrossListingPosts({
-    ...{ db, partner, changeSignal, signal: aborter.signal, chainIds: [chainId] },
+  const logger = pino({ level: "silent" });
+  const jobs = crossListingPosts({
+    ...{ db, partner, changeSignal, chainIds: [chainId], logger },
     now: () => new Date(),
-    logger: pino({ level: "silent" }),
   });
+  const running = runJobs(jobs, { logger, signal: aborter.signal });
   return {
     async stop() {
       clearInterval(timer);

@@ -5,7 +5,8 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runPartnerSync } from "../../../api/background/jobs/sync-partners.ts";
+import { partnerSync } from "../../../api/background/jobs/sync-partners.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
 import { syncIntervals } from "../../../api/background/marketplaces/sync-step.ts";
@@ -150,12 +151,13 @@ describe("the job", () => {
     await standIn.showMany({ chainId, contract: unknown, count: 5 });
     let shift = 0;
     const ending = new AbortController();
-    const kept = runPartnerSync({
+    const logger = pino({ level: "silent" });
+    const jobs = partnerSync({
       intervalMs: 60_000,
-      ...{ db: database.db, partner, chainIds: [1], logger: pino({ level: "silent" }) },
+      ...{ db: database.db, partner, chainIds: [1], logger },
       now: () => new Date(Date.now() + shift),
-      signal: ending.signal,
     });
+    const kept = runJobs(jobs, { logger, signal: ending.signal });
     await until("250 listings", async () => (await shown()).length === 250);
 
     await mint(unknown, 2);

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runPartnerStream } from "../../../api/background/jobs/stream-partners.ts";
+import { partnerStream } from "../../../api/background/jobs/stream-partners.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { accounts } from "../../../devnet/accounts.ts";
 import { contracts } from "../../../devnet/contracts/addresses.ts";
 import { until } from "../../support/database/pipeline.ts";
@@ -26,12 +27,13 @@ beforeAll(async () => {
   await sql`
     insert into ops.partner_collection (marketplace, chain_id, contract, slug, due_at)
     values ('opensea', ${chainId}, ${contract}, 'punks', ${far})`.execute(book.db);
-  hearing = runPartnerStream({
+  const logger = pino({ level: "silent" });
+  const jobs = partnerStream({
     ...{ db: book.db, partner, chainIds: [chainId], now: () => new Date() },
     onSkipped: () => {},
-    logger: pino({ level: "silent" }),
-    signal: ending.signal,
+    logger,
   });
+  hearing = runJobs(jobs, { logger, signal: ending.signal });
   await until("its topic", async () => book.opensea.topics().length === 1);
 });
 afterAll(async () => {

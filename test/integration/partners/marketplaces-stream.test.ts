@@ -3,7 +3,8 @@ import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StreamLimits } from "../../../api/background/jobs/stream-partners.ts";
-import { runPartnerSync } from "../../../api/background/jobs/sync-partners.ts";
+import { partnerSync } from "../../../api/background/jobs/sync-partners.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import type { Partner } from "../../../api/background/marketplaces/partner.ts";
 import { syncIntervals } from "../../../api/background/marketplaces/sync-step.ts";
 import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
@@ -88,12 +89,12 @@ async function listen(contracts: Address[], limits: Partial<StreamLimits> = {}):
     database.db,
   );
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  running = runPartnerSync({
+  const jobs = partnerSync({
     ...{ db: database.db, partner, chainIds: [chainId], intervalMs: farMs, logger },
     now: () => new Date(),
     streamLimits: { refreshMs: 50, recordMissedMs: 50, jitterMs: 0, ...limits },
-    signal: ending.signal,
   });
+  running = runJobs(jobs, { logger, signal: ending.signal });
   if (standIn.faults().stream === null)
     await until("topics", async () => standIn.topics().length === contracts.length);
   standIn.forgetRequests();

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { runProjector } from "../../../api/background/jobs/project.ts";
+import { projecting } from "../../../api/background/jobs/project.ts";
+import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
 import { createSignal } from "../../../api/background/log-signal/signal.ts";
 import { openProjectionWaiter } from "../../../api/background/orders/market/projection-waiter.ts";
 import { createApp } from "../../../api/serve/app.ts";
@@ -69,15 +70,15 @@ export async function openIntakeFixture(
   const ending = new AbortController();
   const { signal } = ending;
   const wake = createSignal();
-  const work = runProjector({
+  const job = projecting({
     db,
     targets,
     logger,
-    signal,
     changeSignal: wake,
     holds: () => true,
     onTick: () => {},
   });
+  const work = runJobs(job, { logger, signal });
   const bell = setInterval(wake.notify, 20);
   const context = {
     db,

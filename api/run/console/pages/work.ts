@@ -1,5 +1,6 @@
 import { countFacts } from "../../../../projections/log/fact-counts.ts";
 import { factKind } from "../../../../projections/log/fact-kind.ts";
+import { readJobFigures } from "../../../../projections/log/job-figures.ts";
 import { type Html, html } from "../../../serve/html/html.ts";
 import { moment } from "../../../serve/site/parts/moment.ts";
 import { formatCount } from "../../../serve/site/parts/number.ts";
@@ -8,6 +9,7 @@ import { table } from "../../../serve/site/parts/table.ts";
 import { megabytes } from "../../inspection/megabytes.ts";
 import { kindNameOf } from "../../inspection/present-fact.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
+import { jobTable } from "../parts/job-table.ts";
 import { readLeases } from "../reads/leases.ts";
 import type { RunningProcess } from "../reads/processes.ts";
 import { readRate } from "../reads/rate.ts";
@@ -18,12 +20,13 @@ const isReading = (kind: number) =>
   (kind > factKind.order_submitted && kind < factKind.clock_ticked) ||
   kind === factKind.recipients_read;
 
-/** Processes and who works, and what the sweeps of orders found. */
+/** Processes, who works, their jobs, and what the sweeps of orders found. */
 export async function workPage({ db, now, readProcesses }: Visit): Promise<PageContent> {
   const time = now();
-  const [processes, leases, rate] = await Promise.all([
+  const [processes, leases, jobs, rate] = await Promise.all([
     readProcesses?.() ?? null,
     readLeases(db),
+    readJobFigures(db),
     readRate(db, time, readingMinutes),
   ]);
   const counted = rate === null ? null : await countFacts(db, rate);
@@ -51,6 +54,12 @@ export async function workPage({ db, now, readProcesses }: Visit): Promise<PageC
         ],
         { caption: "Leases", empty: "No process has worked yet." },
       ),
+    }),
+    panel({
+      id: "jobs",
+      title: "Jobs",
+      about: "What goes on without a request. The process that leads a role runs its jobs.",
+      body: jobTable(jobs, time),
     }),
     panel({
       id: "truth",

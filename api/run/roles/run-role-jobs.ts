@@ -1,0 +1,48 @@
+import type { Logger } from "pino";
+import { allProjections } from "../../../projections/all.ts";
+import type { Database } from "../../../projections/database.ts";
+import { storeJobFigures } from "../../../projections/log/job-figures.ts";
+import { areDerived } from "../../background/jobs/wait-until-derived.ts";
+import type { Job } from "../../background/log-signal/job.ts";
+import { openJobBook } from "../../background/log-signal/job-book.ts";
+import { runJobs } from "../../background/log-signal/run-jobs.ts";
+import type { RoleConfig } from "./role.ts";
+
+const storeMs = 5_000;
+
+type RoleJobs = {
+  readonly config: Pick<RoleConfig, "fees">;
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+};
+
+/** Runs a role's jobs until the signal, and stores what they did, for the console and the metrics. */
+export async function runRoleJobs(
+  jobs: readonly Job[],
+  { config, db, logger, signal }: RoleJobs,
+): Promise<void> {
+  const projections = allProjections({ feeRecipient: config.fees.recipient });
+  const book = openJobBook();
+  const storing: Job = {
+    name: "job figures",
+    every: storeMs,
+    async run() {
+      await storeJobFigures(db, book.takeFigures());
+      return undefined;
+    },
+  };
+  await Promise.all([
+    runJobs(jobs, {
+      logger,
+      signal,
+      book,
+      areDerived: (names) =>
+        areDerived(
+          db,
+          projections.filter(({ name }) => names.includes(name)),
+        ),
+    }),
+    runJobs(storing, { logger, signal }),
+  ]);
+}
