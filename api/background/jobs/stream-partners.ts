@@ -68,7 +68,7 @@ export function partnerStream(options: StreamOptions): Job[] {
   }));
 }
 
-/** Each run is one connection, or a try to open one: how they end is told in words of its own. */
+/** Each run is one connection, or a try to open one: its end is logged in words of its own. */
 function connecting(options: StreamContext): Job {
   const state: ConnectionState = { failures: 0, lastReason: "", missed: new Set() };
   return { name: "partner stream", run: (signal) => connectOnce(options, state, signal) };
