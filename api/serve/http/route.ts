@@ -168,7 +168,7 @@ export type TypedRoute<Context, Data, Meta> = Omit<Route<Context>, "answer"> & {
  * A handler can only reject with codes that its route declares; anything else does not compile.
  */
 export function routeFor<Context>(
-  guard: (input: Input, context: Context) => Rejection | undefined,
+  guard: (input: Input, context: Context, raw: Input) => Rejection | undefined,
   guardRaw: (raw: Input) => Rejection | undefined = () => undefined,
 ) {
   return <
@@ -189,7 +189,7 @@ export function routeFor<Context>(
     const validate = (raw: Input, context: Context) => {
       const input = guardRaw(raw) ?? parse(raw);
       if (isRejection(input)) return input;
-      const refused = guard(input, context);
+      const refused = guard(input, context, raw);
       if (refused !== undefined) return refused;
       return (given: Context) =>
         handle(input as Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>, given);

@@ -41,6 +41,16 @@ describe("chainId", () => {
       expect([path, status, body]).toMatchObject([path, 422, { code: "unsupported_chain" }]);
     }
   });
+
+  it("of an address and of its body is one, or the request is refused", async () => {
+    const sync = `/v1/orders/asks/mkt-0x${"1".repeat(64)}/sync`;
+    for (const body of [{ chainId: 1 }, {}])
+      expect(await api.post(`${sync}?chainId=33139`, body)).toMatchObject({
+        status: 422,
+        body: { code: "unsupported_chain", message: expect.stringContaining("the body 1") },
+      });
+    expect((await api.post(`${sync}?chainId=33139`, { chainId: 33139 })).status).toBe(404);
+  });
 });
 
 const ask = (method: string, path: string) =>

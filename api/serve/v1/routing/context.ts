@@ -1,4 +1,4 @@
-import { type ChainId, chainIds } from "../../../../chains/index.ts";
+import { type ChainId, chainIds, defaultChain } from "../../../../chains/index.ts";
 import type { Database } from "../../../../projections/database.ts";
 import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
 import type { Market } from "../../../background/orders/market/market.ts";
@@ -41,9 +41,14 @@ function knownChain({ query }: Input): Rejection | undefined {
   return reject("unsupported_chain", `chainId: ${message}`, [{ field: "chainId", message }]);
 }
 
-/** An installation may serve only some of the chains. */
-function servedChain(input: Input, { chains }: Context): Rejection | undefined {
+/** An installation may serve only some of the chains. The address and the body name one chain, or one of them does. */
+function servedChain(input: Input, { chains }: Context, raw: Input): Rejection | undefined {
   const chainId = chainIdOf(input.query) ?? chainIdOf(input.body);
+  const asked = chainIdOf(raw.query);
+  if (asked !== undefined && chainId !== undefined && String(chainId) !== asked) {
+    const message = `the address names chain ${asked}, the body ${chainId} (as without a chainId: ${defaultChain.id})`;
+    return reject("unsupported_chain", `chainId: ${message}`, [{ field: "chainId", message }]);
+  }
   if (chainId === undefined || chains.some((served) => served === chainId)) return undefined;
   const message = `chain ${chainId} is not served here; ${chains.join(" and ")} are`;
   return reject("unsupported_chain", `chainId: ${message}`, [{ field: "chainId", message }]);
