@@ -95,7 +95,7 @@ function wordAt(data: Hex, offset: bigint): bigint | null {
   return end > BigInt(size(data)) ? null : hexToBigInt(slice(data, Number(offset), Number(end)));
 }
 
-/** A `uint256[]` whose place is told by the word at `offset`; null: it is not whole. */
+/** A `uint256[]` whose place stands in the word at `offset`; null: it is not whole. */
 function listAt(data: Hex, offset: bigint): bigint[] | null {
   const place = wordAt(data, offset);
   const length = place === null ? null : wordAt(data, place);
