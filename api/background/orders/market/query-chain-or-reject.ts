@@ -3,11 +3,14 @@ import { type Rejection, reject } from "../../../../projections/domain/rejection
 import type { ChainQuery } from "../../chain/chain-query.ts";
 import type { ChainResults } from "../../chain/query-chain.ts";
 import { RpcFailure } from "../../chain/rpc.ts";
-import type { Market } from "./market.ts";
+
+type QueryChain = {
+  queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;
+};
 
 /** Queries a chain; an unavailable chain is a rejection. */
 export async function queryChainOrReject(
-  market: Market,
+  market: QueryChain,
   chainId: ChainId,
   queries: readonly ChainQuery[],
 ): Promise<ChainResults | Rejection<"rpc_unavailable">> {
