@@ -1,3 +1,5 @@
+import { OutsideFailure } from "../log-signal/job.ts";
+
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
 /** Response to one call. `data`: revert data of a reverted call. */
@@ -6,7 +8,7 @@ export type RpcResponse =
   | { error: { code: number; message: string; data?: unknown } };
 
 /** A node, or every node of a chain, is down, slow, invalid or on another chain. Messages contain hosts only, as URLs hold keys. */
-export class RpcFailure extends Error {
+export class RpcFailure extends OutsideFailure {
   override name = "RpcFailure";
 }
 

@@ -31,3 +31,6 @@ export type JobRetry = {
 /** Names the one of several jobs of a name. */
 export const partOfJob = ({ about = {} }: Pick<Job, "about">): string =>
   Object.values(about).join(" ");
+
+/** A failure of somebody else's service, a node or a partner: told by its reason, not as an error of ours. */
+export class OutsideFailure extends Error {}

@@ -4,6 +4,7 @@ import type { PartnerName } from "../../../projections/domain/partners.ts";
 import type { Rejection } from "../../../projections/domain/rejection.ts";
 import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "../../../projections/facts/partner-listing.ts";
+import { OutsideFailure } from "../log-signal/job.ts";
 
 /**
  * The partner timed out, returned an error or an invalid response, or its circuit breaker is open; or our own budget of
@@ -15,7 +16,7 @@ export const isPartnerFailure = (rejection: Rejection): rejection is PartnerFail
   rejection.rejected === "upstream_error" || rejection.rejected === "partner_rate_limited";
 
 /** What a job of a partner that does not answer fails by. */
-export class PartnerFailed extends Error {
+export class PartnerFailed extends OutsideFailure {
   constructor({ message }: Rejection) {
     super(message);
   }
