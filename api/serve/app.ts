@@ -3,7 +3,7 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
-import { projectionNames } from "../../projections/all.ts";
+import { projectionNames } from "#projections/all.ts";
 import type { CallerStreams } from "./accounts/caller-streams.ts";
 import { mountDevelopers } from "./developers/mount-developers.ts";
 import type { Developers } from "./developers/page-handler.ts";

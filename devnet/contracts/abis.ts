@@ -1,5 +1,5 @@
 import { parseAbi } from "viem";
-import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 
 /** Typed by hand for inference; a test holds them against the compiled contracts. */
 export const collectionAbi = [

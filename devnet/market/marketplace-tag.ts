@@ -1,5 +1,5 @@
 import { concatHex, type Hex } from "viem";
-import { marketplaces } from "../../projections/domain/marketplaces.ts";
+import { marketplaces } from "#projections/domain/marketplaces.ts";
 
 /** Four bytes after the calldata that identify the marketplace of a fill; the exchange ignores them. */
 export type Tag = Hex;

@@ -1,8 +1,8 @@
 import { encodeFunctionData } from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import { orderParameters } from "../../projections/domain/seaport/fill.ts";
-import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { orderParameters } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { Signer } from "./signer.ts";
 
 /** Transactions that makers send to the exchange about their own orders. */

@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, zeroAddress } from "viem";
-import { blur } from "../../abis/blur.ts";
-import { sudoswapFactories } from "../../abis/sudoswap.ts";
-import { erc20Abi, erc721Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
-import { type ChainId, chainById } from "../../chains/index.ts";
+import { blur } from "#abis/blur.ts";
+import { sudoswapFactories } from "#abis/sudoswap.ts";
+import { erc20Abi, erc721Abi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import { blurExchangeAbi, sudoswapFactoryAbi, sudoswapPoolAbi } from "../contracts/abis.ts";
 import type { Actor } from "./actors.ts";
 import type { Scenario } from "./scenario.ts";

@@ -1,16 +1,10 @@
 import { encodeFunctionData, zeroHash } from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import { advancedOrder, orderQuantity } from "../../projections/domain/seaport/fill.ts";
-import {
-  listingComponents,
-  type Nft,
-} from "../../projections/domain/seaport/listing-components.ts";
-import type {
-  OrderComponents,
-  SignedOrder,
-} from "../../projections/domain/seaport/order-components.ts";
-import type { Price } from "../../projections/domain/seaport/price-legs.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { advancedOrder, orderQuantity } from "#projections/domain/seaport/fill.ts";
+import { listingComponents, type Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import type { Price } from "#projections/domain/seaport/price-legs.ts";
 import { type Tag, tagCalldata } from "./marketplace-tag.ts";
 import { readPrice, readTerms, signBulkOrder, signOrder } from "./signed-orders.ts";
 import type { MarketContext, Signer } from "./signer.ts";

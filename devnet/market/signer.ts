@@ -1,11 +1,5 @@
-import {
-  type Address,
-  encodeFunctionData,
-  type Hex,
-  type LocalAccount,
-  type TransactionReceipt,
-} from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt } from "viem";
+import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import { smartWalletAbi } from "./fixture-abis.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import { createActors } from "./actors.ts";
 import { seededRandom } from "./random.ts";

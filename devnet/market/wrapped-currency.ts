@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData } from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { erc20Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
-import { wrappedNative } from "../../chains/index.ts";
+import { seaport } from "#abis/deployments.ts";
+import { erc20Abi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { wrappedNative } from "#chains/index.ts";
 import type { MarketContext, Signer } from "./signer.ts";
 
 /** Wrapping, sending and allowing the wrapped native currency that bids are paid in. */

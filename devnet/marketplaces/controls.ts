@@ -1,6 +1,6 @@
 import { type Address, type Hex, isAddress, isAddressEqual, isHex, type LocalAccount } from "viem";
 import { z } from "zod";
-import { chainIds } from "../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 import { accounts } from "../accounts.ts";
 import { Faults, withoutFaults } from "./faults.ts";
 import type { StoredListing } from "./listing-store.ts";

@@ -1,8 +1,8 @@
 import { type Address, type Hex, isAddressEqual } from "viem";
-import type { ChainId } from "../../chains/index.ts";
-import { orderQuantity } from "../../projections/domain/seaport/fill.ts";
-import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../projections/domain/seaport/order-hash.ts";
+import type { ChainId } from "#chains/index.ts";
+import { orderQuantity } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 
 /** What happens to a listing. */
 export type ListingChange = "listed" | "filled" | "cancelled" | "withdrawn" | "restored";

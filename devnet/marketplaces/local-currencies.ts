@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
-import { currencies } from "../../chains/coins.ts";
-import { type ChainId, chainById } from "../../chains/index.ts";
+import { currencies } from "#chains/coins.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import type { StoredListing } from "./listing-store.ts";
 
 /** Symbols of a chain's native currency and of its wrapped form. */

@@ -1,27 +1,14 @@
 import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "viem";
-import { commonConduit } from "../../abis/deployments.ts";
-import { erc721Abi } from "../../abis/tokens.ts";
-import { wrappedNative } from "../../chains/index.ts";
-import {
-  listingComponents,
-  type MakerChoices,
-  type Nft,
-} from "../../projections/domain/seaport/listing-components.ts";
-import {
-  itemType,
-  type OrderComponents,
-  orderType,
-  type SignedOrder,
-} from "../../projections/domain/seaport/order-components.ts";
-import type { Price } from "../../projections/domain/seaport/price-legs.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { erc721Abi } from "#abis/tokens.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { listingComponents, type MakerChoices, type Nft } from "#projections/domain/seaport/listing-components.ts";
+import { itemType, type OrderComponents, orderType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import type { Price } from "#projections/domain/seaport/price-legs.ts";
 import { signedZone } from "../contracts/addresses.ts";
 import { readTerms, signOrder } from "../market/signed-orders.ts";
 import { accountSigner, type MarketContext } from "../market/signer.ts";
-import {
-  partnerFeeBps,
-  partnerFeeRecipients,
-  type StandInCollection,
-} from "./stand-in-collections.ts";
+import { partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "./stand-in-collections.ts";
 
 export type PartnerName = keyof typeof partnerFeeRecipients;
 

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import { connect } from "../client.ts";
 import { control } from "./controls.ts";
 import { createListingStore } from "./listing-store.ts";

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
 import { signedZoneAbi } from "../contracts/abis.ts";
 
 export type ProposedFill = {

@@ -1,6 +1,6 @@
-import { multicall3, seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import type { ChainId } from "../../chains/index.ts";
+import { multicall3, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isAddressEqual, type LocalAccount } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import { accounts } from "../accounts.ts";
 import { connect } from "../client.ts";
 import { createActors } from "../market/actors.ts";

@@ -1,8 +1,4 @@
-import type {
-  ConsiderationItem,
-  OfferItem,
-  OrderComponents,
-} from "../../projections/domain/seaport/order-components.ts";
+import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
 
 /** Item amounts and identifiers as decimal strings. */
 export const presentItem = <Item extends OfferItem | ConsiderationItem>(item: Item) => ({

@@ -1,5 +1,5 @@
 import { type Address, isAddressEqual } from "viem";
-import { type ChainId, chainIds, defaultChain } from "../../chains/index.ts";
+import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 

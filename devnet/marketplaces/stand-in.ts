@@ -1,6 +1,6 @@
 import type { Address, Hex, LocalAccount } from "viem";
-import type { ChainId } from "../../chains/index.ts";
-import type { SignedOrder } from "../../projections/domain/seaport/order-components.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
 import type { DevnetClient } from "../client.ts";
 import { seededRandom } from "../market/random.ts";

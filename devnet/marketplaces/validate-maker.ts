@@ -1,20 +1,10 @@
-import {
-  compactSignatureToSignature,
-  isAddressEqual,
-  parseCompactSignature,
-  recoverAddress,
-  serializeSignature,
-} from "viem";
-import { commonConduit, seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
-import type { ChainId } from "../../chains/index.ts";
-import { itemType, type SignedOrder } from "../../projections/domain/seaport/order-components.ts";
-import {
-  exchangeDomain,
-  orderHash,
-  signingDigest,
-} from "../../projections/domain/seaport/order-hash.ts";
+import { compactSignatureToSignature, isAddressEqual, parseCompactSignature, recoverAddress, serializeSignature } from "viem";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import type { ChainId } from "#chains/index.ts";
+import { itemType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import type { DevnetClient } from "../client.ts";
 
 /** Whether the maker signed, owns and approved what the order offers; without a chain only the signature is checked. */

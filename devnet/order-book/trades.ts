@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, isAddressEqual, zeroAddress } from "viem";
 import { z } from "zod";
-import { seaportFunctions } from "../../abis/seaport.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
 import type { Actor } from "../market/actors.ts";
 import { drawOther, drawPunk, tradedRanges } from "../market/seed-tokens.ts";
 import { actorAt, hex, type OrderBook, WireComponents } from "./signing.ts";

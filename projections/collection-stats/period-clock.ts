@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { chainIds } from "../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 import type { Session } from "../database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { openScratchTable } from "../engine/scratch.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { chainIds } from "../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 import type { Session } from "../database.ts";
 import { openScratchTable } from "../engine/scratch.ts";
 import { hoursOf, type Period, periods } from "./periods.ts";

@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { chainIds } from "../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 import { applicableRoyalty, type RoyaltySources } from "./royalty.ts";
 
 const partner = { recipient: "0x00000000000000000000000000000000000000A1", bps: 250 } as const;

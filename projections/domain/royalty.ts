@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { type ChainId, chainById } from "../../chains/index.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 
 /** A creator's share of a collection's prices. */
 type CreatorFee = { recipient: Address; bps: number };

@@ -1,16 +1,7 @@
 import { readFileSync } from "node:fs";
-import {
-  type Abi,
-  type AbiEvent,
-  type Address,
-  decodeEventLog,
-  getAbiItem,
-  type Hex,
-  toEventSelector,
-  zeroAddress,
-} from "viem";
-import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../abis/tokens.ts";
-import { ethereum } from "../../chains/ethereum.ts";
+import { type Abi, type AbiEvent, type Address, decodeEventLog, getAbiItem, type Hex, toEventSelector, zeroAddress } from "viem";
+import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { ethereum } from "#chains/ethereum.ts";
 import type { ExchangeEvent } from "../facts/exchange-event.ts";
 import { serializeBigints } from "../facts/serialize-bigints.ts";
 import { nativeTransferLogs, type TokenTransfer } from "../facts/token-transfer.ts";

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 
 /** The block at whose end readings were made, and its timestamp. */
 export type ReadingBasis = { number: bigint; hash: Hex; timestamp: Date };

@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Observation } from "../log/append.ts";
 
 /** A collection of the curated file, of one contract or several. Addresses are lower case. */

@@ -1,5 +1,5 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Observation } from "../log/append.ts";
 
 /** Snapshots are taken at full five minutes, UTC; a chain's first one with a floor at any second. */

@@ -1,5 +1,5 @@
 import { keccak256, stringToHex } from "viem";
-import type { Coin } from "../../chains/coins.ts";
+import type { Coin } from "#chains/coins.ts";
 import type { Observation } from "../log/append.ts";
 
 /** Prices are whole numbers of 10⁻⁸ USD. */

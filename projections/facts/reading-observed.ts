@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { commonConduit, seaport } from "../../abis/deployments.ts";
-import type { ChainId } from "../../chains/index.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Observation } from "../log/append.ts";
 import type { ChainReading, ReadingBasis } from "./chain-reading.ts";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { commonConduit } from "../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import { listingMarketplaces } from "../domain/listing-marketplaces.ts";
 import { partnersFillingByApi } from "../domain/partners.ts";
 import { wholeOrderTypes } from "../domain/seaport/fill.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { ordinalOf } from "../../chains/index.ts";
+import { ordinalOf } from "#chains/index.ts";
 
 /**
  * A block's id carries its chain, its height and which of the blocks seen at that height it is:

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import { commonConduit, seaport } from "../../abis/deployments.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
 import { factKind } from "./fact-kind.ts";
 import { kindList, kindLiteral } from "./fact-kind-sql.ts";
 

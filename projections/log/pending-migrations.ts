@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Chain } from "../../chains/chain.ts";
-import { chains } from "../../chains/index.ts";
+import type { Chain } from "#chains/chain.ts";
+import { chains } from "#chains/index.ts";
 import type { Database } from "../database.ts";
 
 /** In their order. The first one makes everything that `schema.sql` and `functions.sql` say. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { commonConduit, seaport } from "../../abis/deployments.ts";
-import { chainIds } from "../../chains/index.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { chainIds } from "#chains/index.ts";
 import { byteaLiteral } from "../sql/bytea.ts";
 
 /** Addresses of the exchange that orders are signed for, and of the conduit that moves listed tokens. */

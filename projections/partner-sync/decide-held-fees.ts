@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Database } from "../database.ts";
 import type { CreatorFee, HeldReason } from "../domain/creator-fee-review.ts";
 import type { PartnerName } from "../domain/partners.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Database } from "../database.ts";
 import { type PartnerName, partnerNames } from "../domain/partners.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Database, Session } from "../database.ts";
 import type { PartnerName } from "../domain/partners.ts";
 import type { PartnerListing } from "../facts/partner-listing.ts";

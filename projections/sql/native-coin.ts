@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import type { Coin } from "../../chains/coins.ts";
-import { chains } from "../../chains/index.ts";
+import type { Coin } from "#chains/coins.ts";
+import { chains } from "#chains/index.ts";
 import { byteaLiteral } from "./bytea.ts";
 
 /** As rows of a table: `chain_id`, `coin`. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { chains } from "../../chains/index.ts";
+import { chains } from "#chains/index.ts";
 import { priceAt } from "./coin-price.ts";
 import { isPaidNatively, nativeCoinOf } from "./native-coin.ts";
 

@@ -1,12 +1,6 @@
-import {
-  type Abi,
-  type Address,
-  encodeDeployData,
-  encodeFunctionData,
-  getContractAddress,
-} from "viem";
+import { type Abi, type Address, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readArtifact } from "../../devnet/contracts/artifacts.ts";
+import { readArtifact } from "#devnet/contracts/artifacts.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

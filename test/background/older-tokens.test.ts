@@ -1,7 +1,7 @@
 import { type Address, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../chains/index.ts";
-import { readArtifact } from "../../devnet/contracts/artifacts.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { readArtifact } from "#devnet/contracts/artifacts.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { addressOf } from "../support/database/given.ts";
 import { type Pipeline, pipelineSettings, startPipeline } from "../support/database/pipeline.ts";

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openClickhouseSink } from "../../api/background/analytics/clickhouse-sink.ts";
-import { sync } from "../../api/background/analytics/sync.ts";
-import type { Database } from "../../projections/database.ts";
-import { tick } from "../../projections/engine/tick.ts";
+import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts";
+import { sync } from "#api/background/analytics/sync.ts";
+import type { Database } from "#projections/database.ts";
+import { tick } from "#projections/engine/tick.ts";
 import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { commonConduit } from "../../abis/deployments.ts";
-import type { Database } from "../../projections/database.ts";
-import { openWindow } from "../../projections/engine/fact-window.ts";
-import { factKind } from "../../projections/log/fact-kind.ts";
-import { appendStaged, openStage } from "../../projections/log/stage.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import type { Database } from "#projections/database.ts";
+import { openWindow } from "#projections/engine/fact-window.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { appendStaged, openStage } from "#projections/log/stage.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
 

@@ -2,20 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { migrate } from "../../api/run/postgres/migrate.ts";
-import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import type { RoleName } from "../../api/run/supervisor/role-modules.ts";
-import { seedMarket } from "../../devnet/market/seed.ts";
-import { openDatabase } from "../../projections/database.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { RoleName } from "#api/run/supervisor/role-modules.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { openDatabase } from "#projections/database.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
-import {
-  getJson,
-  keepRole,
-  type PipelineChain,
-  pipelineSettings,
-  until,
-} from "../support/database/pipeline.ts";
+import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../support/database/pipeline.ts";
 
 const allRoles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;

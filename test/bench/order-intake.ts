@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { parseEther } from "viem";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Market } from "../support/chain/market.ts";
 import { openTrader } from "../support/chain/trader.ts";
 import { getJson, until } from "../support/database/pipeline.ts";

@@ -1,6 +1,6 @@
 import { argv } from "node:process";
-import { openPartnerB } from "../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../devnet/marketplaces/opensea/opensea.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 
 /** A partner's stand-in with `count` listings of one contract, in a process of its own. */
 const [, , name, contract = "", count = ""] = argv;

@@ -1,10 +1,10 @@
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEther } from "viem";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
-import { openPartnerA } from "../../devnet/marketplaces/opensea/opensea.ts";
-import type { StandIn } from "../../devnet/marketplaces/stand-in.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { Market } from "../support/chain/market.ts";
 import { openTrader } from "../support/chain/trader.ts";
 import { until } from "../support/database/pipeline.ts";

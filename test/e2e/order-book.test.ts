@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { openPartnerB } from "../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../devnet/marketplaces/opensea/opensea.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import { openTestChains, type TestChains } from "../support/orders/test-chains.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 import { testHostileContracts } from "./order-book/hostile-contracts.ts";

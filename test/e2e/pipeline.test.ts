@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { seededRandom } from "../../devnet/market/random.ts";
-import { pickScenario } from "../../devnet/market/scenario-selection.ts";
-import { seedMarket } from "../../devnet/market/seed.ts";
-import { sendAsMined } from "../../devnet/market/sending.ts";
-import type { Database } from "../../projections/database.ts";
-import { kindLiteral } from "../../projections/log/fact-kind-sql.ts";
+import { seededRandom } from "#devnet/market/random.ts";
+import { pickScenario } from "#devnet/market/scenario-selection.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
+import type { Database } from "#projections/database.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";

@@ -1,8 +1,8 @@
 import { type Address, getAddress, parseEther } from "viem";
 import { z } from "zod";
-import { accounts } from "../../devnet/accounts.ts";
-import { connect } from "../../devnet/client.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { connect } from "#devnet/client.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { openTrader, type Trader } from "../support/chain/trader.ts";
 import type { Known } from "../support/http/plausible-requests.ts";
 import type { MarketIds } from "../support/http/served-market-data.ts";

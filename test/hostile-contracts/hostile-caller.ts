@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import type { Address } from "viem";
-import { accounts } from "../../devnet/accounts.ts";
+import { accounts } from "#devnet/accounts.ts";
 
 const timeoutMs = 30_000;
 /** A caller of its own: what it asks counts for no honest caller's budget. */

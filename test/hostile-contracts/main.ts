@@ -2,7 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { members } from "../../devnet/hostile-contracts/members.ts";
+import { members } from "#devnet/hostile-contracts/members.ts";
 import { goalsOf, tableOf } from "./goals.ts";
 import { runHostileContracts } from "./run.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { coins } from "../../chains/coins.ts";
-import { startAnvil } from "../../devnet/anvil.ts";
-import { largeMembers } from "../../devnet/hostile-contracts/members.ts";
+import { coins } from "#chains/coins.ts";
+import { startAnvil } from "#devnet/anvil.ts";
+import { largeMembers } from "#devnet/hostile-contracts/members.ts";
 import { findBrokenLaws } from "../soak/laws.ts";
 import { openSoakMarket } from "../soak/market.ts";
 import { untilReady } from "../soak/processes.ts";

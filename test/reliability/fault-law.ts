@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Random, seededRandom } from "../../devnet/market/random.ts";
+import { type Random, seededRandom } from "#devnet/market/random.ts";
 import { usualBlocks } from "./chain/provable-chain.ts";
 import { tellsIncompleteHistory } from "./checks/further-history.ts";
 import { patience, type Scenario } from "./checks/scenario.ts";

@@ -1,17 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import type { BlockPlan } from "./chain/contents.ts";
 import { growChain, type ProvableChain, usualBlocks } from "./chain/provable-chain.ts";
 import type { Faults } from "./node/faults.ts";
 import { startFaultyNode } from "./node/faulty-node.ts";
 import type { FaultyNode } from "./node/node-state.ts";
-import {
-  compareRecords,
-  describeDifference,
-  isClean,
-  type RecordDifference,
-} from "./subjects/compare-records.ts";
+import { compareRecords, describeDifference, isClean, type RecordDifference } from "./subjects/compare-records.ts";
 import { openTrialServer, type TrialServer } from "./subjects/database-server.ts";
 import { recordOf } from "./subjects/record.ts";
 import type { RunningSubject, StoredProgress, Subject } from "./subjects/subject.ts";

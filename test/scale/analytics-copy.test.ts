@@ -2,36 +2,22 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openClickhouseSink } from "../../api/background/analytics/clickhouse-sink.ts";
-import { sync } from "../../api/background/analytics/sync.ts";
-import type { Target } from "../../projections/engine/checkpoint.ts";
-import { rebuild } from "../../projections/engine/rebuild.ts";
-import { priceTicked } from "../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../projections/log/append.ts";
-import { bindViews } from "../../projections/reads/analytics/bind-views.ts";
+import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts";
+import { sync } from "#api/background/analytics/sync.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import { rebuild } from "#projections/engine/rebuild.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { bindViews } from "#projections/reads/analytics/bind-views.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { orderedSteps } from "../simulation/script.ts";
-import {
-  canonicalRows,
-  clickhouseEngine,
-  postgresEngine,
-  readAnswers,
-  readCopy,
-} from "../support/database/analytics-engines.ts";
+import { canonicalRows, clickhouseEngine, postgresEngine, readAnswers, readCopy } from "../support/database/analytics-engines.ts";
 import { type Clickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { project } from "../support/database/given.ts";
 import { interrupting } from "../support/database/interrupted-sink.ts";
-import {
-  apes,
-  appendOrders,
-  appendTrades,
-  environmentOf,
-  prepare,
-  projections,
-  retractBlocks,
-} from "../support/database/operator.ts";
+import { apes, appendOrders, appendTrades, environmentOf, prepare, projections, retractBlocks } from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp } from "../support/processes/op.ts";
 

@@ -1,27 +1,19 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import {
-  type Address,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  numberToHex,
-  parseEther,
-} from "viem";
+import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, numberToHex, parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seaport } from "../../abis/deployments.ts";
-import { wrappedNativeAbi } from "../../abis/tokens.ts";
-import { openChainClient } from "../../api/background/chain/clients.ts";
-import { runJobs } from "../../api/background/log-signal/run-jobs.ts";
-import { unindexedEvents } from "../../api/background/unindexed/follow-unindexed.ts";
-import { openHeadWatch } from "../../api/background/unindexed/head-watch.ts";
-import { unindexedSources } from "../../api/background/unindexed/unindexed-sources.ts";
-import { wrappedNative } from "../../chains/index.ts";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
-import { factKind } from "../../projections/log/fact-kind.ts";
-import { appendStaged, openStage } from "../../projections/log/stage.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNativeAbi } from "#abis/tokens.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { unindexedEvents } from "#api/background/unindexed/follow-unindexed.ts";
+import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";
+import { unindexedSources } from "#api/background/unindexed/unindexed-sources.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { appendStaged, openStage } from "#projections/log/stage.ts";
 import { until } from "../support/database/pipeline.ts";
 import { type IntakeFixture, openIntakeFixture } from "../support/orders/intake-fixture.ts";
 

@@ -2,20 +2,14 @@ import { once } from "node:events";
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seededRandom } from "../../devnet/market/random.ts";
-import { pickScenario } from "../../devnet/market/scenario-selection.ts";
-import { seedMarket } from "../../devnet/market/seed.ts";
-import { sendAsMined } from "../../devnet/market/sending.ts";
-import { kindList, kindLiteral } from "../../projections/log/fact-kind-sql.ts";
+import { seededRandom } from "#devnet/market/random.ts";
+import { pickScenario } from "#devnet/market/scenario-selection.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
-import {
-  type Pipeline,
-  pipelineSettings,
-  startPipeline,
-  until,
-  untilReady,
-} from "../support/database/pipeline.ts";
+import { type Pipeline, pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp, startOp } from "../support/processes/op.ts";
 

@@ -1,17 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventFilter, filterFields } from "../../api/serve/feed/event-filter.ts";
-import { readLogHead } from "../../projections/log/read-log-head.ts";
-import { type FeedEvent, formatEventId } from "../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../projections/reads/feed/read-feed.ts";
+import { eventFilter, filterFields } from "#api/serve/feed/event-filter.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { type FeedEvent, formatEventId } from "#projections/reads/feed/event.ts";
+import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
 import { openReader, type StreamReader } from "../integration/feed/feed-reader.ts";
-import {
-  catchUp,
-  type FeedServer,
-  makeCheckpoints,
-  serveFeed,
-  transfers,
-} from "../integration/feed/feed-stage.ts";
+import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transfers } from "../integration/feed/feed-stage.ts";
 import { type Random, randomFrom } from "../simulation/random.ts";
 import { addressOf, appendEvents, type Block, setBlocks } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { routes } from "../../api/serve/v1/routes.ts";
-import type { Context } from "../../api/serve/v1/routing/context.ts";
-import { defaultGateways } from "../../api/serve/views/media.ts";
-import { isRejection } from "../../projections/domain/rejection.ts";
+import { routes } from "#api/serve/v1/routes.ts";
+import type { Context } from "#api/serve/v1/routing/context.ts";
+import { defaultGateways } from "#api/serve/views/media.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { chainId } from "../bench/market/collections.ts";
 import { createMarket } from "../bench/market/data.ts";
 import { readSample } from "../bench/market/lists.ts";

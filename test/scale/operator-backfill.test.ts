@@ -1,17 +1,12 @@
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contracts } from "../../devnet/contracts/addresses.ts";
-import { seedMarket } from "../../devnet/market/seed.ts";
-import { kindList } from "../../projections/log/fact-kind-sql.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
 import { dumpFacts, replayChain } from "../support/chain/chain-replay.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
-import {
-  pipelineSettings,
-  startPipeline,
-  until,
-  untilReady,
-} from "../support/database/pipeline.ts";
+import { pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp, startOp } from "../support/processes/op.ts";
 

@@ -1,15 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "../../projections/all.ts";
-import { contractsOf, orderFigures } from "../../projections/collection-stats/order-figures.ts";
-import type { Database, Session } from "../../projections/database.ts";
-import { openWindow } from "../../projections/engine/fact-window.ts";
-import { termColumns } from "../../projections/listings/listing-terms.ts";
-import { listingsProjection } from "../../projections/listings/project.ts";
-import {
-  type ListingFilter,
-  readListingPage,
-} from "../../projections/reads/listings/read-listing-page.ts";
+import { allProjections } from "#projections/all.ts";
+import { contractsOf, orderFigures } from "#projections/collection-stats/order-figures.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { openWindow } from "#projections/engine/fact-window.ts";
+import { termColumns } from "#projections/listings/listing-terms.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { type ListingFilter, readListingPage } from "#projections/reads/listings/read-listing-page.ts";
 import { addressOf, appendEvents, block, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient, transferred } from "../support/orders/order-facts.ts";

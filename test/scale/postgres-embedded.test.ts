@@ -1,16 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmod,
-  chown,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -19,9 +9,9 @@ import pg from "pg";
 import { pino } from "pino";
 import ts from "typescript";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { processesIn, startTimeOf } from "../../api/run/postgres/processes.ts";
-import { startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { processesIn, startTimeOf } from "#api/run/postgres/processes.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
 const sources = resolve(import.meta.dirname, "../../api/run/postgres");

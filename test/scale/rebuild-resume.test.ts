@@ -6,22 +6,16 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startPostgres } from "../../api/run/postgres/embedded.ts";
-import { migrate } from "../../api/run/postgres/migrate.ts";
-import { type Database, openDatabase } from "../../projections/database.ts";
-import { dropTarget, readCheckpoints } from "../../projections/engine/checkpoint.ts";
-import type { Projection, Step } from "../../projections/engine/projection.ts";
-import { prepareProjections, rebuild } from "../../projections/engine/rebuild.ts";
-import { verify } from "../../projections/engine/verify.ts";
-import { schemaOf } from "../../projections/versions.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { dropTarget, readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Projection, Step } from "#projections/engine/projection.ts";
+import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
+import { verify } from "#projections/engine/verify.ts";
+import { schemaOf } from "#projections/versions.ts";
 import { dumpTable } from "../support/database/given.ts";
-import {
-  appendTrades,
-  operate,
-  prepare,
-  projections,
-  startOperator,
-} from "../support/database/operator.ts";
+import { appendTrades, operate, prepare, projections, startOperator } from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 let database: TestDatabase;

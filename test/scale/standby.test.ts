@@ -3,24 +3,18 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openHashReader } from "../../api/background/chain/clients.ts";
-import { openHeadReader } from "../../api/background/chain/fetch-head.ts";
-import { leaseMs } from "../../api/run/roles/leader.ts";
-import { statusPollMs } from "../../api/serve/status/limits.ts";
-import { openStatusReader, type StatusReader } from "../../api/serve/status/status-reader.ts";
-import { seedMarket } from "../../devnet/market/seed.ts";
-import { runTrading } from "../../devnet/market/trading.ts";
-import type { Database } from "../../projections/database.ts";
-import { kindList } from "../../projections/log/fact-kind-sql.ts";
+import { openHashReader } from "#api/background/chain/clients.ts";
+import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { leaseMs } from "#api/run/roles/leader.ts";
+import { statusPollMs } from "#api/serve/status/limits.ts";
+import { openStatusReader, type StatusReader } from "#api/serve/status/status-reader.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { runTrading } from "#devnet/market/trading.ts";
+import type { Database } from "#projections/database.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
-import {
-  type Pipeline,
-  pipelineSettings,
-  spawnRole,
-  startPipeline,
-  until,
-} from "../support/database/pipeline.ts";
+import { type Pipeline, pipelineSettings, spawnRole, startPipeline, until } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { childrenOf } from "../support/database/processes.ts";
 

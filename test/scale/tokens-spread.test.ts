@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findCollection } from "../../projections/reads/collections/find-collection.ts";
-import { type TokenKey, tokenSorts } from "../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../projections/reads/tokens/read-tokens.ts";
-import { readTraitKeys } from "../../projections/reads/traits/read-trait-keys.ts";
+import { findCollection } from "#projections/reads/collections/find-collection.ts";
+import { type TokenKey, tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { readTokens } from "#projections/reads/tokens/read-tokens.ts";
+import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
 import { block } from "../support/database/given.ts";
-import {
-  collectionsRegistered,
-  described,
-  holders,
-  nfts,
-} from "../support/market-data/token-market.ts";
+import { collectionsRegistered, described, holders, nfts } from "../support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "../support/market-data/token-reads.ts";
 import { approval, givenListing, receivedAt, transferred } from "../support/orders/order-facts.ts";
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "../../projections/all.ts";
-import type { Database } from "../../projections/database.ts";
-import type { TraitsSlice } from "../../projections/reads/traits/page-values.ts";
-import { readTraits, type TraitTypeRows } from "../../projections/reads/traits/read-traits.ts";
-import { matchKey } from "../../projections/traits/trait-keys.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import type { TraitsSlice } from "#projections/reads/traits/page-values.ts";
+import { readTraits, type TraitTypeRows } from "#projections/reads/traits/read-traits.ts";
+import { matchKey } from "#projections/traits/trait-keys.ts";
 import { createProjection } from "../support/database/given.ts";
 import { analyze } from "../support/database/plans.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

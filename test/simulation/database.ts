@@ -1,7 +1,7 @@
 import { Kysely } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes } from "../../projections/database.ts";
-import { SteadyDialect } from "../../projections/introspection.ts";
+import { type Database, driverTypes } from "#projections/database.ts";
+import { SteadyDialect } from "#projections/introspection.ts";
 
 /** A pool that waits for a connection as long as it takes: a long run gives way to all else on its machine. */
 export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Pool {

@@ -1,10 +1,6 @@
-import type { ChainId } from "../../chains/index.ts";
-import {
-  contractMetadataFetched,
-  metadataConfirmed,
-  tokenMetadataFetched,
-} from "../../projections/facts/metadata-fetched.ts";
-import type { Observation } from "../../projections/log/append.ts";
+import type { ChainId } from "#chains/index.ts";
+import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import type { Observation } from "#projections/log/append.ts";
 import type { Random } from "./random.ts";
 import { tokens, traded } from "./trades.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { wrappedNative } from "../../chains/index.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
 import { addressOf, zeroAddress } from "../support/database/given.ts";
 import { exchangeSales } from "./exchanges/exchange-sales.ts";
 import type { Happening } from "./happening.ts";

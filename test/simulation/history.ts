@@ -1,6 +1,6 @@
 import { type Hex, keccak256, stringToHex } from "viem";
-import { chainIds } from "../../chains/index.ts";
-import type { Observation } from "../../projections/log/append.ts";
+import { chainIds } from "#chains/index.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { type Block, block, type ChainEvent } from "../support/database/given.ts";
 import { receivedAt } from "../support/orders/order-facts.ts";
 import { transaction } from "./events.ts";

@@ -1,14 +1,10 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { coins } from "../../chains/coins.ts";
-import { type ChainId, wrappedNative } from "../../chains/index.ts";
-import type { ChainReading } from "../../projections/facts/chain-reading.ts";
-import {
-  type ContractFloors,
-  floorSnapshotted,
-  snapshotMs,
-} from "../../projections/facts/floor-snapshotted.ts";
-import { priceTicked } from "../../projections/facts/price-ticked.ts";
-import type { Observation } from "../../projections/log/append.ts";
+import { coins } from "#chains/coins.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";
 import { fetchMetadata } from "./documents.ts";

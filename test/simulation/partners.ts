@@ -1,26 +1,13 @@
 import { concatHex, keccak256, toHex } from "viem";
-import type { FeeReview } from "../../projections/domain/creator-fee-review.ts";
-import { partnerNames } from "../../projections/domain/partners.ts";
-import { creatorFeeRead } from "../../projections/facts/creator-fee.ts";
-import {
-  crossListingAnswered,
-  crossListingSubmitted,
-} from "../../projections/facts/cross-listing.ts";
-import {
-  contractRoyaltyStated,
-  operatorRoyaltyStated,
-} from "../../projections/facts/royalty-stated.ts";
-import type { Observation } from "../../projections/log/append.ts";
+import type { FeeReview } from "#projections/domain/creator-fee-review.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
+import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { crossListingAnswered, crossListingSubmitted } from "#projections/facts/cross-listing.ts";
+import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import type { Observation } from "#projections/log/append.ts";
 import type { Block } from "../support/database/given.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
-import {
-  givenPartnerOrder,
-  partnerListingOf,
-  partnerSignature,
-  seen,
-  withdrawn,
-  zeroConduit,
-} from "../support/orders/partner-orders.ts";
+import { givenPartnerOrder, partnerListingOf, partnerSignature, seen, withdrawn, zeroConduit } from "../support/orders/partner-orders.ts";
 import { feeRecipient } from "./events.ts";
 import type { Random } from "./random.ts";
 

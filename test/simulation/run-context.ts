@@ -1,4 +1,4 @@
-import type { Target } from "../../projections/engine/checkpoint.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
 import type { Coverage } from "./coverage.ts";
 import type { FaultyDatabase, Survivor } from "./faults.ts";
 import type { Random } from "./random.ts";

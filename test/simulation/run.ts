@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ownershipProjection } from "../../projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
 import { project } from "../support/database/given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type Coverage, countEvent, countHistory } from "./coverage.ts";
@@ -10,14 +10,7 @@ import { drawProgramFault, fixProgram, withUniqueState } from "./program-faults.
 import { type Random, randomFrom } from "./random.ts";
 import { orderedSteps, type Step, shuffledSteps } from "./script.ts";
 import { drawSize, type Size } from "./sizes.ts";
-import {
-  compareInBulk,
-  compareInOneWindow,
-  compareStores,
-  emptyStore,
-  type Store,
-  tablesOf,
-} from "./store.ts";
+import { compareInBulk, compareInOneWindow, compareStores, emptyStore, type Store, tablesOf } from "./store.ts";
 
 /** Chance that tables are derived in bulk in the middle of the log. */
 const halfWay = 0.1;

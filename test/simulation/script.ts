@@ -1,4 +1,4 @@
-import type { Observation } from "../../projections/log/append.ts";
+import type { Observation } from "#projections/log/append.ts";
 import type { Block, ChainEvent } from "../support/database/given.ts";
 import type { History, Mined, Turn } from "./history.ts";
 import type { Random } from "./random.ts";

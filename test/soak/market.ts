@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig } from "../../api/run/config/read-config.ts";
-import { findFreePort } from "../../api/run/free-port.ts";
-import { launch } from "../../api/run/programs/program.ts";
-import { localChainsEnvironment } from "../../api/run/supervisor/local-chains.ts";
-import { type OrphanGuard, startOrphanGuard } from "../../api/run/supervisor/orphan-guard.ts";
-import { type ChainId, chainIds } from "../../chains/index.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import { launch } from "#api/run/programs/program.ts";
+import { localChainsEnvironment } from "#api/run/supervisor/local-chains.ts";
+import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import { type Disk, mountDisk } from "./disk.ts";
 import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
 import { type Running, start, stop, untilChainsReady } from "./processes.ts";

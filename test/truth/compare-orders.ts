@@ -1,4 +1,4 @@
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { FillAttempt } from "./fill-calls.ts";
 import { type FillResult, simulateFills } from "./simulate-fills.ts";
 import { nftOf, readListed, readShown, type Shown, type StoredOrder } from "./stored-order.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { contracts } from "../../devnet/contracts/addresses.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { compareOrders, type Disagreement, groupOf, groupsWithBoundary } from "./compare-orders.ts";
 import type { Fixture } from "./fixture.ts";
 import { nftOf, type Shown, type StoredOrder } from "./stored-order.ts";

@@ -1,15 +1,7 @@
-import {
-  type Address,
-  encodeFunctionData,
-  type Hex,
-  maxUint256,
-  numberToHex,
-  parseAbi,
-  zeroHash,
-} from "viem";
-import { seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import { erc20Abi, erc721Abi } from "../../abis/tokens.ts";
+import { type Address, encodeFunctionData, type Hex, maxUint256, numberToHex, parseAbi, zeroHash } from "viem";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
 /** The simulated filler: an otherwise unused account with overridden balance that mints any token. */

@@ -1,19 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/listing-components.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import type { Player } from "./players.ts";
 import { nftOf, readShown, type StoredOrder } from "./stored-order.ts";
-import {
-  drawFrom,
-  drawOther,
-  drawOwned,
-  drawPlayer,
-  ownerOf,
-  playerOf,
-  unitsOf,
-} from "./tokens.ts";
+import { drawFrom, drawOther, drawOwned, drawPlayer, ownerOf, playerOf, unitsOf } from "./tokens.ts";
 
 /** Buys through the API what it shows as active, sometimes a part. */
 export const buys: Move = async (fixture) => {

@@ -1,21 +1,21 @@
 import { sql } from "kysely";
 import { type Address, type Hex, parseEther } from "viem";
-import type { ChainId } from "../../chains/index.ts";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
-import { type Random, seededRandom } from "../../devnet/market/random.ts";
-import { sendAsMined } from "../../devnet/market/sending.ts";
-import type { MarketContext } from "../../devnet/market/signer.ts";
-import { type Database, openDatabase } from "../../projections/database.ts";
-import type { Nft } from "../../projections/domain/seaport/listing-components.ts";
-import { readProjectionProgress } from "../../projections/log/status.ts";
+import type { ChainId } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { type Random, seededRandom } from "#devnet/market/random.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
+import type { MarketContext } from "#devnet/market/signer.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import { readProjectionProgress } from "#projections/log/status.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
 import { type Clock, openClock } from "./movable-clock.ts";
-
 import { createPlayers, type Player } from "./players.ts";
 import { openRestartingRole } from "./restarting-role.ts";
 import type { StoredOrder } from "./stored-order.ts";
+
 
 /** A chain with the whole service over it, its traders, and every order that the API accepted. */
 export type Fixture = {

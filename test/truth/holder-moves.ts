@@ -1,20 +1,11 @@
 import { encodeFunctionData, maxUint256, parseAbi } from "viem";
-import { commonConduit, conduitController, seaport } from "../../abis/deployments.ts";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
+import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { allPlayers, type Fixture, wallet } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import { changeWalletOwner } from "./players.ts";
-import {
-  drawFrom,
-  drawHeld,
-  drawOther,
-  drawOwned,
-  drawPlayer,
-  ownerOf,
-  playerOf,
-  wrappedOf,
-} from "./tokens.ts";
+import { drawFrom, drawHeld, drawOther, drawOwned, drawPlayer, ownerOf, playerOf, wrappedOf } from "./tokens.ts";
 
 const fixtureAbi = parseAbi([
   "function setBlocked(address operator, bool blocked)",

@@ -1,6 +1,6 @@
 import { type Hex, isAddressEqual, parseAbi } from "viem";
-import { accounts } from "../../devnet/accounts.ts";
-import { contracts } from "../../devnet/contracts/addresses.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Fixture } from "./fixture.ts";
 
 const maxDepth = 6;

@@ -1,4 +1,4 @@
-import type { ChainId } from "../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 import { compareRound, describe } from "./compare-round.ts";
 import { type Fixture, openFixture, waitUntilDerived } from "./fixture.ts";
 import { playMove } from "./moves.ts";

@@ -1,15 +1,8 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  numberToHex,
-  parseEther,
-} from "viem";
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseEther } from "viem";
 import { z } from "zod";
-import { seaport } from "../../abis/deployments.ts";
-import { seaportFunctions } from "../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../abis/tokens.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { type Call, type FillAttempt, fillCalls, filler } from "./fill-calls.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 

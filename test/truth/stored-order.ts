@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../chains/index.ts";
-import type { OrderComponents } from "../../projections/domain/seaport/order-components.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 
 /** An order that the API accepted, as its components endpoint shows it. */

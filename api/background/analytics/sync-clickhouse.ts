@@ -1,5 +1,5 @@
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { syncingAlone } from "../../../projections/reads/analytics/capture/copy-progress.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { syncingAlone } from "#projections/reads/analytics/capture/copy-progress.ts";
 import { openClickhouseSink } from "./clickhouse-sink.ts";
 import { type SyncOptions, type SyncResult, sync } from "./sync.ts";
 

@@ -1,13 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CopiedColumn } from "../../../projections/reads/analytics/capture/columns.ts";
-import { type DataSet, dataSets } from "../../../projections/reads/analytics/capture/data-sets.ts";
-import {
-  type Digests,
-  openSource,
-  type Part,
-  type Snapshot,
-  type Source,
-} from "../../../projections/reads/analytics/capture/source.ts";
+import type { CopiedColumn } from "#projections/reads/analytics/capture/columns.ts";
+import { type DataSet, dataSets } from "#projections/reads/analytics/capture/data-sets.ts";
+import { type Digests, openSource, type Part, type Snapshot, type Source } from "#projections/reads/analytics/capture/source.ts";
 import type { Batch, Sink, SinkState } from "./sink.ts";
 
 /** Facts between two commits. */

@@ -1,6 +1,6 @@
 import { createPublicClient, defineChain, fallback, type Hex, numberToHex } from "viem";
-import { currencies } from "../../../chains/coins.ts";
-import { type ChainId, chainById } from "../../../chains/index.ts";
+import { currencies } from "#chains/coins.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import { createContractHealth } from "./calls/contract-health.ts";
 import { countedHttp } from "./count-calls.ts";

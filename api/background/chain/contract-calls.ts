@@ -1,12 +1,5 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  type Hex,
-  isHex,
-  multicall3Abi,
-  numberToHex,
-} from "viem";
-import { multicall3 } from "../../../abis/deployments.ts";
+import { type Address, decodeFunctionResult, type Hex, isHex, multicall3Abi, numberToHex } from "viem";
+import { multicall3 } from "#abis/deployments.ts";
 import { type BlockHeader, parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { isContractFault } from "./contract-fault.ts";

@@ -1,5 +1,5 @@
-import { commonConduit, conduitController, seaport } from "../../../abis/deployments.ts";
-import { conduitAbi, seaportFunctions } from "../../../abis/seaport.ts";
+import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
+import { conduitAbi, seaportFunctions } from "#abis/seaport.ts";
 import { encodeCall } from "./encode-call.ts";
 import { singleCallCodec, wordOf } from "./query-codec.ts";
 

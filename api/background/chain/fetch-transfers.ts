@@ -1,9 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
-import type {
-  TransactionRef,
-  TransferReader,
-} from "../../../projections/log/recording/missing-transfers.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import type { TransactionRef, TransferReader } from "#projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "./clients.ts";
 import { parseTransfers, TransferReceipt } from "./receipt-transfers.ts";
 import { ResponseTooLarge, RpcFailure } from "./rpc.ts";

@@ -1,15 +1,7 @@
-import type { ChainReading, ReadingBasis } from "../../../projections/facts/chain-reading.ts";
+import type { ChainReading, ReadingBasis } from "#projections/facts/chain-reading.ts";
 import { type CallOutcome, type ChainCall, callKey } from "./calls/chain-call.ts";
 import { type ExecutionOptions, executeCalls } from "./calls/execute-calls.ts";
-import {
-  type ChainQuery,
-  isReading,
-  type QueryByKind,
-  type QueryKind,
-  type QueryResult,
-  queryKey,
-  type ResultByKind,
-} from "./chain-query.ts";
+import { type ChainQuery, isReading, type QueryByKind, type QueryKind, type QueryResult, queryKey, type ResultByKind } from "./chain-query.ts";
 import type { ChainClient } from "./clients.ts";
 import { BasisReorged, fetchReadBasis, type ReadBasis } from "./contract-calls.ts";
 import { queryCodecs } from "./query-codecs.ts";

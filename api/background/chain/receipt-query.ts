@@ -1,4 +1,4 @@
-import { commonConduit } from "../../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import { codeCodec } from "./contract-queries.ts";

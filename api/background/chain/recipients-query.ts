@@ -1,10 +1,6 @@
 import { type Address, slice, zeroAddress } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import {
-  type ConsiderationItem,
-  callsRecipient,
-  itemType,
-} from "../../../projections/domain/seaport/order-components.ts";
+import { seaport } from "#abis/deployments.ts";
+import { type ConsiderationItem, callsRecipient, itemType } from "#projections/domain/seaport/order-components.ts";
 import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import type { ReadBasis } from "./contract-calls.ts";

@@ -1,7 +1,7 @@
 import { slice } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { orderParameters } from "../../../projections/domain/seaport/fill.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { orderParameters } from "#projections/domain/seaport/fill.ts";
 import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind, ResultByKind } from "./chain-query.ts";
 import { encodeCall } from "./encode-call.ts";

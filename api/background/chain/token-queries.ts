@@ -1,5 +1,5 @@
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { erc20Abi, erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { addressOf } from "./abi-words.ts";
 import { encodeCall } from "./encode-call.ts";
 import { singleCallCodec, wordOf } from "./query-codec.ts";

@@ -1,7 +1,7 @@
 import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
 import type { QueryByKind } from "./chain-query.ts";
 import type { ContractCall, ReadBasis } from "./contract-calls.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { expect, test } from "vitest";
-import type { Observation } from "../../../projections/log/append.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { createChangingContracts } from "./changing-contracts.ts";
 
 const wallet: Address = "0x01";

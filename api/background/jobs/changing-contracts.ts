@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
-import type { RecipientsPayload } from "../../../projections/facts/reading-observed.ts";
-import type { Observation } from "../../../projections/log/append.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import type { RecipientsPayload } from "#projections/facts/reading-observed.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
 
 /** Contracts in memory; the least recently changed is dropped first. */

@@ -1,14 +1,11 @@
 import type { Logger } from "pino";
-import { areBasesEffective } from "../../../projections/chain-readings/are-bases-effective.ts";
-import {
-  openRecheckedPosition,
-  storeRecheckedPosition,
-} from "../../../projections/chain-readings/rechecked-position.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { Window } from "../../../projections/engine/projection.ts";
-import { readOrderBookPosition } from "../../../projections/reads/orders/read-order-book-position.ts";
-import { readOrdersToRecheck } from "../../../projections/reads/orders/read-orders-to-recheck.ts";
-import { readNewUnknownCounters } from "../../../projections/reads/orders/read-unknown-counters.ts";
+import { areBasesEffective } from "#projections/chain-readings/are-bases-effective.ts";
+import { openRecheckedPosition, storeRecheckedPosition } from "#projections/chain-readings/rechecked-position.ts";
+import type { Database } from "#projections/database.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
+import { readOrdersToRecheck } from "#projections/reads/orders/read-orders-to-recheck.ts";
+import { readNewUnknownCounters } from "#projections/reads/orders/read-unknown-counters.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { type Checked, checkCounters, checkOrders } from "./check-orders.ts";

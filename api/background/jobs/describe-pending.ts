@@ -1,21 +1,12 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
-import { cryptopunks } from "../../../abis/cryptopunks.ts";
-import { erc721Abi } from "../../../abis/tokens.ts";
-import type { Database } from "../../../projections/database.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { readContractsWithoutDescription } from "../../../projections/reads/collections/read-contracts-without-description.ts";
-import {
-  type LoggedToken,
-  readNewestTokens,
-} from "../../../projections/reads/collections/read-newest-tokens.ts";
+import { cryptopunks } from "#abis/cryptopunks.ts";
+import { erc721Abi } from "#abis/tokens.ts";
+import type { Database } from "#projections/database.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { readContractsWithoutDescription } from "#projections/reads/collections/read-contracts-without-description.ts";
+import { type LoggedToken, readNewestTokens } from "#projections/reads/collections/read-newest-tokens.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import {
-  type ContractResult,
-  callContracts,
-  fetchReadBasis,
-  haveCode,
-  type ReadBasis,
-} from "../chain/contract-calls.ts";
+import { type ContractResult, callContracts, fetchReadBasis, haveCode, type ReadBasis } from "../chain/contract-calls.ts";
 import { parseContractText } from "../chain/contract-text.ts";
 import { standardCalls, standardOf } from "./token-standard.ts";
 import type { UnansweredContracts } from "./unanswered-contracts.ts";

@@ -1,18 +1,11 @@
 import type { Address } from "viem";
-import type { Database } from "../../../projections/database.ts";
-import {
-  contractRoyaltyStated,
-  type StatedRoyalty,
-} from "../../../projections/facts/royalty-stated.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readContractRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
-import { readReferenceTokens } from "../../../projections/reads/ownership/read-reference-tokens.ts";
-import { advanceScan, readScanBatch } from "../../../projections/royalty-sync/daily-scan.ts";
-import {
-  endRoyaltyReread,
-  readContractsToReread,
-  readContractsWithoutRoyalty,
-} from "../../../projections/royalty-sync/due-contracts.ts";
+import type { Database } from "#projections/database.ts";
+import { contractRoyaltyStated, type StatedRoyalty } from "#projections/facts/royalty-stated.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readContractRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
+import { advanceScan, readScanBatch } from "#projections/royalty-sync/daily-scan.ts";
+import { endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/royalty-sync/due-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
 import type { UnansweredContracts } from "./unanswered-contracts.ts";

@@ -1,26 +1,15 @@
 import type { Logger } from "pino";
-import type { Database } from "../../../projections/database.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { isMetadataAtLeastAt } from "../../../projections/reads/metadata/read-due-metadata.ts";
-import { endRequests } from "../../../projections/reads/metadata/requests.ts";
+import type { Database } from "#projections/database.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { isMetadataAtLeastAt } from "#projections/reads/metadata/read-due-metadata.ts";
+import { endRequests } from "#projections/reads/metadata/requests.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "../metadata/fetch-due.ts";
-import {
-  firstTurns,
-  selectDue,
-  selectOthers,
-  selectUrgent,
-  type Turns,
-} from "../metadata/select-due.ts";
-import {
-  createStorageMeter,
-  createUnpaidBudget,
-  type StorageMeter,
-  type UnpaidBudget,
-} from "../metadata/storage-budget.ts";
+import { firstTurns, selectDue, selectOthers, selectUrgent, type Turns } from "../metadata/select-due.ts";
+import { createStorageMeter, createUnpaidBudget, type StorageMeter, type UnpaidBudget } from "../metadata/storage-budget.ts";
 
 const pollMs = 5_000;
 const hourMs = 3_600_000;

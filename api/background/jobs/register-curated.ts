@@ -1,11 +1,7 @@
-import type { Database } from "../../../projections/database.ts";
-import {
-  type CuratedCollection,
-  collectionRegistered,
-  registryIdentity,
-} from "../../../projections/facts/collection-registered.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readCuratedEntries } from "../../../projections/reads/collections/read-curated-entries.ts";
+import type { Database } from "#projections/database.ts";
+import { type CuratedCollection, collectionRegistered, registryIdentity } from "#projections/facts/collection-registered.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readCuratedEntries } from "#projections/reads/collections/read-curated-entries.ts";
 
 /**
  * Appends a `collection_registered` fact for each entry of the curated file that differs from the file's last entry for

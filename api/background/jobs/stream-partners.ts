@@ -1,19 +1,14 @@
 import type { Logger } from "pino";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import { isRejection } from "../../../projections/domain/rejection.ts";
-import { markStale } from "../../../projections/partner-sync/collection-pass.ts";
-import { countSkipped } from "../../../projections/partner-sync/count-skipped.ts";
-import { readSyncedSlugs } from "../../../projections/partner-sync/read-synced-collections.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { markStale } from "#projections/partner-sync/collection-pass.ts";
+import { countSkipped } from "#projections/partner-sync/count-skipped.ts";
+import { readSyncedSlugs } from "#projections/partner-sync/read-synced-collections.ts";
 import { backOffMs } from "../log-signal/back-off.ts";
 import type { Job } from "../log-signal/job.ts";
 import { runJobs } from "../log-signal/run-jobs.ts";
-import type {
-  Partner,
-  PartnerStream,
-  SkippedEntry,
-  StreamConnection,
-} from "../marketplaces/partner.ts";
+import type { Partner, PartnerStream, SkippedEntry, StreamConnection } from "../marketplaces/partner.ts";
 import { recordStreamedOrder } from "../marketplaces/record-streamed-order.ts";
 import { createStreamQueue, type StreamQueue } from "../marketplaces/stream-queue.ts";
 import { syncIntervals } from "../marketplaces/sync-step.ts";

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { type Coin, coins } from "../../../chains/coins.ts";
-import type { Database } from "../../../projections/database.ts";
-import { bucketStart } from "../../../projections/domain/candles.ts";
-import { type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
+import { type Coin, coins } from "#chains/coins.ts";
+import type { Database } from "#projections/database.ts";
+import { bucketStart } from "#projections/domain/candles.ts";
+import { type PriceTick, priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc.ts";
 import type { Job } from "../log-signal/job.ts";

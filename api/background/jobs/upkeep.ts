@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import type { Database } from "#projections/database.ts";
+import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 import type { Job } from "../log-signal/job.ts";
 
 const viewsMs = 10_000;

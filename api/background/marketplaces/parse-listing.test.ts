@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { now, orders, stranger } from "../../../projections/domain/orders/orders.fixture.ts";
-import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import { seaport } from "#abis/deployments.ts";
+import { now, orders, stranger } from "#projections/domain/orders/orders.fixture.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { parseListing } from "./parse-listing.ts";
 
 const [payment] = orders.listing.consideration;

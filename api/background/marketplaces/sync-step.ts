@@ -1,31 +1,14 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import {
-  defaultFeeLimits,
-  type FeeLimits,
-  type HeldReason,
-} from "../../../projections/domain/creator-fee-review.ts";
-import { isRejection } from "../../../projections/domain/rejection.ts";
-import { appendPage } from "../../../projections/partner-sync/append-page.ts";
-import {
-  beginPass,
-  endPass,
-  postponeCollection,
-} from "../../../projections/partner-sync/collection-pass.ts";
-import {
-  type PartnerCollectionState,
-  readDueCollection,
-} from "../../../projections/partner-sync/due-collection.ts";
-import { recordCollection } from "../../../projections/partner-sync/record-collection.ts";
-import { withdrawUnseen } from "../../../projections/partner-sync/withdraw-unseen.ts";
-import {
-  isPartnerFailure,
-  type ListingPage,
-  type Partner,
-  type PartnerFailure,
-  type SkippedEntry,
-} from "./partner.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/creator-fee-review.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { appendPage } from "#projections/partner-sync/append-page.ts";
+import { beginPass, endPass, postponeCollection } from "#projections/partner-sync/collection-pass.ts";
+import { type PartnerCollectionState, readDueCollection } from "#projections/partner-sync/due-collection.ts";
+import { recordCollection } from "#projections/partner-sync/record-collection.ts";
+import { withdrawUnseen } from "#projections/partner-sync/withdraw-unseen.ts";
+import { isPartnerFailure, type ListingPage, type Partner, type PartnerFailure, type SkippedEntry } from "./partner.ts";
 
 /** Sync intervals in milliseconds. */
 export const syncIntervals = {

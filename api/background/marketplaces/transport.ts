@@ -1,16 +1,11 @@
 import { LRUCache } from "lru-cache";
 import { Agent } from "undici";
-import { reject } from "../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { countRequest } from "./count-requests.ts";
 import type { PartnerFailure } from "./partner.ts";
 import { type Clock, createRateLimiter, type RateLimiter, systemClock } from "./rate-limiter.ts";
-import {
-  type PartnerRequest,
-  type PartnerResponse,
-  type RequestOutcome,
-  sendRequest,
-} from "./send-request.ts";
+import { type PartnerRequest, type PartnerResponse, type RequestOutcome, sendRequest } from "./send-request.ts";
 
 /** How long the caller can wait. */
 export type Timeouts = {

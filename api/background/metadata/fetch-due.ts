@@ -1,37 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Database } from "../../../projections/database.ts";
-import type { ContractMetadata } from "../../../projections/domain/metadata/contract-metadata.ts";
-import { tokenUrisOf } from "../../../projections/domain/metadata/id-placeholder.ts";
-import { parseUri } from "../../../projections/domain/metadata/media.ts";
-import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
-import {
-  contractMetadataFetched,
-  type Failure,
-  metadataConfirmed,
-  tokenMetadataFetched,
-} from "../../../projections/facts/metadata-fetched.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import type { MetadataTarget } from "../../../projections/reads/metadata/read-due-metadata.ts";
-import { readTradedContracts } from "../../../projections/reads/sales/read-traded-contracts.ts";
+import type { Database } from "#projections/database.ts";
+import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
+import { tokenUrisOf } from "#projections/domain/metadata/id-placeholder.ts";
+import { parseUri } from "#projections/domain/metadata/media.ts";
+import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
+import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { MetadataTarget } from "#projections/reads/metadata/read-due-metadata.ts";
+import { readTradedContracts } from "#projections/reads/sales/read-traded-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";
-import {
-  byContract,
-  type ContractCost,
-  fetchWithinBudget,
-  type PassResult,
-} from "./contract-budget.ts";
+import { byContract, type ContractCost, fetchWithinBudget, type PassResult } from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
 import { parseContractDocument, parseTokenDocument } from "./parse-document.ts";
-import {
-  type StorageMeter,
-  tradedBytes,
-  type UnpaidBudget,
-  unpaidBytes,
-  unpaidShare,
-  untradedBytes,
-} from "./storage-budget.ts";
+import { type StorageMeter, tradedBytes, type UnpaidBudget, unpaidBytes, unpaidShare, untradedBytes } from "./storage-budget.ts";
 
 type FetchContext = {
   db: Database;

@@ -1,14 +1,9 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import type { CallOutcome, ChainCall } from "../chain/calls/chain-call.ts";
 import { executeCalls } from "../chain/calls/execute-calls.ts";
 import type { ChainClient } from "../chain/clients.ts";
-import {
-  BasisReorged,
-  fetchReadBasis,
-  maxReturnedBytes,
-  type ReadBasis,
-} from "../chain/contract-calls.ts";
+import { BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "../chain/contract-calls.ts";
 import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */

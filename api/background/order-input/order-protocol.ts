@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { seaport } from "../../../abis/deployments.ts";
-import type { RejectionDetail } from "../../../projections/domain/rejection.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { RejectionDetail } from "#projections/domain/rejection.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Coin } from "../../../chains/coins.ts";
-import type { Database } from "../../../projections/database.ts";
-import { bucketStart, intervalMs } from "../../../projections/domain/candles.ts";
-import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
-import { type PriceTick, priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readRecordedMinutes } from "../../../projections/reads/coin-prices/read-recorded-minutes.ts";
+import type { Coin } from "#chains/coins.ts";
+import type { Database } from "#projections/database.ts";
+import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
+import { priceHistoryDays } from "#projections/domain/price-history.ts";
+import { type PriceTick, priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readRecordedMinutes } from "#projections/reads/coin-prices/read-recorded-minutes.ts";
 import type { PriceFeed } from "./feeds.ts";
 import { fetchHours, type PricedHours } from "./fetch-prices.ts";
 import { agreeOnPrice } from "./median.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Coin, currencies } from "../../../chains/coins.ts";
+import { type Coin, currencies } from "#chains/coins.ts";
 import type { ExchangeName } from "./feeds.ts";
 
 /** Full hours, inclusive, in unix milliseconds; at most a hundred. */

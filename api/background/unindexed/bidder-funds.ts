@@ -1,11 +1,7 @@
 import { type Address, type Hex, pad, toEventSelector } from "viem";
-import { wrappedNative } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import {
-  readBidders,
-  readBiddersAmong,
-  readNewBidders,
-} from "../../../projections/reads/orders/read-bidders.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { readBidders, readBiddersAmong, readNewBidders } from "#projections/reads/orders/read-bidders.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { FollowedSource } from "./followed-source.ts";

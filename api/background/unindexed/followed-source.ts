@@ -1,4 +1,4 @@
-import type { Window } from "../../../projections/engine/projection.ts";
+import type { Window } from "#projections/engine/projection.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainLog, LogFilter } from "../chain/fetch-logs.ts";
 

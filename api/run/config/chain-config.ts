@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { type ChainId, chainById } from "../../../chains/index.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import type { Environment } from "./environment.ts";
 
 export type ChainConfig = {

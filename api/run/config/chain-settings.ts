@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Chain } from "../../../chains/chain.ts";
-import { type ChainId, chainById, chainIds } from "../../../chains/index.ts";
+import type { Chain } from "#chains/chain.ts";
+import { type ChainId, chainById, chainIds } from "#chains/index.ts";
 import { collectionList, onOff, setting, urlList, urlOf, wholeNumber } from "./setting.ts";
 
 const blockNumber = wholeNumber(0, Number.MAX_SAFE_INTEGER);

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { Address } from "viem";
-import { chainIds } from "../../../chains/index.ts";
-import type { FeeLimits } from "../../../projections/domain/creator-fee-review.ts";
-import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
-import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
-import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
-import { type PriceFeed, publicFeeds } from "../../background/prices/feeds.ts";
+import { chainIds } from "#chains/index.ts";
+import type { FeeLimits } from "#projections/domain/creator-fee-review.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
+import type { PartnerConfigs } from "#api/background/marketplaces/open-partners.ts";
+import { type PriceFeed, publicFeeds } from "#api/background/prices/feeds.ts";
 import { type AnalyticsConfig, shapeAnalytics } from "./analytics-settings.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
 import type { Environment } from "./environment.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { coinSymbols } from "../../../chains/coins.ts";
-import { accountChain, chainIds } from "../../../chains/index.ts";
-import { defaultFeeLimits } from "../../../projections/domain/creator-fee-review.ts";
-import { exchangeNames } from "../../background/prices/feeds.ts";
+import { coinSymbols } from "#chains/coins.ts";
+import { accountChain, chainIds } from "#chains/index.ts";
+import { defaultFeeLimits } from "#projections/domain/creator-fee-review.ts";
+import { exchangeNames } from "#api/background/prices/feeds.ts";
 import { analyticsSettings } from "./analytics-settings.ts";
 import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
@@ -11,17 +11,7 @@ import { loadSettings } from "./load-settings.ts";
 import { operatorSettings } from "./operator-settings.ts";
 import { orderSettings } from "./order-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
-import {
-  address,
-  mailSender,
-  onOff,
-  pathSegment,
-  priceFeedList,
-  setting,
-  trustedProxies,
-  urlOf,
-  wholeNumber,
-} from "./setting.ts";
+import { address, mailSender, onOff, pathSegment, priceFeedList, setting, trustedProxies, urlOf, wholeNumber } from "./setting.ts";
 
 const accountPath = accountChain.name.toLowerCase();
 const urlExpectation = "an http or https URL";

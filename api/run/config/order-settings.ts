@@ -1,7 +1,4 @@
-import {
-  defaultQuotas,
-  type OrderQuotas,
-} from "../../../projections/domain/orders/order-quotas.ts";
+import { defaultQuotas, type OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { setting, wholeNumber } from "./setting.ts";
 
 const orderQuota = (name: keyof OrderQuotas, meaning: string) =>

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type PartnerName, partnerNames, partners } from "../../../projections/domain/partners.ts";
-import type { PartnerConfigs } from "../../background/marketplaces/open-partners.ts";
-import type { PartnerConfig } from "../../background/marketplaces/partner-definition.ts";
-import { partnerDefinitions } from "../../background/marketplaces/partner-definitions.ts";
+import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
+import type { PartnerConfigs } from "#api/background/marketplaces/open-partners.ts";
+import type { PartnerConfig } from "#api/background/marketplaces/partner-definition.ts";
+import { partnerDefinitions } from "#api/background/marketplaces/partner-definitions.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 type Prefix = Uppercase<(typeof partners)[PartnerName]["alias"]>;

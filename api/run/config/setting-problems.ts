@@ -1,4 +1,4 @@
-import { chainIds } from "../../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";

@@ -1,4 +1,4 @@
-import { type ChainId, chainIds } from "../../../chains/index.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import type { ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Express } from "express";
-import { html } from "../../serve/html/html.ts";
-import { handleErrors } from "../../serve/http/failures/error-handlers.ts";
-import { servePath } from "../../serve/http/mount.ts";
-import { assignRequestId } from "../../serve/http/request-id.ts";
-import { answerHealth, answerReadiness } from "../../serve/status/readiness.ts";
-import type { StatusReader } from "../../serve/status/status-reader.ts";
+import { html } from "#api/serve/html/html.ts";
+import { handleErrors } from "#api/serve/http/failures/error-handlers.ts";
+import { servePath } from "#api/serve/http/mount.ts";
+import { assignRequestId } from "#api/serve/http/request-id.ts";
+import { answerHealth, answerReadiness } from "#api/serve/status/readiness.ts";
+import type { StatusReader } from "#api/serve/status/status-reader.ts";
 import { mountActions } from "./actions/mount-actions.ts";
 import type { ConsoleContext } from "./console-context.ts";
 import { guard } from "./page/guard.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import type { IndexerId } from "../../../projections/log/indexer-id.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import type { IndexerId } from "#projections/log/indexer-id.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 
 const pollMs = 2_000;
 

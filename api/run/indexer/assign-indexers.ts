@@ -1,25 +1,10 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../../projections/database.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import {
-  addSources,
-  type IndexedSource,
-  type NewSource,
-  readSources,
-  removeSource,
-  restoreSource,
-} from "../../../projections/log/sources.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { addSources, type IndexedSource, type NewSource, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
-import {
-  addableExchanges,
-  collectionEvents,
-  coreProtocol,
-  declaredCollections,
-  hasMetadataEvents,
-  metadataEvents,
-  metadataSourceName,
-} from "./indexed-sources.ts";
+import { addableExchanges, collectionEvents, coreProtocol, declaredCollections, hasMetadataEvents, metadataEvents, metadataSourceName } from "./indexed-sources.ts";
 import { namedCollections, plainContract } from "./plain-transfers.ts";
 
 export type Assignment = {

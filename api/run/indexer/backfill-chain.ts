@@ -1,7 +1,7 @@
-import type { Database } from "../../../projections/database.ts";
-import { repairBlocks } from "../../../projections/log/audit.ts";
-import { openChainClient } from "../../background/chain/clients.ts";
-import { type ChainReader, withChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { Database } from "#projections/database.ts";
+import { repairBlocks } from "#projections/log/audit.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { fetchMissing } from "./chain-events.ts";
 import type { EventSource } from "./indexed-sources.ts";

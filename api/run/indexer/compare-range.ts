@@ -1,16 +1,10 @@
 import { keccak256, stringToHex } from "viem";
-import type { Database } from "../../../projections/database.ts";
-import type { Observation } from "../../../projections/log/append.ts";
-import {
-  type ChainBlock,
-  compareBlocks,
-  type Difference,
-  readLoggedBlocks,
-  repairBlocks,
-} from "../../../projections/log/audit.ts";
-import type { ChainClient } from "../../background/chain/clients.ts";
-import type { BlockReader } from "../../background/chain-reader/read-blocks.ts";
-import type { BlockRange } from "../../background/chain-reader/read-range.ts";
+import type { Database } from "#projections/database.ts";
+import type { Observation } from "#projections/log/append.ts";
+import { type ChainBlock, compareBlocks, type Difference, readLoggedBlocks, repairBlocks } from "#projections/log/audit.ts";
+import type { ChainClient } from "#api/background/chain/clients.ts";
+import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
+import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
 import { type ChainEvent, fetchMissing } from "./chain-events.ts";
 
 /** The chain, as what the log is held against. */

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { logHead } from "../../../projections/log/read-log-head.ts";
-import { type ChainClient, fetchCanonicalHashes } from "../../background/chain/clients.ts";
+import type { Database } from "#projections/database.ts";
+import { firstBlockId } from "#projections/log/block-id.ts";
+import { logHead } from "#projections/log/read-log-head.ts";
+import { type ChainClient, fetchCanonicalHashes } from "#api/background/chain/clients.ts";
 
 type StoredBlock = { number: bigint; hash: string };
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../../projections/database.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { Database } from "#projections/database.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 
 /**
  * Compares the first and the last block in Ponder's cache with the chain. Ponder looks up cached data by chain id and

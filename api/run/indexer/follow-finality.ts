@@ -1,12 +1,8 @@
-import type { Database } from "../../../projections/database.ts";
-import {
-  type ChainFinality,
-  readChainFinality,
-  storeChainFinality,
-} from "../../../projections/log/chain-finality.ts";
-import type { RpcResponse } from "../../background/chain/rpc.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import { type ChainFinality, readChainFinality, storeChainFinality } from "#projections/log/chain-finality.ts";
+import type { RpcResponse } from "#api/background/chain/rpc.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { ChainFaults } from "./tell-faults.ts";
 

@@ -1,19 +1,12 @@
 import type { AbiEvent, Address } from "viem";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { conduitAbi } from "../../../abis/seaport.ts";
-import { metadataAbi } from "../../../abis/token-metadata.ts";
-import {
-  erc20Abi,
-  erc721Abi,
-  erc1155Abi,
-  plainTransferAbi,
-  unindexedTransferAbi,
-  wrappedNativeAbi,
-} from "../../../abis/tokens.ts";
-import { type ChainId, chainById, wrappedNative } from "../../../chains/index.ts";
-import { exchanges } from "../../../projections/exchanges/exchanges.ts";
-import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
-import { seaport as seaportExchange } from "../../../projections/exchanges/seaport/exchange.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { conduitAbi } from "#abis/seaport.ts";
+import { metadataAbi } from "#abis/token-metadata.ts";
+import { erc20Abi, erc721Abi, erc1155Abi, plainTransferAbi, unindexedTransferAbi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
+import { exchanges } from "#projections/exchanges/exchanges.ts";
+import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
+import { seaport as seaportExchange } from "#projections/exchanges/seaport/exchange.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 

@@ -1,20 +1,10 @@
 import type { Address } from "viem";
-import type { Database } from "../../../projections/database.ts";
-import {
-  addSources,
-  type IndexedSource,
-  type NewSource,
-  readSources,
-} from "../../../projections/log/sources.ts";
-import { type ChainClient, openChainClient } from "../../background/chain/clients.ts";
-import {
-  type ContractResult,
-  callContracts,
-  fetchReadBasis,
-  haveCode,
-} from "../../background/chain/contract-calls.ts";
-import { hasOtherTransfers, standardCalls } from "../../background/jobs/token-standard.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import { addSources, type IndexedSource, type NewSource, readSources } from "#projections/log/sources.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#api/background/chain/contract-calls.ts";
+import { hasOtherTransfers, standardCalls } from "#api/background/jobs/token-standard.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { declaredCollections, type IndexedCollection, plainSources } from "./indexed-sources.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test, vi } from "vitest";
-import { erc721Abi } from "../../../abis/tokens.ts";
+import { erc721Abi } from "#abis/tokens.ts";
 import { startPonder } from "./ponder-process.ts";
 import { ponderSettings } from "./ponder-settings.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
-import type { IndexerSettings } from "../../../src/settings.ts";
+import type { IndexerSettings } from "#src/settings.ts";
 import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "../programs/installed-paths.ts";
 

@@ -1,5 +1,5 @@
-import type { IndexerSettings } from "../../../src/settings.ts";
-import type { ReaderAddress } from "../../background/chain-reader/serve-ponder.ts";
+import type { IndexerSettings } from "#src/settings.ts";
+import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import type { IndexingContext } from "./indexing.ts";
 

@@ -1,25 +1,15 @@
 import type { Logger } from "pino";
-import type { Database } from "../../../projections/database.ts";
-import {
-  type HistoryProof,
-  readHistoryProof,
-  storeHistoryProof,
-} from "../../../projections/log/history-proof.ts";
-import { openChainClient } from "../../background/chain/clients.ts";
-import { RpcFailure } from "../../background/chain/rpc.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
-import type { BlockRange } from "../../background/chain-reader/read-range.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/history-proof.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type AuditedIndexer, readSettled } from "./audit-chain.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
-import {
-  type BlocksWork,
-  mendBlocks,
-  type ProvedBlocks,
-  readChain,
-  readProvedBlocks,
-} from "./prove-blocks.ts";
+import { type BlocksWork, mendBlocks, type ProvedBlocks, readChain, readProvedBlocks } from "./prove-blocks.ts";
 import { sourceFilters } from "./source-filters.ts";
 
 export type ProveHistoryOptions = {

@@ -1,17 +1,12 @@
 import { once } from "node:events";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { readIndexerProgress } from "../../../projections/log/indexer-progress.ts";
-import type { RpcBlock } from "../../background/chain-reader/block-proof.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
-import type { ReaderAddress } from "../../background/chain-reader/serve-ponder.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { readIndexerProgress } from "#projections/log/indexer-progress.ts";
+import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import { findFreePort } from "../free-port.ts";
-import {
-  activateFirstSchema,
-  activateSchema,
-  readGeneration,
-  waitForNewGeneration,
-} from "./active-schema.ts";
+import { activateFirstSchema, activateSchema, readGeneration, waitForNewGeneration } from "./active-schema.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";

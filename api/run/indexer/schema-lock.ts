@@ -1,15 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
-import { keptAlive } from "../../../projections/database.ts";
-import {
-  beginHolding,
-  createLock,
-  isLockHeld,
-  takeLock,
-  viewOf,
-} from "../../../projections/named-lock.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import { keptAlive } from "#projections/database.ts";
+import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/named-lock.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 
 /** A database that does not answer a statement for so long is gone: all of them are short. */
 const answerMs = 10_000;

@@ -1,5 +1,5 @@
 import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
-import { hasTopicsOf } from "../../../abis/event-topics.ts";
+import { hasTopicsOf } from "#abis/event-topics.ts";
 import type { EventSource } from "./indexed-sources.ts";
 
 /** Parameters of `eth_getLogs` for one event of one source. */

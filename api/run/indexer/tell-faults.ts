@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Database } from "../../../projections/database.ts";
-import { storeNodeFaults } from "../../../projections/log/node-faults.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import { storeNodeFaults } from "#projections/log/node-faults.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
 
 /** Why parts that read a chain stand still, by their names; those that work are not in it. */

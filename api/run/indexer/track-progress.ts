@@ -1,11 +1,7 @@
-import type { Database } from "../../../projections/database.ts";
-import type { IndexerId } from "../../../projections/log/indexer-id.ts";
-import {
-  readIndexerProgress,
-  storeCaughtUp,
-  storeRate,
-} from "../../../projections/log/indexer-progress.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import type { IndexerId } from "#projections/log/indexer-id.ts";
+import { readIndexerProgress, storeCaughtUp, storeRate } from "#projections/log/indexer-progress.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 
 const pollMs = 2_000;
 /** Share of the newest measurement in the rate. */

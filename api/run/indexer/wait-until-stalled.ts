@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { readIndexedBlocks } from "../../../projections/log/status.ts";
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import type { Database } from "#projections/database.ts";
+import { readIndexedBlocks } from "#projections/log/status.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 
 type Watched = {
   reader: ChainReader;

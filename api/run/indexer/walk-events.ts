@@ -1,4 +1,4 @@
-import type { ChainReader } from "../../background/chain-reader/chain-reader.ts";
+import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { type ChainEvent, readEvents } from "./chain-events.ts";
 import type { SourceFilter } from "./source-filters.ts";
 

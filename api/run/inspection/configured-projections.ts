@@ -1,5 +1,5 @@
-import { allProjections } from "../../../projections/all.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Projection } from "#projections/engine/projection.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 

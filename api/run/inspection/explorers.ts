@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { chainById } from "../../../chains/index.ts";
+import { chainById } from "#chains/index.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** Links to a block explorer; null for local chains. */

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
-import { chainIds } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { About } from "../../../projections/log/facts-about.ts";
-import { findCollection } from "../../../projections/reads/collections/find-collection.ts";
-import { findOrders } from "../../../projections/reads/orders/find-orders.ts";
-import { readToken } from "../../../projections/reads/ownership/read-token.ts";
-import { findSales } from "../../../projections/reads/sales/find-sale.ts";
+import { chainIds } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { About } from "#projections/log/facts-about.ts";
+import { findCollection } from "#projections/reads/collections/find-collection.ts";
+import { findOrders } from "#projections/reads/orders/find-orders.ts";
+import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { findSales } from "#projections/reads/sales/find-sale.ts";
 
 /** Rows, and what selects the facts that they were derived from. */
 export type Subject = { projection: string; rows: unknown[]; about: About };

@@ -1,6 +1,6 @@
-import type { Database } from "../../../projections/database.ts";
-import { type IndexerState, readIndexerStates } from "../../../projections/log/indexer-progress.ts";
-import { type IndexedSource, readSources } from "../../../projections/log/sources.ts";
+import type { Database } from "#projections/database.ts";
+import { type IndexerState, readIndexerStates } from "#projections/log/indexer-progress.ts";
+import { type IndexedSource, readSources } from "#projections/log/sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 

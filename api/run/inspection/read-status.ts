@@ -1,24 +1,16 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import {
-  type Checkpoint,
-  isCurrent,
-  readCheckpoints,
-} from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { readExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
-import { readUnfinishedRebuilds } from "../../../projections/engine/rebuild-progress.ts";
-import { shadowSchemas } from "../../../projections/engine/shadow-schema.ts";
-import {
-  formatProvedShare,
-  type HistoryState,
-  readHistoryState,
-} from "../../../projections/log/history-proof.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { readIndexedBlocks, readRecordedHead } from "../../../projections/log/status.ts";
-import { readPaused } from "../../../projections/log/switches.ts";
-import { readPriceHistory } from "../../../projections/reads/coin-prices/read-price-history.ts";
-import { isServed, isVersionOf, schemaOf } from "../../../projections/versions.ts";
+import type { Database } from "#projections/database.ts";
+import { type Checkpoint, isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { readExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import { readUnfinishedRebuilds } from "#projections/engine/rebuild-progress.ts";
+import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
+import { formatProvedShare, type HistoryState, readHistoryState } from "#projections/log/history-proof.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readIndexedBlocks, readRecordedHead } from "#projections/log/status.ts";
+import { readPaused } from "#projections/log/switches.ts";
+import { readPriceHistory } from "#projections/reads/coin-prices/read-price-history.ts";
+import { isServed, isVersionOf, schemaOf } from "#projections/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";

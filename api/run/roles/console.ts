@@ -1,10 +1,10 @@
-import { projectionNames } from "../../../projections/all.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { openHashReader } from "../../background/chain/clients.ts";
-import { openHeadReader } from "../../background/chain/fetch-head.ts";
-import { listen } from "../../serve/http/server.ts";
-import { maxLagSeconds } from "../../serve/status/limits.ts";
-import { openStatusReader } from "../../serve/status/status-reader.ts";
+import { projectionNames } from "#projections/all.ts";
+import { openDatabase } from "#projections/database.ts";
+import { openHashReader } from "#api/background/chain/clients.ts";
+import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { listen } from "#api/serve/http/server.ts";
+import { maxLagSeconds } from "#api/serve/status/limits.ts";
+import { openStatusReader } from "#api/serve/status/status-reader.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { listeningUrl } from "../config/listening-url.ts";
 import { openOperationRunner } from "../console/actions/run-operation.ts";

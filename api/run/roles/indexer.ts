@@ -1,7 +1,7 @@
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { openChainReader } from "../../background/chain-reader/chain-reader.ts";
-import { serveReader } from "../../background/chain-reader/serve-ponder.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { followFinality } from "../indexer/follow-finality.ts";

@@ -1,11 +1,7 @@
 import { setMaxListeners } from "node:events";
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../../../projections/database.ts";
-import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
-import { backOff, sleep } from "../../background/log-signal/back-off.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "#projections/database.ts";
+import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { backOff, sleep } from "#api/background/log-signal/back-off.ts";
 import { acquireLeadership, type Leadership, type LeaseTable, leaseMs } from "./leader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 

@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import type { Session } from "../../../projections/database.ts";
-import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
-import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
+import type { Session } from "#projections/database.ts";
+import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
 
 /**
  * A lease survives one failed renewal, and a holder that cannot renew stops before another process may start.

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { DatabaseUnavailable } from "../../../projections/database-failure.ts";
-import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { placeOf } from "../postgres/refused-login.ts";
 

@@ -1,27 +1,23 @@
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
-import { type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
-import { prepareProjections } from "../../../projections/engine/rebuild.ts";
-import { eventsWithTransfers } from "../../../projections/exchanges/exchanges.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { hasCaughtUp } from "../../../projections/log/indexer-progress.ts";
-import { readIndexerNames } from "../../../projections/log/sources.ts";
-import { hasProjectionsWithin } from "../../../projections/log/status.ts";
-import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import { releaseId } from "../../../projections/versions.ts";
-import {
-  type ChainClient,
-  fetchCanonicalHashes,
-  openChainClient,
-} from "../../background/chain/clients.ts";
-import { fetchPoolCoins } from "../../background/chain/fetch-pool-coins.ts";
-import { openTransferReader } from "../../background/chain/fetch-transfers.ts";
-import { projecting as projectingJob } from "../../background/jobs/project.ts";
-import { recording as recordingJobs } from "../../background/jobs/record.ts";
-import { upkeep } from "../../background/jobs/upkeep.ts";
-import { type Listener, openListener } from "../../background/log-signal/listener.ts";
-import { runTogether } from "../../background/log-signal/run-together.ts";
-import { createSignal, type Signal } from "../../background/log-signal/signal.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
+import { prepareProjections } from "#projections/engine/rebuild.ts";
+import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { hasCaughtUp } from "#projections/log/indexer-progress.ts";
+import { readIndexerNames } from "#projections/log/sources.ts";
+import { hasProjectionsWithin } from "#projections/log/status.ts";
+import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { releaseId } from "#projections/versions.ts";
+import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
+import { openTransferReader } from "#api/background/chain/fetch-transfers.ts";
+import { projecting as projectingJob } from "#api/background/jobs/project.ts";
+import { recording as recordingJobs } from "#api/background/jobs/record.ts";
+import { upkeep } from "#api/background/jobs/upkeep.ts";
+import { type Listener, openListener } from "#api/background/log-signal/listener.ts";
+import { runTogether } from "#api/background/log-signal/run-together.ts";
+import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";

@@ -1,11 +1,6 @@
 import type { Logger } from "pino";
-import {
-  type Database,
-  type DatabaseAddress,
-  mostPrepared,
-  openDatabase,
-} from "../../../projections/database.ts";
-import { openTarget, type Target } from "../../serve/http/reads/target.ts";
+import { type Database, type DatabaseAddress, mostPrepared, openDatabase } from "#projections/database.ts";
+import { openTarget, type Target } from "#api/serve/http/reads/target.ts";
 
 /** The connections that the API reads a database with, kept apart so that none of them waits for slower ones. */
 export type Readers = {

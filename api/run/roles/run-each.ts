@@ -1,4 +1,4 @@
-import { sleep } from "../../background/log-signal/back-off.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
 
 type RunEachOptions = {
   /** What is to run now. */

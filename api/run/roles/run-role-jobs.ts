@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
-import { storeJobFigures } from "../../../projections/log/job-figures.ts";
-import { areDerived } from "../../background/jobs/wait-until-derived.ts";
-import type { Job } from "../../background/log-signal/job.ts";
-import { openJobBook } from "../../background/log-signal/job-book.ts";
-import { runJobs } from "../../background/log-signal/run-jobs.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import { storeJobFigures } from "#projections/log/job-figures.ts";
+import { areDerived } from "#api/background/jobs/wait-until-derived.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import { openJobBook } from "#api/background/log-signal/job-book.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import type { RoleConfig } from "./role.ts";
 
 const storeMs = 5_000;

@@ -1,4 +1,4 @@
-import { chainNames, defaultChain } from "../../../chains/index.ts";
+import { chainNames, defaultChain } from "#chains/index.ts";
 import type { Config } from "../config/config.ts";
 import { listeningUrl } from "../config/listening-url.ts";
 import { maskUrl } from "../config/setting.ts";

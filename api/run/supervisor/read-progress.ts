@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { blockIdRange } from "../../../projections/log/block-id.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { openHeadReader } from "../../background/chain/fetch-head.ts";
+import type { Database } from "#projections/database.ts";
+import { blockIdRange } from "#projections/log/block-id.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { openHeadReader } from "#api/background/chain/fetch-head.ts";
 
 export type ChainNodes = { chainId: number; rpcUrls: readonly string[] };
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Session } from "../../../projections/database.ts";
-import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import type { Session } from "#projections/database.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { createPermanentKey } from "../keys/create-key.ts";
 import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";
 import type { AccountContext } from "./account-context.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Refused } from "../http/route.ts";
 import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "./clock.ts";

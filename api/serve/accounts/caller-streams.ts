@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "../../../projections/database.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
-import { createSignal } from "../../background/log-signal/signal.ts";
+import type { Database } from "#projections/database.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
 import { type Clock, currentTime } from "./clock.ts";
 
 /** What a stream was opened with, by its id. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "./account-context.ts";
 import { changedMail } from "./mails.ts";
 import { type Busy, parsePassword } from "./passwords.ts";

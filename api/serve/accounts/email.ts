@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 
 /** RFC 5321 §4.5.3.1.3, without its angle brackets. */
 const maxLength = 254;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { isCommonPassword, isOwnName } from "./common-passwords.ts";
 
 /** Argon2id; about 19 MiB and 20 ms per password. */

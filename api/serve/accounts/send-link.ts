@@ -1,4 +1,4 @@
-import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "./account-context.ts";
 import { canonicalEmail, parseEmail } from "./email.ts";
 import { createLink } from "./links.ts";

@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { changePassword } from "../accounts/change-password.ts";
 import { endSession, endSessions, readSessions, type StoredSession } from "../accounts/sessions.ts";
 import { type Html, html } from "../html/html.ts";

@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { badLink, choosePassword } from "../accounts/choose-password.ts";
 import { readLink } from "../accounts/links.ts";
 import { type Html, html } from "../html/html.ts";

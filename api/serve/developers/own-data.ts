@@ -1,4 +1,4 @@
-import { reject } from "../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { parseEmail } from "../accounts/email.ts";
 import { deleteAccount, exportAccount } from "../accounts/own-data.ts";
 import { type Html, html } from "../html/html.ts";

@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { isRecent, reauthenticate } from "../accounts/sign-in/reauthenticate.ts";
 import { readSecondFactor } from "../accounts/sign-in/second-factor.ts";
 import { type Html, html } from "../html/html.ts";

@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { linkHours } from "../accounts/links.ts";
 import type { Mailer } from "../accounts/mailer.ts";
 import { sendLink } from "../accounts/send-link.ts";

@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { finishSignIn, type SignedIn } from "../accounts/sign-in/pending-sign-in.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, codeField } from "./form.ts";

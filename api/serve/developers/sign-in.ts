@@ -1,4 +1,4 @@
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { signIn } from "../accounts/sign-in/sign-in.ts";
 import { html } from "../html/html.ts";
 import { alert, field, notice } from "./form.ts";

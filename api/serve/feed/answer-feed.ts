@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
-import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
 import { eventFilter, filterFields } from "./event-filter.ts";
 import type { StreamOpener } from "./limits.ts";

@@ -1,10 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import {
-  type EventType,
-  eventTypes,
-  type FeedEvent,
-} from "../../../projections/reads/feed/event.ts";
+import { type EventType, eventTypes, type FeedEvent } from "#projections/reads/feed/event.ts";
 import { commaList } from "../http/comma-list.ts";
 
 const word = z.enum(eventTypes);

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import { idAfterPosition } from "../../../projections/reads/feed/event.ts";
-import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
-import { sleep } from "../../background/log-signal/back-off.ts";
-import type { Signal } from "../../background/log-signal/signal.ts";
+import { idAfterPosition } from "#projections/reads/feed/event.ts";
+import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
+import type { Signal } from "#api/background/log-signal/signal.ts";
 import { awaitPart, type PartReader, readPart } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
 import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";

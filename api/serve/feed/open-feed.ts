@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { type EventId, idAfterPosition } from "../../../projections/reads/feed/event.ts";
-import type { FeedSource } from "../../../projections/reads/feed/read-feed.ts";
-import { createSignal } from "../../background/log-signal/signal.ts";
+import { type EventId, idAfterPosition } from "#projections/reads/feed/event.ts";
+import type { FeedSource } from "#projections/reads/feed/read-feed.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
 import { catchUp } from "./catch-up.ts";
 import type { EventPredicate } from "./event-filter.ts";
 import { type FeedSnapshots, singleSnapshots } from "./feed-snapshots.ts";

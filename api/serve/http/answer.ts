@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import type { Rejection } from "../../../projections/domain/rejection.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
 import { compressedBodyFor, markPrepared } from "./compressed-body.ts";
 import { etagOf, matchesEtag, namesVersion } from "./etag.ts";
 import { jsonText } from "./json-text.ts";

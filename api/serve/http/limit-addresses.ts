@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { callerAddress } from "./caller-address.ts";
 import { admitOrRefuse, type Limiter } from "./limit.ts";
 import { registerRefund, setRateLimitHeaders } from "./rate-limit-state.ts";

@@ -1,14 +1,9 @@
 import type { Request, RequestHandler, Response } from "express";
-import { isRejection, type Rejection } from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { callerAddress, callerIp, networkOf } from "./caller-address.ts";
 import { loggedPath } from "./logged-path.ts";
-import {
-  type RateLimitState,
-  type Refund,
-  registerRefund,
-  setRateLimitHeaders,
-} from "./rate-limit-state.ts";
+import { type RateLimitState, type Refund, registerRefund, setRateLimitHeaders } from "./rate-limit-state.ts";
 import type { Scope } from "./scope.ts";
 
 /** Codes that every rate-limited path may answer with. */

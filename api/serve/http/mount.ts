@@ -1,5 +1,5 @@
 import { type IRouter, type Request, type RequestHandler, type Response, Router } from "express";
-import { reject } from "../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import type { ApiProfile } from "./api-profile.ts";
 import { jsonBody } from "./body/json-body.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { type CursorScope, decodeCursor, encodeCursor } from "./cursor.ts";
 import { splitAddress } from "./split-address.ts";
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { reject } from "../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { keyOf, limitRefusals } from "./limit.ts";
 import type { Scope } from "./scope.ts";

@@ -1,9 +1,5 @@
 import { z } from "zod";
-import {
-  isRejection,
-  type Rejection,
-  type RejectionDetail,
-} from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection, type RejectionDetail } from "#projections/domain/rejection.ts";
 import type { Media } from "./answer.ts";
 import type { BodyLimits } from "./body/json-body.ts";
 import type { LoadClass } from "./concurrency/load-class.ts";

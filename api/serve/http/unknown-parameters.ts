@@ -1,9 +1,5 @@
 import type { RequestHandler } from "express";
-import {
-  type Rejection,
-  type RejectionDetail,
-  reject,
-} from "../../../projections/domain/rejection.ts";
+import { type Rejection, type RejectionDetail, reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { nearestName } from "./nearest-name.ts";
 import { positionParameter } from "./reads/position.ts";

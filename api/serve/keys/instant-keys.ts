@@ -1,5 +1,5 @@
-import type { Database } from "../../../projections/database.ts";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import type { Database } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { createInstantKey, instantKeysPerDay } from "./create-key.ts";
 
 type InstantKey = {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { KnownKey } from "./count-requests.ts";
 
 type KeyCode = "invalid_key" | "revoked_key" | "expired_key" | "address_not_allowed";

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from "node:net";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { type Scope, scopes } from "../http/scope.ts";
 
 /** What a key may be used for, until when and from where. */

@@ -1,13 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { type Rejection, reject } from "../../../projections/domain/rejection.ts";
-import type {
-  Admitted,
-  AnsweredRequest,
-  Counter,
-  Limiter,
-  Refused,
-  UsedKey,
-} from "../http/limit.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Admitted, AnsweredRequest, Counter, Limiter, Refused, UsedKey } from "../http/limit.ts";
 import type { RateLimitState } from "../http/rate-limit-state.ts";
 import type { Window } from "./count-requests.ts";
 import { faultOf, malformed } from "./key-faults.ts";

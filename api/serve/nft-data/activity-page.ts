@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
-import { isRejection } from "../../../projections/domain/rejection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { activityDescriptions, readActivityPage } from "../v1/activity/page.ts";
 import { ownContracts } from "../v1/collections/reference.ts";
 import { activityTypeList, since } from "../v1/routing/parameters.ts";

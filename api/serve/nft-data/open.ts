@@ -1,4 +1,4 @@
-import { accountChain } from "../../../chains/index.ts";
+import { accountChain } from "#chains/index.ts";
 import type { NftDataContext } from "./context.ts";
 import type { NftDataApi } from "./mount.ts";
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { isRejection, type Rejection, reject } from "../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import type { CredentialUse } from "../accounts/sign-in/places.ts";
 import { sendRejection } from "../http/answer.ts";

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
-import { defaultChain } from "../../../chains/index.ts";
-import { chainsInWords } from "../../../chains/texts.ts";
+import { defaultChain } from "#chains/index.ts";
+import { chainsInWords } from "#chains/texts.ts";
 import { sendText } from "../http/answer.ts";
 
 type Link = { href: string; about: string };

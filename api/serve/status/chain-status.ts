@@ -1,19 +1,9 @@
-import type { Database } from "../../../projections/database.ts";
-import { type ChainFinality, readChainFinality } from "../../../projections/log/chain-finality.ts";
-import { readHistoryState } from "../../../projections/log/history-proof.ts";
-import {
-  describeNodeFault,
-  type NodeFault,
-  readNodeFaults,
-} from "../../../projections/log/node-faults.ts";
-import {
-  type IndexedBlocks,
-  type RecordedHead,
-  readIndexedBlocks,
-  readNewestEvent,
-  readRecordedHead,
-} from "../../../projections/log/status.ts";
-import type { Head, HeadReading } from "../../background/chain/fetch-head.ts";
+import type { Database } from "#projections/database.ts";
+import { type ChainFinality, readChainFinality } from "#projections/log/chain-finality.ts";
+import { readHistoryState } from "#projections/log/history-proof.ts";
+import { describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/node-faults.ts";
+import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead } from "#projections/log/status.ts";
+import type { Head, HeadReading } from "#api/background/chain/fetch-head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
 import { openIndexerStatus } from "./indexer-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";

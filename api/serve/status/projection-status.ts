@@ -1,20 +1,8 @@
-import type { Database } from "../../../projections/database.ts";
-import {
-  describeExcludedFacts,
-  type ExcludedFacts,
-  readExcludedFacts,
-} from "../../../projections/engine/quarantine/quarantine.ts";
-import {
-  type ProjectionProgress,
-  readProjectionProgress,
-} from "../../../projections/log/status.ts";
+import type { Database } from "#projections/database.ts";
+import { describeExcludedFacts, type ExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import { type ProjectionProgress, readProjectionProgress } from "#projections/log/status.ts";
 import { type Follower, type Lag, trackFollower } from "./follower.ts";
-import type {
-  ExclusionWarning,
-  FailingPart,
-  Findings,
-  ProjectionStatus,
-} from "./service-status.ts";
+import type { ExclusionWarning, FailingPart, Findings, ProjectionStatus } from "./service-status.ts";
 
 /** A lag of this many facts counts as caught up on the first check. */
 const closeEnoughPositions = 200;

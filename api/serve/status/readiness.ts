@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { reject } from "../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
 import { unavailableSeconds } from "../http/handler.ts";
 import { maskNodes } from "./mask-nodes.ts";

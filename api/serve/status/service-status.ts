@@ -1,7 +1,7 @@
-import type { ExcludedFacts } from "../../../projections/engine/quarantine/quarantine.ts";
-import type { HistoryState } from "../../../projections/log/history-proof.ts";
-import type { IndexerState } from "../../../projections/log/indexer-progress.ts";
-import type { HeadFault } from "../../background/chain/fetch-head.ts";
+import type { ExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import type { HistoryState } from "#projections/log/history-proof.ts";
+import type { IndexerState } from "#projections/log/indexer-progress.ts";
+import type { HeadFault } from "#api/background/chain/fetch-head.ts";
 
 /** A part that makes the service not ready. */
 export type FailingPart = {

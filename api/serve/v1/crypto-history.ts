@@ -1,17 +1,11 @@
 import { z } from "zod";
-import { type Coin, coinSymbols, coins, currencies } from "../../../chains/coins.ts";
-import { coinsInWords } from "../../../chains/texts.ts";
-import type { Database } from "../../../projections/database.ts";
-import {
-  type CandleInterval,
-  intervalMs,
-  mergeCandles,
-  summarizeCandles,
-  windowStart,
-} from "../../../projections/domain/candles.ts";
-import { priceHistoryDays } from "../../../projections/domain/price-history.ts";
-import { readHourlyCandles } from "../../../projections/reads/coin-prices/read-prices.ts";
-import { displayPrice } from "../../background/prices/parse-price.ts";
+import { type Coin, coinSymbols, coins, currencies } from "#chains/coins.ts";
+import { coinsInWords } from "#chains/texts.ts";
+import type { Database } from "#projections/database.ts";
+import { type CandleInterval, intervalMs, mergeCandles, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
+import { priceHistoryDays } from "#projections/domain/price-history.ts";
+import { readHourlyCandles } from "#projections/reads/coin-prices/read-prices.ts";
+import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { timedCache } from "../http/timed-cache.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
 import { route } from "./routing/context.ts";

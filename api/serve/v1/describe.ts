@@ -1,4 +1,4 @@
-import { numberedChains } from "../../../chains/texts.ts";
+import { numberedChains } from "#chains/texts.ts";
 import { describeRoutes, thisDocument } from "../http/openapi/openapi.ts";
 import { withExamples } from "../reference/examples.ts";
 import type { V1Route } from "./routing/context.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { apechain } from "../../../chains/apechain.ts";
-import { ensChain } from "../../../chains/index.ts";
-import { maxNameLength, parseEnsName } from "../../../projections/domain/ens-name.ts";
-import { isRejection, reject } from "../../../projections/domain/rejection.ts";
-import { resolveEnsName } from "../../background/chain/ens/resolve-ens-name.ts";
-import { RpcFailure } from "../../background/chain/rpc.ts";
-import type { Market } from "../../background/orders/market/market.ts";
+import { apechain } from "#chains/apechain.ts";
+import { ensChain } from "#chains/index.ts";
+import { maxNameLength, parseEnsName } from "#projections/domain/ens-name.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { resolveEnsName } from "#api/background/chain/ens/resolve-ens-name.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import type { Market } from "#api/background/orders/market/market.ts";
 import { timedCache } from "../http/timed-cache.ts";
 import { address } from "../views/wire.ts";
 import { route } from "./routing/context.ts";

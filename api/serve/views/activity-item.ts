@@ -1,33 +1,17 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import type { ActivityRow } from "../../../projections/reads/activity/merge.ts";
-import type { EventRow } from "../../../projections/reads/activity/read-events.ts";
-import { activityTypes } from "../../../projections/reads/activity/read-filter.ts";
-import type { OrderRow } from "../../../projections/reads/activity/read-orders.ts";
-import { orderId } from "../../background/orders/market/order-id.ts";
-import { displayPrice } from "../../background/prices/parse-price.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { ActivityRow } from "#projections/reads/activity/merge.ts";
+import type { EventRow } from "#projections/reads/activity/read-events.ts";
+import { activityTypes } from "#projections/reads/activity/read-filter.ts";
+import type { OrderRow } from "#projections/reads/activity/read-orders.ts";
+import { orderId } from "#api/background/orders/market/order-id.ts";
+import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
 import { Sale } from "./sale.ts";
-import {
-  presentBidUrl,
-  presentCollectionUrls,
-  presentListingUrl,
-  presentMakerUrl,
-  presentSaleUrl,
-  presentTokenUrls,
-} from "./urls.ts";
-import {
-  address,
-  chainIdValue,
-  collectionRef,
-  currency,
-  hash,
-  priceText,
-  time,
-  uint256Text,
-} from "./wire.ts";
+import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls } from "./urls.ts";
+import { address, chainIdValue, collectionRef, currency, hash, priceText, time, uint256Text } from "./wire.ts";
 
 /** Something that happened to a token or an order. */
 export const ActivityItem = z

@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  type CandleInterval,
-  intervalMs,
-  type CandleSummary as Summary,
-  type Candle as Values,
-} from "../../../projections/domain/candles.ts";
+import { type CandleInterval, intervalMs, type CandleSummary as Summary, type Candle as Values } from "#projections/domain/candles.ts";
 import { time } from "./wire.ts";
 
 /** Whole units as a JSON number for display. */

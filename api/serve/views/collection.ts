@@ -1,18 +1,10 @@
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import { parseLink } from "../../../projections/domain/metadata/media.ts";
-import type {
-  CollectionPart,
-  CollectionParts,
-} from "../../../projections/reads/collections/collection-columns.ts";
-import type { CollectionRow } from "../../../projections/reads/collections/collection-row.ts";
+import type { ChainId } from "#chains/index.ts";
+import { parseLink } from "#projections/domain/metadata/media.ts";
+import type { CollectionPart, CollectionParts } from "#projections/reads/collections/collection-columns.ts";
+import type { CollectionRow } from "#projections/reads/collections/collection-row.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
-import {
-  type CollectionViewContext,
-  presentStats,
-  type ShownPeriod,
-  stats,
-} from "./collection-stats.ts";
+import { type CollectionViewContext, presentStats, type ShownPeriod, stats } from "./collection-stats.ts";
 import { collectionPath, type MediaView, mediaUri, mediaUrl, presentMedia } from "./media.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time } from "./wire.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { gatewayUrl } from "../../../projections/domain/metadata/gateway-url.ts";
-import { isInline, locate } from "../../../projections/domain/metadata/location.ts";
-import { parseMedia } from "../../../projections/domain/metadata/media.ts";
+import { gatewayUrl } from "#projections/domain/metadata/gateway-url.ts";
+import { isInline, locate } from "#projections/domain/metadata/location.ts";
+import { parseMedia } from "#projections/domain/metadata/media.ts";
 
 /** Where links to media point. */
 export type MediaLinks = {

@@ -1,6 +1,6 @@
 import { type Address, formatEther, zeroAddress } from "viem";
-import { currencies } from "../../../chains/coins.ts";
-import { type ChainId, chainById, wrappedNative } from "../../../chains/index.ts";
+import { currencies } from "#chains/coins.ts";
+import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 
 /** Symbols of a chain's currency and of its wrapped form. */
 function symbolsOf(chainId: ChainId) {

@@ -1,27 +1,12 @@
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import {
-  type SalePart,
-  type SaleParts,
-  type SaleRow,
-  washRules,
-} from "../../../projections/reads/sales/sale-columns.ts";
-import type { TokenSaleRow } from "../../../projections/reads/tokens/trade-columns.ts";
-import { displayPrice } from "../../background/prices/parse-price.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type SalePart, type SaleParts, type SaleRow, washRules } from "#projections/reads/sales/sale-columns.ts";
+import type { TokenSaleRow } from "#projections/reads/tokens/trade-columns.ts";
+import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
-import {
-  address,
-  chainIdValue,
-  collectionRef,
-  currency,
-  exactUnits,
-  hash,
-  priceText,
-  time,
-  uint256Text,
-} from "./wire.ts";
+import { address, chainIdValue, collectionRef, currency, exactUnits, hash, priceText, time, uint256Text } from "./wire.ts";
 
 const fee = z.object({
   recipient: address,

@@ -1,24 +1,13 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
-import { type ChainId, defaultChain } from "../../../chains/index.ts";
-import type { CollectionMatch } from "../../../projections/reads/search/read-collection-matches.ts";
-import type {
-  OrderMatch,
-  SaleMatch,
-  TransactionMatch,
-} from "../../../projections/reads/search/read-hash-matches.ts";
-import type { TokenMatch } from "../../../projections/reads/search/read-token-matches.ts";
-import { listingId, orderId } from "../../background/orders/market/order-id.ts";
+import { type ChainId, defaultChain } from "#chains/index.ts";
+import type { CollectionMatch } from "#projections/reads/search/read-collection-matches.ts";
+import type { OrderMatch, SaleMatch, TransactionMatch } from "#projections/reads/search/read-hash-matches.ts";
+import type { TokenMatch } from "#projections/reads/search/read-token-matches.ts";
+import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
 import { collectionPath, type MediaLinks, presentMedia, tokenPath } from "./media.ts";
 import type { SearchResult } from "./search-schema.ts";
-import {
-  presentBidUrl,
-  presentCollectionUrls,
-  presentListingUrl,
-  presentMakerUrl,
-  presentSaleUrl,
-  presentTokenUrls,
-} from "./urls.ts";
+import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls } from "./urls.ts";
 import { nameStandard } from "./wire.ts";
 
 type Found = {

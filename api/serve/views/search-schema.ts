@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listingMarketplaces } from "../../../projections/domain/listing-marketplaces.ts";
-import { orderStatuses } from "../../../projections/domain/orders/order-status.ts";
+import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { mediaUrl } from "./media.ts";
 import { collectionUrls, tokenUrls } from "./urls.ts";
 import { address, chainIdValue, hash, standardName, time, uint256Text } from "./wire.ts";

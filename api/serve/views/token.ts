@@ -1,15 +1,10 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import { burnAddresses } from "../../../projections/domain/burn-address.ts";
-import { statedIssue } from "../../../projections/domain/metadata/stated-issue.ts";
-import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
-import type {
-  DescribedToken,
-  TokenDetails,
-  TokenPart,
-  TokenParts,
-} from "../../../projections/reads/tokens/token-details.ts";
+import type { ChainId } from "#chains/index.ts";
+import { burnAddresses } from "#projections/domain/burn-address.ts";
+import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
+import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import type { DescribedToken, TokenDetails, TokenPart, TokenParts } from "#projections/reads/tokens/token-details.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
 import { presentTokenBid, TokenBid } from "./orders/bid.ts";
@@ -17,16 +12,7 @@ import type { OrderViewContext } from "./orders/book-order.ts";
 import { presentTokenListing, TokenListing } from "./orders/listing.ts";
 import { LastSale, presentTrade } from "./sale.ts";
 import { presentTokenUrls, tokenUrls } from "./urls.ts";
-import {
-  address,
-  chainIdValue,
-  collectionRef,
-  exactUnits,
-  nameStandard,
-  standardName,
-  time,
-  uint256Text,
-} from "./wire.ts";
+import { address, chainIdValue, collectionRef, exactUnits, nameStandard, standardName, time, uint256Text } from "./wire.ts";
 
 const attribute = z.object({
   trait_type: z.string(),

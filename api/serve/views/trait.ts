@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { CollectionRef } from "../../../projections/reads/collections/find-collection.ts";
-import { maxValuesOfType } from "../../../projections/reads/traits/page-values.ts";
-import type { TraitRow, TraitTypeRows } from "../../../projections/reads/traits/read-traits.ts";
-import { listingId } from "../../background/orders/market/order-id.ts";
-import { displayPrice } from "../../background/prices/parse-price.ts";
+import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import { maxValuesOfType } from "#projections/reads/traits/page-values.ts";
+import type { TraitRow, TraitTypeRows } from "#projections/reads/traits/read-traits.ts";
+import { listingId } from "#api/background/orders/market/order-id.ts";
+import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
 import { displayAmount } from "./money.ts";
 import type { Site } from "./urls.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { chainIds } from "../../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 
 /** Formats every payload shares. Addresses and hashes are lower case on the way out. */
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/);

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { chainCalled } from "../../../chains/partners.ts";
+import { chainCalled } from "#chains/partners.ts";
 import { corruptPage } from "../corrupt-responses.ts";
 import type { ListingSort, StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions } from "../open-stand-in.ts";

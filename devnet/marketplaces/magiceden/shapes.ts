@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { chainNameAt } from "../../../chains/partners.ts";
+import { seaport } from "#abis/deployments.ts";
+import { chainNameAt } from "#chains/partners.ts";
 import { presentedTerms } from "../corrupt-responses.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
 import { symbolOf } from "../local-currencies.ts";

@@ -1,5 +1,5 @@
-import { seaport } from "../../../abis/deployments.ts";
-import { chainNameAt } from "../../../chains/partners.ts";
+import { seaport } from "#abis/deployments.ts";
+import { chainNameAt } from "#chains/partners.ts";
 import { type ListingChange, type StoredListing, totalWei } from "../listing-store.ts";
 import { symbolOf } from "../local-currencies.ts";
 import { presentParameters } from "./shapes.ts";

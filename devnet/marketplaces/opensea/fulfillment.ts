@@ -1,10 +1,10 @@
 import { type Address, type Hex, isAddress } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { chainCalled } from "../../../chains/partners.ts";
-import { type AdvancedOrder, advancedOrder } from "../../../projections/domain/seaport/fill.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { accounts } from "../../accounts.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { chainCalled } from "#chains/partners.ts";
+import { type AdvancedOrder, advancedOrder } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { accounts } from "#devnet/accounts.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
 import { presentItem } from "../seaport-shapes.ts";
 import type { StandInState } from "../stand-in.ts";

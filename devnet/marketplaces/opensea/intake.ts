@@ -1,21 +1,13 @@
 import { type Address, type Hex, isAddress, isAddressEqual, isHex, zeroAddress } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { type ChainId, wrappedNative } from "../../../chains/index.ts";
-import {
-  itemType,
-  type OrderComponents,
-} from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { signedZone } from "../../contracts/addresses.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
+import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { signedZone } from "#devnet/contracts/addresses.ts";
 import type { StoredListing } from "../listing-store.ts";
 import type { StandInState } from "../stand-in.ts";
-import {
-  type CollectionFee,
-  partnerFeeBps,
-  partnerFeeRecipients,
-  type StandInCollection,
-} from "../stand-in-collections.ts";
+import { type CollectionFee, partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "../stand-in-collections.ts";
 import { validateMaker } from "../validate-maker.ts";
 
 const address = z

@@ -1,5 +1,5 @@
-import { seaport } from "../../../abis/deployments.ts";
-import { chainCalled, chainNameAt, chainsKnownTo } from "../../../chains/partners.ts";
+import { seaport } from "#abis/deployments.ts";
+import { chainCalled, chainNameAt, chainsKnownTo } from "#chains/partners.ts";
 import { corruptPage } from "../corrupt-responses.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions } from "../open-stand-in.ts";

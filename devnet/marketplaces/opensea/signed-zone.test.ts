@@ -1,20 +1,14 @@
-import {
-  BaseError,
-  ContractFunctionRevertedError,
-  type Hex,
-  isAddressEqual,
-  parseEther,
-} from "viem";
+import { BaseError, ContractFunctionRevertedError, type Hex, isAddressEqual, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { accounts } from "../../accounts.ts";
-import { type Anvil, startAnvil } from "../../anvil.ts";
-import { connect, type DevnetClient } from "../../client.ts";
-import { contracts, signedZone } from "../../contracts/addresses.ts";
-import { installContracts } from "../../install.ts";
-import { type Actors, createActors } from "../../market/actors.ts";
-import { seededRandom } from "../../market/random.ts";
-import { sendAsMined } from "../../market/sending.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect, type DevnetClient } from "#devnet/client.ts";
+import { contracts, signedZone } from "#devnet/contracts/addresses.ts";
+import { installContracts } from "#devnet/install.ts";
+import { type Actors, createActors } from "#devnet/market/actors.ts";
+import { seededRandom } from "#devnet/market/random.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { callOf, type ProposedFill, proposeFill } from "../propose-fill.fixture.ts";
 import type { StandIn } from "../stand-in.ts";

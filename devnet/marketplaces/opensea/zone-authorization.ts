@@ -1,16 +1,7 @@
-import {
-  type Address,
-  concatHex,
-  type Hex,
-  type LocalAccount,
-  numberToHex,
-  parseSignature,
-  serializeCompactSignature,
-  signatureToCompactSignature,
-} from "viem";
-import type { ChainId } from "../../../chains/index.ts";
-import { accounts } from "../../accounts.ts";
-import { signedZone } from "../../contracts/addresses.ts";
+import { type Address, concatHex, type Hex, type LocalAccount, numberToHex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
+import type { ChainId } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { signedZone } from "#devnet/contracts/addresses.ts";
 
 type Authorization = {
   chainId: ChainId;

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 
 /** Limits on price, units and time of every order. Published by `GET /v1/orders/params`. */
 export type OrderBounds = {

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { wrappedNative } from "../../../chains/index.ts";
+import { wrappedNative } from "#chains/index.ts";
 import { isRejection } from "../rejection.ts";
 import { bidComponents } from "../seaport/bid-components.ts";
 import { listingComponents } from "../seaport/listing-components.ts";

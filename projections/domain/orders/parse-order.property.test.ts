@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit } from "../../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import { intakeCodes } from "../intake/intake-codes.ts";
 import { isRejection } from "../rejection.ts";
 import { bidComponents } from "../seaport/bid-components.ts";

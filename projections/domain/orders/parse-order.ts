@@ -1,32 +1,12 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
 import { itemType, type OfferItem, orderType } from "../seaport/order-components.ts";
 import { orderHash } from "../seaport/order-hash.ts";
 import type { MarketTerms } from "./market-terms.ts";
 import type { OrderBody } from "./order-body.ts";
-import {
-  firstRejection,
-  type ItemAtPath,
-  isNft,
-  validateConduit,
-  validateConsiderationCount,
-  validateCriteria,
-  validateCurrency,
-  validateDivisibility,
-  validateFixedPrice,
-  validateItemTypes,
-  validateNotPrivate,
-  validateOrderType,
-  validatePartialFills,
-  validatePrice,
-  validateQuantity,
-  validateSingleNft,
-  validateSingleOfferItem,
-  validateZone,
-  withPaths,
-} from "./order-shape.ts";
+import { firstRejection, type ItemAtPath, isNft, validateConduit, validateConsiderationCount, validateCriteria, validateCurrency, validateDivisibility, validateFixedPrice, validateItemTypes, validateNotPrivate, validateOrderType, validatePartialFills, validatePrice, validateQuantity, validateSingleNft, validateSingleOfferItem, validateZone, withPaths } from "./order-shape.ts";
 import type { ParsedOrder } from "./parsed-order.ts";
 import { validateRecipients } from "./validate-recipients.ts";
 

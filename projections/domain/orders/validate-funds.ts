@@ -1,4 +1,4 @@
-import { seaport } from "../../../abis/deployments.ts";
+import { seaport } from "#abis/deployments.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import { rejectField } from "../intake/reject-field.ts";
 import type { Rejection } from "../rejection.ts";

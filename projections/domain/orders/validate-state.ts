@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import { burnAddresses } from "../burn-address.ts";
 import type { IntakeCode } from "../intake/intake-codes.ts";
 import { rejectField } from "../intake/reject-field.ts";

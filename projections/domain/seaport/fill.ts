@@ -1,13 +1,6 @@
 import type { Address, Hex } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
-import {
-  type ConsiderationItem,
-  itemType,
-  type OfferItem,
-  type OrderComponents,
-  orderType,
-  type SignedOrder,
-} from "./order-components.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { type ConsiderationItem, itemType, type OfferItem, type OrderComponents, orderType, type SignedOrder } from "./order-components.ts";
 
 /** An order as the exchange's functions take it: the exchange reads the counter itself. */
 export type OrderParameters = Omit<OrderComponents, "counter"> & {

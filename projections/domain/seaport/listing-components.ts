@@ -1,11 +1,6 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
-import {
-  type ConsiderationItem,
-  itemType,
-  type OrderComponents,
-  orderType,
-} from "./order-components.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { type ConsiderationItem, itemType, type OrderComponents, orderType } from "./order-components.ts";
 import { type Leg, type Price, priceLegs } from "./price-legs.ts";
 
 export type Nft = { standard: "erc721" | "erc1155"; contract: Address; tokenId: bigint };

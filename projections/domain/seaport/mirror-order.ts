@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
+import { commonConduit } from "#abis/deployments.ts";
 import { type AdvancedOrder, advancedOrder, orderQuantity } from "./fill.ts";
 import { itemType, orderType, type SignedOrder } from "./order-components.ts";
 

@@ -1,14 +1,5 @@
-import {
-  concatBytes,
-  domainSeparator,
-  type Hex,
-  hexToBytes,
-  keccak256,
-  numberToBytes,
-  stringToBytes,
-  toHex,
-} from "viem";
-import { seaport } from "../../../abis/deployments.ts";
+import { concatBytes, domainSeparator, type Hex, hexToBytes, keccak256, numberToBytes, stringToBytes, toHex } from "viem";
+import { seaport } from "#abis/deployments.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
 
 export type ExchangeVersion = keyof typeof seaport;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
-import type { Database, Session } from "../../database.ts";
-import { appendObservationsIn, type Observation } from "../../log/append.ts";
-import { factKind } from "../../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
-import { schemaNameOf, schemaOf } from "../../versions.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { appendObservationsIn, type Observation } from "#projections/log/append.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { schemaNameOf, schemaOf } from "#projections/versions.ts";
 import { abortTicks, lockCheckpoints, readCheckpoints } from "../checkpoint.ts";
 import type { DerivationFailed } from "../failure.ts";
 

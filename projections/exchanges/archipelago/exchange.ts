@@ -1,4 +1,4 @@
-import { archipelagoEvents } from "../../../abis/archipelago.ts";
+import { archipelagoEvents } from "#abis/archipelago.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
-import { blur } from "../../../abis/blur.ts";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { blur } from "#abis/blur.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher } from "../model/match-transfers.ts";
 import type { Fill, Trade } from "../model/trade.ts";

@@ -1,5 +1,5 @@
 import type { AbiEvent } from "viem";
-import { blendEvents, blurV1Events, blurV2Events, blur as contracts } from "../../../abis/blur.ts";
+import { blendEvents, blurV1Events, blurV2Events, blur as contracts } from "#abis/blur.ts";
 import type { Exchange, ExchangeSource, ExchangeTransaction } from "../model/exchange.ts";
 import { tradesOfBlend } from "./blend.ts";
 import { selectSimpleSales } from "./simple-sales.ts";

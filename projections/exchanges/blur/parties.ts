@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { blur } from "../../../abis/blur.ts";
+import { blur } from "#abis/blur.ts";
 import type { EmittedEvent } from "../model/translate-events.ts";
 
 /**

@@ -1,19 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import { blur } from "../../../abis/blur.ts";
-import type { FactWindow } from "../../engine/projection.ts";
+import { blur } from "#abis/blur.ts";
+import type { FactWindow } from "#projections/engine/projection.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { BPS } from "../model/fees.ts";
 import { MAX_WEI } from "../model/settle-trades.ts";
-import {
-  blockAndTransaction,
-  bytesOf,
-  contractIdOf,
-  feesOf,
-  hexOf,
-  marketplaceOfCalldata,
-  soleFacts,
-} from "../model/simple-sale-sql.ts";
+import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, soleFacts } from "../model/simple-sale-sql.ts";
 
 const text = (value: string) => sql.lit(value);
 

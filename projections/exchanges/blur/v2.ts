@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { blur } from "../../../abis/blur.ts";
+import { blur } from "#abis/blur.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/match-transfers.ts";
 import { type FeeRate, paymentsOf, totalOf } from "../model/rates.ts";

@@ -1,4 +1,4 @@
-import { cryptopunksEvents } from "../../../abis/cryptopunks.ts";
+import { cryptopunksEvents } from "#abis/cryptopunks.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

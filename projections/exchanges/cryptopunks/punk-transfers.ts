@@ -1,6 +1,6 @@
 import { type Address, decodeEventLog, type Hex, toEventSelector, zeroAddress } from "viem";
-import { cryptopunks, cryptopunksEvents } from "../../../abis/cryptopunks.ts";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { cryptopunks, cryptopunksEvents } from "#abis/cryptopunks.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 
 type Log = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
 

@@ -1,15 +1,7 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { cryptopunks } from "../../../abis/cryptopunks.ts";
-import {
-  addresses,
-  expectedRows,
-  givenTransaction,
-  moved,
-  outcomeOf,
-  recordedTransactions,
-  transactionOf,
-} from "../recorded-transactions.fixture.ts";
+import { cryptopunks } from "#abis/cryptopunks.ts";
+import { addresses, expectedRows, givenTransaction, moved, outcomeOf, recordedTransactions, transactionOf } from "../recorded-transactions.fixture.ts";
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("cryptopunks"))("$teaches", (recorded) => {

@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";

@@ -1,6 +1,6 @@
 import type { AbiEvent } from "viem";
-import { elementEvents, elementFeeEvents } from "../../../abis/element.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { elementEvents, elementFeeEvents } from "#abis/element.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,4 +1,4 @@
-import { foundationEvents } from "../../../abis/foundation.ts";
+import { foundationEvents } from "#abis/foundation.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

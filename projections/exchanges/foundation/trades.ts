@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/match-transfers.ts";
 import { nftTransfers } from "../model/payments.ts";

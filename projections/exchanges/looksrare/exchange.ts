@@ -1,4 +1,4 @@
-import { looksrareV1Events, looksrareV2Events } from "../../../abis/looksrare.ts";
+import { looksrareV1Events, looksrareV2Events } from "#abis/looksrare.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { FeePayment, Trade } from "../model/trade.ts";
 import type { EmittedEvent } from "../model/translate-events.ts";
 

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { type Marketplace, marketplaces } from "../../domain/marketplaces.ts";
+import { type Marketplace, marketplaces } from "#projections/domain/marketplaces.ts";
 
 function wireNamesBy<Key>(
   keys: (marketplace: Marketplace) => readonly Key[],

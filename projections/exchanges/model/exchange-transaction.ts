@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { ExchangeEvent } from "../../facts/exchange-event.ts";
+import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./exchange.ts";
 
 /** A transaction of its facts, in log order. Those that are stored with its transfers hold all of them. */

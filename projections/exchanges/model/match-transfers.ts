@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import { UnresolvableEvent } from "./unresolved-event.ts";
 
 type WantedTransfer = {

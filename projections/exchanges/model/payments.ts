@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { FeePayment } from "./trade.ts";
 
 /** Logs of a transaction, without both ends. */

@@ -1,6 +1,6 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { Exchange } from "./exchange.ts";
 import { settleTrades } from "./settle-trades.ts";
 import type { Trade } from "./trade.ts";

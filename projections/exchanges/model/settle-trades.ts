@@ -1,6 +1,6 @@
 import { type Address, maxUint256 } from "viem";
-import { burnAddresses } from "../../domain/burn-address.ts";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { burnAddresses } from "#projections/domain/burn-address.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Fill, NftStandard, Trade, TradedItem } from "./trade.ts";
 import { isUnresolved, type UnresolvedEvent, type UnresolvedReason } from "./unresolved-event.ts";

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { UnresolvedEvent } from "./unresolved-event.ts";
 
 /** What an event that announces a trade came to. */

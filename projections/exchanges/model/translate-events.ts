@@ -1,4 +1,4 @@
-import type { ExchangeEvent } from "../../facts/exchange-event.ts";
+import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./exchange.ts";
 import type { Fill, Trade } from "./trade.ts";
 import { UnresolvableEvent } from "./unresolved-event.ts";

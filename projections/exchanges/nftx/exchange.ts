@@ -1,11 +1,6 @@
 import type { AbiEvent } from "viem";
-import {
-  nftxFactoryEvents,
-  nftxNamedVaultEvents,
-  nftxV2VaultEvents,
-  nftxV3VaultEvents,
-} from "../../../abis/nftx.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { nftxFactoryEvents, nftxNamedVaultEvents, nftxV2VaultEvents, nftxV3VaultEvents } from "#abis/nftx.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

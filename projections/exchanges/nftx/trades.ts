@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
-import { nftxFactories } from "../../../abis/nftx.ts";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { nftxFactories } from "#abis/nftx.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { Fill, Trade } from "../model/trade.ts";

@@ -1,5 +1,5 @@
 import { zeroAddress } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { FeePayment, Trade } from "../model/trade.ts";
 
 /**

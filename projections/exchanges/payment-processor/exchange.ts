@@ -1,10 +1,6 @@
 import type { AbiEvent, Address } from "viem";
-import {
-  paymentProcessor as contracts,
-  paymentProcessorEvents,
-  paymentProcessorV1Events,
-} from "../../../abis/payment-processor.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { paymentProcessor as contracts, paymentProcessorEvents, paymentProcessorV1Events } from "#abis/payment-processor.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource, ExchangeTransaction } from "../model/exchange.ts";
 import type { Fill, Trade } from "../model/trade.ts";
 import { type EmittedEvent, translateEvents } from "../model/translate-events.ts";

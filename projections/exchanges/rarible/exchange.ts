@@ -1,4 +1,4 @@
-import { raribleAssetEvents, raribleV1Events, raribleV2Events } from "../../../abis/rarible.ts";
+import { raribleAssetEvents, raribleV1Events, raribleV2Events } from "#abis/rarible.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";

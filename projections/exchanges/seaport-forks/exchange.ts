@@ -1,4 +1,4 @@
-import { seaportEvents } from "../../../abis/seaport.ts";
+import { seaportEvents } from "#abis/seaport.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

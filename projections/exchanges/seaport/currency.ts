@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import { type ChainId, chainIds, wrappedNative } from "../../../chains/index.ts";
+import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
 import { isNft, type SpentItem } from "./order-facts.ts";
 
 const wrapped: ReadonlySet<string> = new Set(chainIds.map((id: ChainId) => wrappedNative[id]));

@@ -1,6 +1,6 @@
 import type { AbiEvent } from "viem";
-import { seaportEvents } from "../../../abis/seaport.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { seaportEvents } from "#abis/seaport.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { selectSimpleSales } from "./simple-sales.ts";
 import { tradesOf } from "./trades.ts";

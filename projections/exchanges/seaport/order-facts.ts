@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import type { seaport } from "../../../abis/deployments.ts";
+import type { seaport } from "#abis/deployments.ts";
 import type { NftStandard } from "../model/trade.ts";
 
 export type SeaportVersion = keyof typeof seaport;

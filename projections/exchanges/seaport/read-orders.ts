@@ -1,15 +1,8 @@
 import type { Address, Hex } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { factKind } from "../../log/fact-kind.ts";
+import { seaport } from "#abis/deployments.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
-import type {
-  FulfilledOrder,
-  OrdersMatched,
-  OrderTransaction,
-  ReceivedItem,
-  SeaportVersion,
-  SpentItem,
-} from "./order-facts.ts";
+import type { FulfilledOrder, OrdersMatched, OrderTransaction, ReceivedItem, SeaportVersion, SpentItem } from "./order-facts.ts";
 
 export const versions: ReadonlyMap<Address, SeaportVersion> = new Map(
   (["1.1", "1.4", "1.5", "1.6"] as const).map((version) => [seaport[version], version]),

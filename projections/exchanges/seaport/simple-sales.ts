@@ -1,18 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { FactWindow } from "../../engine/projection.ts";
-import { zeroAddress } from "../../sql/burn-address.ts";
+import type { FactWindow } from "#projections/engine/projection.ts";
+import { zeroAddress } from "#projections/sql/burn-address.ts";
 import { zones } from "../model/attribution.ts";
 import type { BulkRules } from "../model/exchange.ts";
-import {
-  blockAndTransaction,
-  bytesOf,
-  contractIdOf,
-  feesOf,
-  hexOf,
-  marketplaceOfCalldata,
-  nameIn,
-  soleFacts,
-} from "../model/simple-sale-sql.ts";
+import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, nameIn, soleFacts } from "../model/simple-sale-sql.ts";
 import { ERC721, erc1155Types } from "./order-facts.ts";
 import { versions } from "./read-orders.ts";
 

@@ -1,19 +1,9 @@
 import { type Address, getAddress, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
+import { wrappedNative } from "#chains/index.ts";
 import { translateSales, translateTransaction } from "../translate-sales.ts";
 import type { OrderTransaction } from "./order-facts.ts";
-import {
-  erc20,
-  factsOf,
-  fulfilled,
-  matchOf,
-  native,
-  nft,
-  recordedTrades,
-  to,
-  transaction,
-} from "./trades.fixture.ts";
+import { erc20, factsOf, fulfilled, matchOf, native, nft, recordedTrades, to, transaction } from "./trades.fixture.ts";
 
 const ours = account("fee");
 const alice = account("a11ce");

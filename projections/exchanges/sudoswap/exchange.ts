@@ -1,11 +1,6 @@
 import type { AbiEvent } from "viem";
-import {
-  sudoswapV1FactoryEvents,
-  sudoswapV1PoolEvents,
-  sudoswapV2FactoryEvents,
-  sudoswapV2PoolEvents,
-} from "../../../abis/sudoswap.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { sudoswapV1FactoryEvents, sudoswapV1PoolEvents, sudoswapV2FactoryEvents, sudoswapV2PoolEvents } from "#abis/sudoswap.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

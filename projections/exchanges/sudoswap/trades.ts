@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
-import { sudoswapFactories } from "../../../abis/sudoswap.ts";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import { sudoswapFactories } from "#abis/sudoswap.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 import type { FeePayment, Fill, Trade } from "../model/trade.ts";

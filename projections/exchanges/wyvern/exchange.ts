@@ -1,6 +1,6 @@
 import type { AbiEvent } from "viem";
-import { wyvernEvents } from "../../../abis/wyvern.ts";
-import type { ExchangeSources } from "../../../chains/chain.ts";
+import { wyvernEvents } from "#abis/wyvern.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import type { Exchange, ExchangeSource } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,4 +1,4 @@
-import { x2y2Events } from "../../../abis/x2y2.ts";
+import { x2y2Events } from "#abis/x2y2.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

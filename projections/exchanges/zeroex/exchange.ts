@@ -1,4 +1,4 @@
-import { zeroexNftEvents } from "../../../abis/zeroex.ts";
+import { zeroexNftEvents } from "#abis/zeroex.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import type { TokenTransfer } from "../../facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { ExchangeTransaction } from "../model/exchange.ts";
 import { type LogRange, withFeesOnTop } from "../model/payments.ts";
 import type { Fill, Trade } from "../model/trade.ts";

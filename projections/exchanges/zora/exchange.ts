@@ -1,4 +1,4 @@
-import { zoraAsksEvents, zoraAuctionEvents } from "../../../abis/zora.ts";
+import { zoraAsksEvents, zoraAuctionEvents } from "#abis/zora.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { tradesOf } from "./trades.ts";
 

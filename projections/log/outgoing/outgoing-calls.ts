@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 
 /**
  * What became of a call. To a node: `result`; `reverted`: the contract failed; `error`: the node's own; `no_answer`: also an

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 
 /** What a process may still ask of a partner. */
 export type PartnerBudget = {

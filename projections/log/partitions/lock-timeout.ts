@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Database, Session } from "../../database.ts";
-import { isLockHeld } from "../../named-lock.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { isLockHeld } from "#projections/named-lock.ts";
 
 /** Below the server's own second for deadlocks, so that nobody else's statement fails for this one. */
 const LOCK_TIMEOUT_MS = 500;

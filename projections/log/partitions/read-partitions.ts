@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 
 /** A partition of the log: positions from `first` up to `last`. */
 export type Partition = {

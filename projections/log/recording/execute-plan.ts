@@ -1,25 +1,15 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../database.ts";
+import type { Database, Session } from "#projections/database.ts";
 import { firstBlockId } from "../block-id.ts";
 import { appendBlockStates } from "../block-states.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { appendStaged, openStage } from "../stage.ts";
 import { readMissingTransfers } from "./missing-transfers.ts";
-import {
-  type EventSelection,
-  type EventTransfers,
-  type FoundBeside,
-  stageEvents,
-} from "./ponder-events.ts";
+import { type EventSelection, type EventTransfers, type FoundBeside, stageEvents } from "./ponder-events.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
 import { readMissingPoolCoins } from "./pool-coins.ts";
 import type { Plan, PonderBlock } from "./reconcile.ts";
-import {
-  isRecorded,
-  type ReadBlock,
-  type RecorderProgress,
-  readLastIdBelow,
-} from "./recorder-reads.ts";
+import { isRecorded, type ReadBlock, type RecorderProgress, readLastIdBelow } from "./recorder-reads.ts";
 import type { Recording } from "./recording.ts";
 
 /** Transfers of receipts that one transaction stores, about: it ends with a block. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import { kindLiteral } from "../fact-kind-sql.ts";
 import { argumentsOf, type EventSelection, type EventTransfers } from "./ponder-events.ts";
 import { transactionPrefixOf } from "./ponder-id.ts";

@@ -1,15 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import type { Session } from "../../database.ts";
+import type { Session } from "#projections/database.ts";
 import { eventKindSql } from "../event-kinds.ts";
 import { kindList, kindLiteral } from "../fact-kind-sql.ts";
-import {
-  createdPools,
-  createsPool,
-  type PoolCoins,
-  poolCoinRows,
-  poolOrigin,
-} from "./pool-events.ts";
+import { createdPools, createsPool, type PoolCoins, poolCoinRows, poolOrigin } from "./pool-events.ts";
 import { punkTransfer, takenBid } from "./punk-events.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]. */

@@ -1,15 +1,7 @@
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import { argumentsOf, type DecodedEvent, type EventSelection } from "./ponder-events.ts";
-import {
-  createsPool,
-  isOfKnownPool,
-  isPaidInPoolCoin,
-  isPaidInPoolCoinSql,
-  isPoolCreation,
-  type PoolCoins,
-  recordedFactory,
-} from "./pool-events.ts";
+import { createsPool, isOfKnownPool, isPaidInPoolCoin, isPaidInPoolCoinSql, isPoolCreation, type PoolCoins, recordedFactory } from "./pool-events.ts";
 
 /** Reads what pools are paid in, of each. Throws when the chain does not answer. */
 export type PoolCoinReader = (pools: readonly string[]) => Promise<PoolCoins>;

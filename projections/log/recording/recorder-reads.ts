@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import { blockIdRange, firstBlockId } from "../block-id.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { logHead } from "../read-log-head.ts";

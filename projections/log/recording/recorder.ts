@@ -1,17 +1,9 @@
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import { executePlan } from "./execute-plan.ts";
 import { afterAllIds, blockNumberOf } from "./ponder-id.ts";
 import { type Plan, type PonderBlock, type RecordedBlock, reconcile } from "./reconcile.ts";
-import {
-  type RecorderProgress,
-  readBlocksAbove,
-  readChunkEnd,
-  readPonderBlocks,
-  readPonderSchema,
-  readRecordedBlocks,
-  readRecorderProgress,
-} from "./recorder-reads.ts";
+import { type RecorderProgress, readBlocksAbove, readChunkEnd, readPonderBlocks, readPonderSchema, readRecordedBlocks, readRecorderProgress } from "./recorder-reads.ts";
 import type { Recording } from "./recording.ts";
 
 /** Finalized events that one transaction takes from Ponder's backlog. */

@@ -1,4 +1,4 @@
-import type { Session } from "../../database.ts";
+import type { Session } from "#projections/database.ts";
 import type { IndexerId } from "../indexer-id.ts";
 import type { TransferReader } from "./missing-transfers.ts";
 import type { PoolCoinReader } from "./pool-coins.ts";

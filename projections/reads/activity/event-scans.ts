@@ -1,26 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { blockIdRange } from "../../log/block-id.ts";
-import { bytea } from "../../sql/bytea.ts";
-import {
-  columnsIn,
-  isEventIn,
-  isNoBurn,
-  isNoMint,
-  isOfOneId,
-  isOfRange,
-  isTransfer,
-  tableOf,
-  typeIn,
-} from "./event-sources.ts";
-import {
-  type ActivityFilter,
-  contractRows,
-  type EventSource,
-  eventTypesIn,
-  eventTypesOf,
-  maxScannedRows,
-} from "./read-filter.ts";
+import { blockIdRange } from "#projections/log/block-id.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { columnsIn, isEventIn, isNoBurn, isNoMint, isOfOneId, isOfRange, isTransfer, tableOf, typeIn } from "./event-sources.ts";
+import { type ActivityFilter, contractRows, type EventSource, eventTypesIn, eventTypesOf, maxScannedRows } from "./read-filter.ts";
 
 /** An event's position in the order of its chain. */
 export type EventKey = { blockId: bigint; logIndex: number; subIndex: number };

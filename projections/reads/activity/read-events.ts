@@ -1,18 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../../database.ts";
-import { saleUsdE8 } from "../../sql/usd.ts";
+import type { Session } from "#projections/database.ts";
+import { saleUsdE8 } from "#projections/sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";
-import {
-  countScans,
-  type EventKey,
-  type EventScan,
-  eventScans,
-  matchingEvents,
-  newestFirst,
-  scanEnds,
-} from "./event-scans.ts";
+import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestFirst, scanEnds } from "./event-scans.ts";
 import { type ActivityFilter, cutAtStop, type EventType, type ScanResult } from "./read-filter.ts";
 
 /** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was known. */

@@ -1,18 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../../database.ts";
-import { kindLiteral } from "../../log/fact-kind-sql.ts";
-import { bytea } from "../../sql/bytea.ts";
+import type { Session } from "#projections/database.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { bytea } from "#projections/sql/bytea.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
-import {
-  type ActivityFilter,
-  contractRows,
-  cutAtStop,
-  maxScannedRows,
-  type OrderType,
-  orderTypesOf,
-  type ScanResult,
-} from "./read-filter.ts";
+import { type ActivityFilter, contractRows, cutAtStop, maxScannedRows, type OrderType, orderTypesOf, type ScanResult } from "./read-filter.ts";
 
 /** A submitted order. Wei of `priceWei` are per unit. */
 export type OrderRow = {

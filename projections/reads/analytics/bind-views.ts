@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Session } from "../../database.ts";
-import { schemaOf, versions } from "../../versions.ts";
+import type { Session } from "#projections/database.ts";
+import { schemaOf, versions } from "#projections/versions.ts";
 import { collectionsView, floorsView, pricesView } from "./collection-views.ts";
 import { balancesView, tokensView } from "./holding-views.ts";
 import { bidsView, listingsView } from "./order-views.ts";

@@ -1,6 +1,6 @@
-import { coins } from "../../../chains/coins.ts";
-import { chainIdLegend, coinsInWords } from "../../../chains/texts.ts";
-import { periods } from "../../collection-stats/periods.ts";
+import { coins } from "#chains/coins.ts";
+import { chainIdLegend, coinsInWords } from "#chains/texts.ts";
+import { periods } from "#projections/collection-stats/periods.ts";
 import { chainRows, coinOf } from "./money.ts";
 import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../database.ts";
-import { type Rejection, reject } from "../../domain/rejection.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { analyticsSchema } from "./bind-views.ts";
 import { jobsRole, readPowers, readRevocations } from "./role-powers.ts";
 import { scramVerifier } from "./scram-verifier.ts";

@@ -1,4 +1,4 @@
-import { chainIdLegend } from "../../../chains/texts.ts";
+import { chainIdLegend } from "#chains/texts.ts";
 import { hex, named, naming, standardOf, type View } from "./view.ts";
 
 /** Ids of each range that the views show one by one: a range may hold any number of them. */

@@ -1,4 +1,4 @@
-import { chainIdLegend, coinsInWords } from "../../../chains/texts.ts";
+import { chainIdLegend, coinsInWords } from "#chains/texts.ts";
 import { usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, standardOf, type View } from "./view.ts";
 

@@ -1,13 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { BidReason } from "../../domain/orders/order-status.ts";
-import {
-  allOrderParts,
-  type OrderParts,
-  type OrderRow,
-  orderColumns,
-} from "../orders/order-columns.ts";
+import type { Database } from "#projections/database.ts";
+import type { BidReason } from "#projections/domain/orders/order-status.ts";
+import { allOrderParts, type OrderParts, type OrderRow, orderColumns } from "../orders/order-columns.ts";
 import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
 
 /** A bid and its state at a given time. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { type Coin, coins } from "../../../chains/coins.ts";
-import type { Database } from "../../database.ts";
-import { priceHistoryDays } from "../../domain/price-history.ts";
+import { type Coin, coins } from "#chains/coins.ts";
+import type { Database } from "#projections/database.ts";
+import { priceHistoryDays } from "#projections/domain/price-history.ts";
 
 /** How many hours of a coin's price history have a price. */
 type PriceHistory = { coin: Coin; recorded: number; hours: number };

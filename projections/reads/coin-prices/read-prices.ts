@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Coin } from "../../../chains/coins.ts";
-import type { Database, Session } from "../../database.ts";
-import type { Candle } from "../../domain/candles.ts";
-import { priceAt } from "../../sql/coin-price.ts";
+import type { Coin } from "#chains/coins.ts";
+import type { Database, Session } from "#projections/database.ts";
+import type { Candle } from "#projections/domain/candles.ts";
+import { priceAt } from "#projections/sql/coin-price.ts";
 
 export type PriceQuery = { type: Coin; at: Date };
 

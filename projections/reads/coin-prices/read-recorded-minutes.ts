@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Coin } from "../../../chains/coins.ts";
-import type { Database } from "../../database.ts";
-import { priceIdentity } from "../../facts/price-ticked.ts";
+import type { Coin } from "#chains/coins.ts";
+import type { Database } from "#projections/database.ts";
+import { priceIdentity } from "#projections/facts/price-ticked.ts";
 
 /** The minutes, in unix milliseconds, for which the log holds a price. */
 export async function readRecordedMinutes(

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { contractsOf, orderFigures } from "../../collection-stats/order-figures.ts";
-import { periods, salesColumns } from "../../collection-stats/periods.ts";
-import { documentStart } from "../../sql/document-start.ts";
+import { contractsOf, orderFigures } from "#projections/collection-stats/order-figures.ts";
+import { periods, salesColumns } from "#projections/collection-stats/periods.ts";
+import { documentStart } from "#projections/sql/document-start.ts";
 import { hasEnded, unixSeconds } from "../orders/order-columns.ts";
 import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./partner-royalty.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { salesColumns } from "../../collection-stats/periods.ts";
+import { salesColumns } from "#projections/collection-stats/periods.ts";
 import { type FlatRow, nestFigures } from "./collection-row.ts";
 
 /** A row with these figures of a day, in the columns of the table. */

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Period, salesColumns } from "../../collection-stats/periods.ts";
-import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
-import type { ContractMetadata } from "../../domain/metadata/contract-metadata.ts";
-import { applicableRoyalty, type Royalty } from "../../domain/royalty.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Period, salesColumns } from "#projections/collection-stats/periods.ts";
+import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
+import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
 
 /** The collection's cheapest listing, as stored in `collection_stats`. */
 export type FloorListing = {

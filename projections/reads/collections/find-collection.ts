@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { bytea } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import { bytea } from "#projections/sql/bytea.ts";
 
 /** The collection that a slug or an address refers to. */
 export type CollectionRef = {

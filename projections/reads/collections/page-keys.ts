@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { absentKey, type CollectionOrder, sortFigure } from "../../collection-stats/sorts.ts";
+import { absentKey, type CollectionOrder, sortFigure } from "#projections/collection-stats/sorts.ts";
 
 export type CollectionKey = { sortKey: bigint; collectionId: number };
 

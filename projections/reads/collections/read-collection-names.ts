@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../../database.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Session } from "#projections/database.ts";
+import { byteaArray } from "#projections/sql/bytea.ts";
 
 /** The names of a collection. */
 export type CollectionName = {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../../database.ts";
-import { factKind } from "../../log/fact-kind.ts";
+import type { Session } from "#projections/database.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
 
 /** The latest entry of a primary contract. Addresses are lower case. */
 export type RegistryEntry = {

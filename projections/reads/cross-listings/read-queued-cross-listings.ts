@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Database } from "../../database.ts";
-import type { PartnerName } from "../../domain/partners.ts";
-import type { OrderComponents } from "../../domain/seaport/order-components.ts";
-import type { CrossListingKey } from "../../facts/cross-listing.ts";
-import type { Serialized } from "../../facts/serialize-bigints.ts";
-import { kindLiteral } from "../../log/fact-kind-sql.ts";
-import { schemaOf } from "../../versions.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import type { CrossListingKey } from "#projections/facts/cross-listing.ts";
+import type { Serialized } from "#projections/facts/serialize-bigints.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { schemaOf } from "#projections/versions.ts";
 import { unixSeconds } from "../orders/order-columns.ts";
 import { componentsOf } from "../orders/read-signed-orders.ts";
 

@@ -1,16 +1,7 @@
-import { isOfUnknownPool } from "../../exchanges/model/exchange-transaction.ts";
-import { isSaleFact } from "../../exchanges/sale-fact-kinds.ts";
-import { factKind } from "../../log/fact-kind.ts";
-import {
-  beginPart,
-  deriveSales,
-  emptyTransaction,
-  type FactsOfParts,
-  groupByPart,
-  type KeyedContent,
-  partOf,
-  type TransactionState,
-} from "./derive-sales.ts";
+import { isOfUnknownPool } from "#projections/exchanges/model/exchange-transaction.ts";
+import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { beginPart, deriveSales, emptyTransaction, type FactsOfParts, groupByPart, type KeyedContent, partOf, type TransactionState } from "./derive-sales.ts";
 import { describeFact } from "./describe-fact.ts";
 import type { SalesRules } from "./describe-sales.ts";
 import { type EventContent, type EventId, type FeedEvent, isAfter } from "./event.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import type { ExchangeFact } from "../../exchanges/model/exchange.ts";
-import { exchangeTransaction } from "../../exchanges/model/exchange-transaction.ts";
-import { type Sale, translateSales } from "../../exchanges/translate-sales.ts";
+import type { ExchangeFact } from "#projections/exchanges/model/exchange.ts";
+import { exchangeTransaction } from "#projections/exchanges/model/exchange-transaction.ts";
+import { type Sale, translateSales } from "#projections/exchanges/translate-sales.ts";
 import { commonContent } from "./describe-fact.ts";
 import type { EventContent } from "./event.ts";
 import type { FeedFact } from "./fact.ts";

@@ -1,16 +1,9 @@
 import type { Address } from "viem";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import { deriveFeed } from "./derive-feed.ts";
 import { type FeedEvent, formatEventId } from "./event.ts";
 import { type FeedFact, stateKinds } from "./fact.ts";
-import {
-  readAliases,
-  readCancelled,
-  readEarlierFacts,
-  readFollowingFacts,
-  readLaterFacts,
-  readWindow,
-} from "./read-facts.ts";
+import { readAliases, readCancelled, readEarlierFacts, readFollowingFacts, readLaterFacts, readWindow } from "./read-facts.ts";
 import { readFinalBlocks } from "./read-finality.ts";
 import { readParts } from "./read-parts.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
-import { isSaleFact } from "../../exchanges/sale-fact-kinds.ts";
+import type { Database } from "#projections/database.ts";
+import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
 import { type FeedFact, saleKinds } from "./fact.ts";
 
 /**

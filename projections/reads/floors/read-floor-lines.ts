@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import { byteaArray } from "#projections/sql/bytea.ts";
 
 /** The floor at the end of a bucket, in wei; `start` in unix milliseconds. */
 export type FloorPoint = { readonly start: number; readonly close: bigint };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
+import type { Database } from "#projections/database.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 
 /** The price of a listing of a token. */

@@ -1,5 +1,5 @@
-import type { Database } from "../../database.ts";
-import type { ListingReason } from "../../domain/orders/order-status.ts";
+import type { Database } from "#projections/database.ts";
+import type { ListingReason } from "#projections/domain/orders/order-status.ts";
 import { type ExposedMaker, exposedOrders, exposedSort } from "../orders/exposed-orders.ts";
 import { type OrderSlice, readOrderPage } from "../orders/order-page.ts";
 import { type ListingRow, listingColumns } from "./read-listing.ts";

@@ -1,15 +1,9 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
-import type { ListingReason } from "../../domain/orders/order-status.ts";
-import {
-  allOrderParts,
-  endedSince,
-  type OrderParts,
-  type OrderRow,
-  orderColumns,
-} from "../orders/order-columns.ts";
+import type { Database } from "#projections/database.ts";
+import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ListingReason } from "#projections/domain/orders/order-status.ts";
+import { allOrderParts, endedSince, type OrderParts, type OrderRow, orderColumns } from "../orders/order-columns.ts";
 import { readOrdersByHash } from "../orders/read-orders-by-hash.ts";
 
 /** A listing and its state at a given time. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { type OrderStatus, orderStatuses } from "../../domain/orders/order-status.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
+import { type OrderStatus, orderStatuses } from "#projections/domain/orders/order-status.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
 import { hasEnded } from "./order-columns.ts";
 
 /** The status of a list's orders, as shown at the time of the request. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { OrderStatus } from "../../domain/orders/order-status.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
-import { usdE8AtOnce } from "../../sql/usd.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
+import { usdE8AtOnce } from "#projections/sql/usd.ts";
 
 /** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
 export type OrderRow = {

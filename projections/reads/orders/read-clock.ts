@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Database } from "../../database.ts";
-import { kindLiteral } from "../../log/fact-kind-sql.ts";
-import { compactedAt, compactionCutoff, isUnfilledEnd } from "../../order-state/compaction.ts";
+import type { Database } from "#projections/database.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { compactedAt, compactionCutoff, isUnfilledEnd } from "#projections/order-state/compaction.ts";
 
 /** The time of the latest clock tick in the log, unix seconds; 0 before the first one. */
 export async function readClock(db: Database): Promise<bigint> {

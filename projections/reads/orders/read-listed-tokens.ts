@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../../database.ts";
-import type { Window } from "../../engine/projection.ts";
-import { kindList } from "../../log/fact-kind-sql.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
+import { byteaArray } from "#projections/sql/bytea.ts";
 
 /** A token with an open listing, and its maker. */
 export type ListedToken = {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../../database.ts";
-import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
-import { conduit, exchange } from "../../order-state/exchange-contracts.ts";
-import { bytea } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { conduit, exchange } from "#projections/order-state/exchange-contracts.ts";
+import { bytea } from "#projections/sql/bytea.ts";
 
 /** What an account lets the exchange move, as last approved or read from the chain. */
 export type OpenApproval = {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { OrderStatus } from "../../domain/orders/order-status.ts";
-import type { PartnerName } from "../../domain/partners.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 
 /** An order of a list from oldest to newest, and its sort key. */
 export type OrderByAge = { orderHash: Hex; createdAt: Date; position: bigint };

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { Window } from "../../engine/projection.ts";
-import { blockIdRange } from "../../log/block-id.ts";
-import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
-import { logHead } from "../../log/read-log-head.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
+import type { Database } from "#projections/database.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import { blockIdRange } from "#projections/log/block-id.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { logHead } from "#projections/log/read-log-head.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
 
 const readings = kindList(
   "order_status_read",

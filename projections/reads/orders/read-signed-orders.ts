@@ -1,15 +1,11 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { TradeFee, TradeTerms } from "../../domain/orders/trade-terms.ts";
-import type {
-  ConsiderationItem,
-  OfferItem,
-  OrderComponents,
-} from "../../domain/seaport/order-components.ts";
-import type { Serialized } from "../../facts/serialize-bigints.ts";
-import { kindList, kindLiteral } from "../../log/fact-kind-sql.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import type { TradeFee, TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import type { Serialized } from "#projections/facts/serialize-bigints.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { byteaArray } from "#projections/sql/bytea.ts";
 
 /** An order that we accepted, as its maker signed it. */
 export type AcceptedOrder = {

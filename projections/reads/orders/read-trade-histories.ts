@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../../database.ts";
-import type { TradeHistory } from "../../domain/orders/order-quotas.ts";
-import { isOpen } from "../../order-state/status-sql.ts";
-import { byteaArray } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import type { TradeHistory } from "#projections/domain/orders/order-quotas.ts";
+import { isOpen } from "#projections/order-state/status-sql.ts";
+import { byteaArray } from "#projections/sql/bytea.ts";
 
 /** More trades than this do not raise a quota. */
 const maxCounted = 500;

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { logFacts } from "../../engine/fact-window.ts";
-import type { Window } from "../../engine/projection.ts";
-import { kindList } from "../../log/fact-kind-sql.ts";
-import { logHead, readLogHead } from "../../log/read-log-head.ts";
-import { exchangeContracts } from "../../order-state/exchange-contracts.ts";
-import { counters } from "../../order-state/fills-and-cancels.ts";
-import { bytea } from "../../sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import { logFacts } from "#projections/engine/fact-window.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { logHead, readLogHead } from "#projections/log/read-log-head.ts";
+import { exchangeContracts } from "#projections/order-state/exchange-contracts.ts";
+import { counters } from "#projections/order-state/fills-and-cancels.ts";
+import { bytea } from "#projections/sql/bytea.ts";
 
 /** A counter is never zero again: an order with this one is not cancelled for want of a fact. */
 const isSuspect = (chainId: number) =>

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../../database.ts";
-import { tokensAt } from "../../sql/token-at.ts";
+import type { Database } from "#projections/database.ts";
+import { tokensAt } from "#projections/sql/token-at.ts";
 
 export type TokenKey = { contract: Address; tokenId: bigint };
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { isBurnAddress } from "../../sql/burn-address.ts";
-import { tokensAt } from "../../sql/token-at.ts";
+import type { Database } from "#projections/database.ts";
+import { isBurnAddress } from "#projections/sql/burn-address.ts";
+import { tokensAt } from "#projections/sql/token-at.ts";
 
 /** A token, derived from its transfers. `supply` is units not burned. */
 export type TokenRow = {

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../../database.ts";
-import { bytea } from "../../sql/bytea.ts";
-import { unfoldRanges } from "../../sql/unfold-ranges.ts";
+import type { Session } from "#projections/database.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
 
 /** A token that a wallet holds units of. */
 export type WalletToken = WalletTokenCursor & { units: bigint };

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
-import { anyValue } from "../../sql/any-value.ts";
-import { schemaOf } from "../../versions.ts";
+import type { Database } from "#projections/database.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { schemaOf } from "#projections/versions.ts";
 
 /** A collection whose ranking was computed from other traits than its tokens have current. */
 export type OutdatedRanking = { collectionId: number; tokens: number };

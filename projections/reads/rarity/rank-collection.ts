@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../../database.ts";
-import { type AttributeTable, type Rarity, rankTokens } from "../../domain/rarity.ts";
+import type { Database, Session } from "#projections/database.ts";
+import { type AttributeTable, type Rarity, rankTokens } from "#projections/domain/rarity.ts";
 import { traitsFingerprint } from "./outdated-rankings.ts";
 
 /** A token with the numbers of its attributes; of two with the same type, the last. */

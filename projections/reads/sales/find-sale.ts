@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { bytea } from "../../sql/bytea.ts";
-import { storedRow } from "../../sql/stored-row.ts";
+import type { Database } from "#projections/database.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { storedRow } from "#projections/sql/stored-row.ts";
 import { washTradeOfSale } from "./sale-columns.ts";
 
 /** The row of a sale with the rule by which it is a wash trade, and the transaction it was made from; several while two live blocks hold that transaction. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { UnresolvedReason } from "../../exchanges/model/unresolved-event.ts";
+import type { Database } from "#projections/database.ts";
+import type { UnresolvedReason } from "#projections/exchanges/model/unresolved-event.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */
 export type UnresolvedTotal = {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { bytea } from "../../sql/bytea.ts";
+import { bytea } from "#projections/sql/bytea.ts";
 
 /** Filters of the trade itself; null: any. */
 export type TradeFilter = {

@@ -1,14 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { bytea } from "../../sql/bytea.ts";
-import { tokensIn } from "../../sql/token-bits.ts";
-import {
-  chunksWithTraits,
-  hasRequestedTraits,
-  hasTraits,
-  type RequestedTrait,
-  type TraitKeys,
-} from "../traits/token-bitmaps.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { tokensIn } from "#projections/sql/token-bits.ts";
+import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderInChain, olderThan, type SaleKey, wholeChain } from "./order.ts";
 import { isFiltered, isWithin, matchesTrade, type TradeFilter } from "./trade-filter.ts";
 

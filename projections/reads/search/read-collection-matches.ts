@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { chainIds } from "../../../chains/index.ts";
-import type { Database } from "../../database.ts";
-import { bytea } from "../../sql/bytea.ts";
-import { beginsWith, searchWords } from "../../sql/search-words.ts";
+import { chainIds } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { beginsWith, searchWords } from "#projections/sql/search-words.ts";
 
 /** A collection that a search finds. */
 export type CollectionMatch = {

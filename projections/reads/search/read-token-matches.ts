@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import { beginsWith } from "../../sql/search-words.ts";
-import { tokensAt } from "../../sql/token-at.ts";
+import type { Database } from "#projections/database.ts";
+import { beginsWith } from "#projections/sql/search-words.ts";
+import { tokensAt } from "#projections/sql/token-at.ts";
 
 /** A token that a search finds, and its collection. */
 export type TokenMatch = {

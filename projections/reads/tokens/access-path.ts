@@ -1,12 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { tokensIn } from "../../sql/token-bits.ts";
-import {
-  isByTraitsOnly,
-  namesTokens,
-  type TokenKey,
-  type TokenSort,
-  type TokensFilter,
-} from "./filter.ts";
+import { tokensIn } from "#projections/sql/token-bits.ts";
+import { isByTraitsOnly, namesTokens, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
 
 /** SQL of the rows after a cursor: at least the first `limit` of each contract. */
 export type RowsAfter = (after: TokenKey | null, limit: RawBuilder<unknown>) => RawBuilder<unknown>;

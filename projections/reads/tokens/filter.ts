@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { anyValue } from "../../sql/any-value.ts";
-import type { TokenPlace } from "../../sql/token-place.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import type { TokenPlace } from "#projections/sql/token-place.ts";
 import { hasTraits, isInBitRun, type TraitKeys } from "../traits/token-bitmaps.ts";
 
 export const tokenSorts = [

@@ -1,15 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
 import { keyArray } from "../traits/token-bitmaps.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
-import {
-  contractsOf,
-  isByTraitsOnly,
-  matchesTraits,
-  type TokenKey,
-  type TokensFilter,
-} from "./filter.ts";
+import { contractsOf, isByTraitsOnly, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";
 
 /** SQL: `asc` and `>`, or `desc` and `<`. */
 export type Direction = { order: RawBuilder<unknown>; comparison: RawBuilder<unknown> };

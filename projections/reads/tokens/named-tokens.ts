@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { anyValue } from "../../sql/any-value.ts";
-import { rangeAt } from "../../sql/token-at.ts";
-import { unfoldRanges } from "../../sql/unfold-ranges.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { rangeAt } from "#projections/sql/token-at.ts";
+import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
 import { hasTraits } from "../traits/token-bitmaps.ts";
 import { contractsOf, type TokenKey, type TokensFilter } from "./filter.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { tokensAt } from "../../sql/token-at.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { tokensAt } from "#projections/sql/token-at.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
 import { contractsOf, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";

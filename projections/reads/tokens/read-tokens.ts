@@ -1,16 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
+import type { Database } from "#projections/database.ts";
 import { rankingIsOutdated } from "../rarity/outdated-rankings.ts";
 import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
 import { pageCtes, type TokenSlice } from "./page-ctes.ts";
-import {
-  type DescribedToken,
-  detailsCtes,
-  detailsOfRow,
-  listedTokenParts,
-  type TokenDetails,
-  type TokenParts,
-} from "./token-details.ts";
+import { type DescribedToken, detailsCtes, detailsOfRow, listedTokenParts, type TokenDetails, type TokenParts } from "./token-details.ts";
 
 /** Which tokens, in which order, and what of each. */
 export type TokensQuery = {

@@ -1,18 +1,8 @@
-import type { Session } from "../../database.ts";
-import { nameOfToken } from "../../sql/token-place.ts";
+import type { Session } from "#projections/database.ts";
+import { nameOfToken } from "#projections/sql/token-place.ts";
 import { type CollectionName, readCollectionNames } from "../collections/read-collection-names.ts";
-import type { WalletToken } from "../ownership/read-wallet-tokens.ts";
-import {
-  readWalletTokens,
-  type WalletFilter,
-  type WalletTokenCursor,
-} from "../ownership/read-wallet-tokens.ts";
-import {
-  listedTokenParts,
-  readTokenDetails,
-  type TokenDetails,
-  type TokenParts,
-} from "./token-details.ts";
+import { type WalletToken, readWalletTokens, type WalletFilter, type WalletTokenCursor } from "../ownership/read-wallet-tokens.ts";
+import { listedTokenParts, readTokenDetails, type TokenDetails, type TokenParts } from "./token-details.ts";
 
 /** A token of a wallet, with its details. */
 export type WalletTokenDetails = TokenDetails & { held: WalletToken; collection: CollectionName };

@@ -1,26 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../../database.ts";
-import { anyValue } from "../../sql/any-value.ts";
-import { documentStart } from "../../sql/document-start.ts";
-import { tokensAt } from "../../sql/token-at.ts";
+import type { Session } from "#projections/database.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { documentStart } from "#projections/sql/document-start.ts";
+import { tokensAt } from "#projections/sql/token-at.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
 import type { StandardToken } from "./filter.ts";
-import {
-  bestBid,
-  cheapestListing,
-  contractsCtes,
-  lastSale,
-  rankOfToken,
-  requestedTokens,
-} from "./token-trades.ts";
-import {
-  coinsAt,
-  type TokenBidRow,
-  type TokenListingRow,
-  type TokenSaleRow,
-  tradeColumns,
-  tradeOfRow,
-} from "./trade-columns.ts";
+import { bestBid, cheapestListing, contractsCtes, lastSale, rankOfToken, requestedTokens } from "./token-trades.ts";
+import { coinsAt, type TokenBidRow, type TokenListingRow, type TokenSaleRow, tradeColumns, tradeOfRow } from "./trade-columns.ts";
 
 type TokenAttribute = {
   trait_type: string;

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
 import { unixSeconds } from "../orders/order-columns.ts";
 import type { StandardToken } from "./filter.ts";
 

@@ -1,16 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { rangeAt, tokensAt } from "../../sql/token-at.ts";
-import { idsOfContract } from "../../sql/unfold-ranges.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { rangeAt, tokensAt } from "#projections/sql/token-at.ts";
+import { idsOfContract } from "#projections/sql/unfold-ranges.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
-import {
-  contractsOf,
-  isByTraitsOnly,
-  matchesTraits,
-  type TokenKey,
-  type TokensFilter,
-} from "./filter.ts";
+import { contractsOf, isByTraitsOnly, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";
 
 const columns = sql`t.contract_id, t.token_id, t.standard, 0::numeric as value`;
 

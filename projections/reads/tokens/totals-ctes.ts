@@ -1,14 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { bitOf, chunkOf } from "../../sql/token-bits.ts";
+import { bitOf, chunkOf } from "#projections/sql/token-bits.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/token-bitmaps.ts";
-import {
-  contractsOf,
-  isByTraitsOnly,
-  namesTokens,
-  type TokenKey,
-  type TokensFilter,
-} from "./filter.ts";
+import { contractsOf, isByTraitsOnly, namesTokens, type TokenKey, type TokensFilter } from "./filter.ts";
 import { namedCount, namedTokens } from "./named-tokens.ts";
 
 /** Token ids are near each other below this span of chunks: a million consecutive ids are 128 kB of bits. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { priceAt } from "../../sql/coin-price.ts";
-import { nativeCoins } from "../../sql/native-coin.ts";
-import { saleUsdE8 } from "../../sql/usd.ts";
+import { priceAt } from "#projections/sql/coin-price.ts";
+import { nativeCoins } from "#projections/sql/native-coin.ts";
+import { saleUsdE8 } from "#projections/sql/usd.ts";
 import type { BidRow } from "../bids/read-bid.ts";
 import type { ListingRow } from "../listings/read-listing.ts";
 import type { SaleRow } from "../sales/sale-columns.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { traitTypeKey } from "../../traits/trait-keys.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { traitTypeKey } from "#projections/traits/trait-keys.ts";
 
 /** Most types of an answer, most entries of a type, and the entries after which no further type begins. */
 const maxTypes = 100;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database.ts";
-import { anyValue } from "../../sql/any-value.ts";
-import { matchKey } from "../../traits/trait-keys.ts";
+import type { Database } from "#projections/database.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { matchKey } from "#projections/traits/trait-keys.ts";
 import type { RequestedTrait, TraitKey } from "./token-bitmaps.ts";
 
 type KeysOfTrait = { contractIds: number[]; keys: string[] };

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../../database.ts";
-import type { ListingMarketplace } from "../../domain/listing-marketplaces.ts";
-import { anyValue } from "../../sql/any-value.ts";
+import type { Database } from "#projections/database.ts";
+import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
 import { currentListings } from "./current-listings.ts";
 import { maxValuesOfType, pageValues, type TraitsSlice, type ValuePlace } from "./page-values.ts";
 

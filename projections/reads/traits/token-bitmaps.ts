@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../../sql/any-value.ts";
-import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "../../sql/token-bits.ts";
-import { matchKey } from "../../traits/trait-keys.ts";
+import { anyValue } from "#projections/sql/any-value.ts";
+import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "#projections/sql/token-bits.ts";
+import { matchKey } from "#projections/traits/trait-keys.ts";
 
 /** A type in any spelling, and a value as text. */
 export type RequestedTrait = readonly [type: string, value: string];

@@ -1,6 +1,6 @@
-import type { Database } from "../../../projections/database.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { differenceOf, type Layout, type Place, readLayout } from "../../simulation/contents.ts";
+import type { Database } from "#projections/database.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { differenceOf, type Layout, type Place, readLayout } from "#test/simulation/contents.ts";
 import { projections } from "../server.ts";
 
 /** Columns of a fact that say when and in which order it came, not what it is. */

@@ -2,14 +2,14 @@ import { argv } from "node:process";
 import compression from "compression";
 import express from "express";
 import { pino } from "pino";
-import { openListener } from "../../../api/background/log-signal/listener.ts";
-import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
-import { frameSnakeCase } from "../../../api/serve/feed/frame.ts";
-import { openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { measureRequests, openMetrics } from "../../../api/serve/http/metrics.ts";
-import { servePath } from "../../../api/serve/http/mount.ts";
-import { listen } from "../../../api/serve/http/server.ts";
-import { openDatabase } from "../../../projections/database.ts";
+import { openListener } from "#api/background/log-signal/listener.ts";
+import { answerFeed } from "#api/serve/feed/answer-feed.ts";
+import { frameSnakeCase } from "#api/serve/feed/frame.ts";
+import { openFeed } from "#api/serve/feed/open-feed.ts";
+import { measureRequests, openMetrics } from "#api/serve/http/metrics.ts";
+import { servePath } from "#api/serve/http/mount.ts";
+import { listen } from "#api/serve/http/server.ts";
+import { openDatabase } from "#projections/database.ts";
 
 /** What the process reports on request: memory in bytes, processor time in milliseconds. */
 export type ProcessFigures = { rss: number; cpuMs: number; readers: number; cut: number };

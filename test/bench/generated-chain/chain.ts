@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from "viem";
-import { blur } from "../../../abis/blur.ts";
-import { seaport } from "../../../abis/deployments.ts";
+import { blur } from "#abis/blur.ts";
+import { seaport } from "#abis/deployments.ts";
 
 /** What a transaction of the generated chain does with one token. */
 type Kind = "mint" | "transfer" | "seaport" | "blur";

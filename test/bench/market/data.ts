@@ -3,22 +3,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import {
-  dropTarget,
-  isCurrent,
-  readCheckpoints,
-  targetOf,
-} from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { dependsOn, runConcurrently } from "../../../projections/engine/run-concurrently.ts";
-import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
-import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
-import { schemaOf } from "../../../projections/versions.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget, isCurrent, readCheckpoints, targetOf } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
+import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
+import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
+import { schemaOf } from "#projections/versions.ts";
 import { projections, timed } from "../server.ts";
 import { sizeOf } from "./collections.ts";
 import { appendMarket } from "./facts.ts";

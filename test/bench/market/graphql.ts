@@ -1,10 +1,10 @@
 import { setInterval } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Address } from "viem";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { chainById } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import { pipelineSettings } from "../../support/database/pipeline.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { chainById } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { pipelineSettings } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { compareServers, withLoader } from "../ponder/comparison.ts";
 import { comparisonOf, facts, type Servers } from "../ponder/lists.ts";

@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { keepRole, pipelineSettings } from "../../support/database/pipeline.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { keepRole, pipelineSettings } from "#test/support/database/pipeline.ts";
 import { type Figure, percentileFigures } from "../figure.ts";
 import { chainId } from "./collections.ts";
 import { addressOf, hotLists, type Sample } from "./lists.ts";

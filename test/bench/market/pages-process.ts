@@ -2,18 +2,15 @@ import { Agent, get } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { createApp } from "../../../api/serve/app.ts";
-import {
-  openPositionedReads,
-  type PositionedReads,
-} from "../../../api/serve/http/reads/positioned-reads.ts";
-import { openTarget } from "../../../api/serve/http/reads/target.ts";
-import { listen } from "../../../api/serve/http/server.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { routes } from "../../../api/serve/v1/routes.ts";
-import type { V1Route } from "../../../api/serve/v1/routing/context.ts";
-import { projectionNames } from "../../../projections/all.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import { createApp } from "#api/serve/app.ts";
+import { openPositionedReads, type PositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
+import { openTarget } from "#api/serve/http/reads/target.ts";
+import { listen } from "#api/serve/http/server.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { routes } from "#api/serve/v1/routes.ts";
+import type { V1Route } from "#api/serve/v1/routing/context.ts";
+import { projectionNames } from "#projections/all.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
 import { type Figure, medianFigure, percentileFigures } from "../figure.ts";
 import { openBenchMarket } from "./client.ts";
 import { chainId } from "./collections.ts";

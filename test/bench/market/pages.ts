@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { answering } from "../../../api/run/programs/program.ts";
+import { answering } from "#api/run/programs/program.ts";
 import type { Figure } from "../figure.ts";
 
 export type PagesOptions = { scale: number; directory: string | null };

@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { keepRole, pipelineSettings } from "../../support/database/pipeline.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { keepRole, pipelineSettings } from "#test/support/database/pipeline.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { findPostmaster, processorMs } from "../ponder/processor.ts";
 import { chainId } from "./collections.ts";

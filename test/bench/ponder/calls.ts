@@ -1,11 +1,11 @@
 import { type Address, encodeFunctionData, type Hex, zeroHash } from "viem";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { collectionAbi, editionsAbi } from "../../../devnet/contracts/abis.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { advancedOrder, orderParameters } from "../../../projections/domain/seaport/fill.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { collectionAbi, editionsAbi } from "#devnet/contracts/abis.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { advancedOrder, orderParameters } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 
 /** A transaction; its sender needs no key. */
 export type Call = { from: Address; to: Address; data: Hex; value?: bigint };

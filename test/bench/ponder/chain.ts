@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
-import { commonConduit } from "../../../abis/deployments.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect } from "../../../devnet/client.ts";
-import { addressOf } from "../../../devnet/contracts/addresses.ts";
-import { create } from "../../../devnet/deploy.ts";
-import { installContracts } from "../../../devnet/install.ts";
-import type { Observation } from "../../../projections/log/append.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
+import { addressOf } from "#devnet/contracts/addresses.ts";
+import { create } from "#devnet/deploy.ts";
+import { installContracts } from "#devnet/install.ts";
+import type { Observation } from "#projections/log/append.ts";
 import type { Call } from "./calls.ts";
 import { type History, historyOf } from "./history.ts";
 

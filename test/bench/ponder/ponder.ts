@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import type { Database } from "../../../projections/database.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { pipelineSettings, until } from "../../support/database/pipeline.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { Database } from "#projections/database.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { pipelineSettings, until } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { withDatabase } from "../server.ts";
 import { type GeneratedChain, generateChain } from "./chain.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
-import type { Database } from "../../../projections/database.ts";
-import { descendantsOf } from "../../support/database/processes.ts";
+import type { Database } from "#projections/database.ts";
+import { descendantsOf } from "#test/support/database/processes.ts";
 
 const msOfTick = 10;
 

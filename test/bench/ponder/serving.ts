@@ -1,5 +1,5 @@
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { keepRole, until } from "../../support/database/pipeline.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { keepRole, until } from "#test/support/database/pipeline.ts";
 import type { Servers } from "./lists.ts";
 import { startApp } from "./process.ts";
 

@@ -2,22 +2,18 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configurationExitCode } from "../../../api/run/config/configuration-error.ts";
-import { findFreePort } from "../../../api/run/free-port.ts";
-import { launch } from "../../../api/run/programs/program.ts";
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { type ChainId, chainIds } from "../../../chains/index.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { dumpFacts } from "../../support/chain/chain-replay.ts";
-import { getJson, until } from "../../support/database/pipeline.ts";
-import { descendantsOf, watchProcesses } from "../../support/database/processes.ts";
-import { type ListingFill, readListingFills } from "../../support/orders/listing-fills.ts";
-import {
-  readInstallation,
-  type StartedService,
-  startService,
-} from "../../support/processes/start-service.ts";
+import { configurationExitCode } from "#api/run/config/configuration-error.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import { launch } from "#api/run/programs/program.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { dumpFacts } from "#test/support/chain/chain-replay.ts";
+import { getJson, until } from "#test/support/database/pipeline.ts";
+import { descendantsOf, watchProcesses } from "#test/support/database/processes.ts";
+import { type ListingFill, readListingFills } from "#test/support/orders/listing-fills.ts";
+import { readInstallation, type StartedService, startService } from "#test/support/processes/start-service.ts";
 
 const stopWithinMs = 10_000;
 

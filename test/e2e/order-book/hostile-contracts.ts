@@ -1,13 +1,8 @@
 import { maxUint256 } from "viem";
 import { expect, it } from "vitest";
-import { release } from "../../../devnet/hostile-contracts/release.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  mintPunk,
-  orderRequest,
-  type TestChains,
-  untilStatus,
-} from "../../support/orders/test-chains.ts";
+import { release } from "#devnet/hostile-contracts/release.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { mintPunk, orderRequest, type TestChains, untilStatus } from "#test/support/orders/test-chains.ts";
 
 const members = [
   "range-flood",

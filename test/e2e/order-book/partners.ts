@@ -1,20 +1,13 @@
-import type { Address, Hex } from "viem";
-import { parseEther } from "viem";
+import { type Address, type Hex, parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
-import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";
-import type { Trader } from "../../support/chain/trader.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  mintPunk,
-  orderRequest,
-  type TestChain,
-  type TestChains,
-  untilStatus,
-} from "../../support/orders/test-chains.ts";
+import type { ChainId } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Trader } from "#test/support/chain/trader.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { mintPunk, orderRequest, type TestChain, type TestChains, untilStatus } from "#test/support/orders/test-chains.ts";
 
 export type StandIns = { opensea: StandIn; magiceden: StandIn };
 

@@ -1,20 +1,11 @@
 import { type Hex, parseEther, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import { openSeaportJs, type SeaportJs } from "../../support/chain/seaport-js-trader.ts";
-import type { Answer } from "../../support/chain/trader.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  mintEdition,
-  mintPunk,
-  mintPunks,
-  orderRequest,
-  type TestChain,
-  type TestChains,
-  untilStatus,
-  weiOf,
-} from "../../support/orders/test-chains.ts";
+import type { ChainId } from "#chains/index.ts";
+import { openSeaportJs, type SeaportJs } from "#test/support/chain/seaport-js-trader.ts";
+import type { Answer } from "#test/support/chain/trader.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, type TestChains, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
 
 const marketPrefix = "mkt";
 const traders: SeaportJs[] = [];

@@ -1,23 +1,13 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { ChainId } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";
-import { openTrader, type Trader } from "../../support/chain/trader.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  mintEdition,
-  mintPunk,
-  mintPunks,
-  orderRequest,
-  type TestChain,
-  type TestChains,
-  takeIds,
-  untilStatus,
-  weiOf,
-} from "../../support/orders/test-chains.ts";
+import type { ChainId } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import { openTrader, type Trader } from "#test/support/chain/trader.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, type TestChains, takeIds, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
 
 /** Alice's listings, of which the 11th, the 21st and the 31st are wrong. */
 async function signWithFaults(alice: Trader, bob: Trader, nfts: readonly Nft[]) {

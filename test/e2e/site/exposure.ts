@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { TestBrowser } from "../../support/http/browser.ts";
-import type { ServedMarket } from "../../support/http/served-market.ts";
-import { sitePagesOf } from "../../support/http/site-pages.ts";
+import type { TestBrowser } from "#test/support/http/browser.ts";
+import type { ServedMarket } from "#test/support/http/served-market.ts";
+import { sitePagesOf } from "#test/support/http/site-pages.ts";
 
 /** How much wider the table is than the box that it scrolls in. */
 const tableBeyondItsBox = `(() => {

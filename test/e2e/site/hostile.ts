@@ -1,20 +1,15 @@
 import { gzipSync } from "node:zlib";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { openPage, overflowOf, type TestBrowser } from "../../support/http/browser.ts";
-import {
-  type HostileListing,
-  partnerAttacks,
-  partnerMark,
-  recordHostilePartners,
-} from "../../support/http/hostile-partner.ts";
-import { attacks, hostileCollection, hostileRequests } from "../../support/http/hostile-tokens.ts";
-import { strangeParts } from "../../support/http/page-checks.ts";
-import type { ServedMarket } from "../../support/http/served-market.ts";
-import { chainId } from "../../support/http/served-market-data.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { openPage, overflowOf, type TestBrowser } from "#test/support/http/browser.ts";
+import { type HostileListing, partnerAttacks, partnerMark, recordHostilePartners } from "#test/support/http/hostile-partner.ts";
+import { attacks, hostileCollection, hostileRequests } from "#test/support/http/hostile-tokens.ts";
+import { strangeParts } from "#test/support/http/page-checks.ts";
+import type { ServedMarket } from "#test/support/http/served-market.ts";
+import { chainId } from "#test/support/http/served-market-data.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 /** The media of the fixture are on hosts that do not exist: what their absence says is no complaint. */
 export const withoutMedia = (complaints: readonly string[]) =>

@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { TestBrowser } from "../../support/http/browser.ts";
-import type { ServedMarket } from "../../support/http/served-market.ts";
-import { chainId } from "../../support/http/served-market-data.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { TestBrowser } from "#test/support/http/browser.ts";
+import type { ServedMarket } from "#test/support/http/served-market.ts";
+import { chainId } from "#test/support/http/served-market-data.ts";
 
 const txHash = `0x${"7".repeat(64)}`;
 

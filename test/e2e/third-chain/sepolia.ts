@@ -1,6 +1,6 @@
-import { seaport } from "../../../abis/deployments.ts";
-import { paymentProcessor } from "../../../abis/payment-processor.ts";
-import type { Chain } from "../../../chains/chain.ts";
+import { seaport } from "#abis/deployments.ts";
+import { paymentProcessor } from "#abis/payment-processor.ts";
+import type { Chain } from "#chains/chain.ts";
 
 /** Its id is larger than what ids of blocks have room for. */
 export const sepolia = {

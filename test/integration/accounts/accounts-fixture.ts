@@ -1,26 +1,23 @@
 import { type Logger, pino } from "pino";
-import { openListener } from "../../../api/background/log-signal/listener.ts";
-import type { AccountContext } from "../../../api/serve/accounts/account-context.ts";
-import { type BearerTokens, openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
-import {
-  type CallerStreams,
-  openCallerStreams,
-} from "../../../api/serve/accounts/caller-streams.ts";
-import type { Mail } from "../../../api/serve/accounts/mailer.ts";
-import { openPasswords, type Passwords } from "../../../api/serve/accounts/passwords.ts";
-import { openPlaces } from "../../../api/serve/accounts/sign-in/places.ts";
-import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
-import { createApp } from "../../../api/serve/app.ts";
-import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
-import { openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { listen } from "../../../api/serve/http/server.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
-import { openRequestLog } from "../../../api/serve/keys/request-log.ts";
-import { openUsage } from "../../../api/serve/keys/usage.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
+import { openListener } from "#api/background/log-signal/listener.ts";
+import type { AccountContext } from "#api/serve/accounts/account-context.ts";
+import { type BearerTokens, openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import { type CallerStreams, openCallerStreams } from "#api/serve/accounts/caller-streams.ts";
+import type { Mail } from "#api/serve/accounts/mailer.ts";
+import { openPasswords, type Passwords } from "#api/serve/accounts/passwords.ts";
+import { openPlaces } from "#api/serve/accounts/sign-in/places.ts";
+import { openThrottle } from "#api/serve/accounts/throttle.ts";
+import { createApp } from "#api/serve/app.ts";
+import { answerFeed } from "#api/serve/feed/answer-feed.ts";
+import { openFeed } from "#api/serve/feed/open-feed.ts";
+import { listen } from "#api/serve/http/server.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { openOwnKeys } from "#api/serve/keys/own-key.ts";
+import { openRequestLog } from "#api/serve/keys/request-log.ts";
+import { openUsage } from "#api/serve/keys/usage.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { openDatabase } from "#projections/database.ts";
+import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 
 export type Desk = {
   url: string;

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openMailer } from "../../../api/serve/accounts/mailer.ts";
-import { resetMail, welcomeMail } from "../../../api/serve/accounts/mails.ts";
+import { openMailer } from "#api/serve/accounts/mailer.ts";
+import { resetMail, welcomeMail } from "#api/serve/accounts/mails.ts";
 
 type Received = { from: string; to: string; lines: string[] };
 

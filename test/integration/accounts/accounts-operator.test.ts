@@ -1,18 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { codeAt, stepAt } from "../../../api/serve/accounts/sign-in/totp.ts";
-import { operate } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  type Desk,
-  linkOf,
-  openBrowser,
-  openDesk,
-  password,
-  secretIn,
-  signIn,
-  signUp,
-  statusWith,
-} from "./accounts-fixture.ts";
+import { codeAt, stepAt } from "#api/serve/accounts/sign-in/totp.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type Desk, linkOf, openBrowser, openDesk, password, secretIn, signIn, signUp, statusWith } from "./accounts-fixture.ts";
 import { totpSecretIn } from "./totp-secret.ts";
 
 let database: TestDatabase;

@@ -1,18 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { setSuspended } from "../../../api/serve/accounts/stored-accounts.ts";
-import { createInstantKey } from "../../../api/serve/keys/create-key.ts";
-import { hashKey } from "../../../api/serve/keys/key-text.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  type Browser,
-  type Desk,
-  keyIdOf,
-  openDesk,
-  secretIn,
-  signUp,
-} from "./accounts-fixture.ts";
+import { setSuspended } from "#api/serve/accounts/stored-accounts.ts";
+import { createInstantKey } from "#api/serve/keys/create-key.ts";
+import { hashKey } from "#api/serve/keys/key-text.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type Browser, type Desk, keyIdOf, openDesk, secretIn, signUp } from "./accounts-fixture.ts";
 
 let database: TestDatabase;
 let one: Desk;

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deleteExpiredAccounts } from "../../../api/serve/accounts/delete-expired.ts";
-import { openThrottle } from "../../../api/serve/accounts/throttle.ts";
-import { countRequests } from "../../../api/serve/keys/count-requests.ts";
-import { createInstantKey } from "../../../api/serve/keys/create-key.ts";
-import { deleteExpiredAccess } from "../../../api/serve/keys/delete-expired.ts";
-import { openLocalCounts } from "../../../api/serve/keys/local-counts.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { deleteExpiredAccounts } from "#api/serve/accounts/delete-expired.ts";
+import { openThrottle } from "#api/serve/accounts/throttle.ts";
+import { countRequests } from "#api/serve/keys/count-requests.ts";
+import { createInstantKey } from "#api/serve/keys/create-key.ts";
+import { deleteExpiredAccess } from "#api/serve/keys/delete-expired.ts";
+import { openLocalCounts } from "#api/serve/keys/local-counts.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openDesk, signUp } from "./accounts-fixture.ts";
 
 const limits = { keyless: 3, instant: 60, permanent: 120 };

@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { makeKey } from "../../../api/serve/keys/key-text.ts";
-import { operate } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  anything,
-  from,
-  type LimitedApi,
-  newAddress,
-  openLimitedApi,
-} from "../../support/http/limited-api.ts";
+import { makeKey } from "#api/serve/keys/key-text.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 let database: TestDatabase;
 let api: LimitedApi;

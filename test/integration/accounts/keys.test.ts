@@ -2,20 +2,14 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { deleteExpiredAccess } from "../../../api/serve/keys/delete-expired.ts";
-import { hashKey, isKey, makeKey } from "../../../api/serve/keys/key-text.ts";
-import { readKeys, revokeKey } from "../../../api/serve/keys/stored-keys.ts";
-import { openSwitch, setPaused } from "../../../projections/log/switches.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  anything,
-  from,
-  type LimitedApi,
-  newAddress,
-  openLimitedApi,
-} from "../../support/http/limited-api.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { deleteExpiredAccess } from "#api/serve/keys/delete-expired.ts";
+import { hashKey, isKey, makeKey } from "#api/serve/keys/key-text.ts";
+import { readKeys, revokeKey } from "#api/serve/keys/stored-keys.ts";
+import { openSwitch, setPaused } from "#projections/log/switches.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const dayMs = 86_400_000;

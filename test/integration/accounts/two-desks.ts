@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type Desk, openDesk } from "./accounts-fixture.ts";
 
 export type TwoDesks = {

@@ -1,16 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  type ChainReader,
-  openChainReader,
-} from "../../../api/background/chain-reader/chain-reader.ts";
-import {
-  growChain,
-  type ProvableChain,
-  usualBlocks,
-} from "../../reliability/chain/provable-chain.ts";
-import { type Faults, noFaults } from "../../reliability/node/faults.ts";
-import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
-import type { FaultyNode } from "../../reliability/node/node-state.ts";
+import { type ChainReader, openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
+import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
+import type { FaultyNode } from "#test/reliability/node/node-state.ts";
 
 type World = { chain: ProvableChain; nodes: FaultyNode[]; reader: ChainReader };
 

@@ -1,18 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openChainReader } from "../../../api/background/chain-reader/chain-reader.ts";
-import { followFinality } from "../../../api/run/indexer/follow-finality.ts";
-import { readChainFinality } from "../../../projections/log/chain-finality.ts";
-import { readFinalBlocks } from "../../../projections/reads/feed/read-finality.ts";
-import {
-  growChain,
-  type ProvableChain,
-  usualBlocks,
-} from "../../reliability/chain/provable-chain.ts";
-import { noFaults } from "../../reliability/node/faults.ts";
-import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
-import type { FaultyNode } from "../../reliability/node/node-state.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { settle } from "../../support/database/settled-blocks.ts";
+import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { followFinality } from "#api/run/indexer/follow-finality.ts";
+import { readChainFinality } from "#projections/log/chain-finality.ts";
+import { readFinalBlocks } from "#projections/reads/feed/read-finality.ts";
+import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import { noFaults } from "#test/reliability/node/faults.ts";
+import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
+import type { FaultyNode } from "#test/reliability/node/node-state.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { settle } from "#test/support/database/settled-blocks.ts";
 
 const chainId = 1;
 const finalityBlocks = 64;

@@ -2,24 +2,20 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hash, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "../../../api/background/chain/clients.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { unindexedEvents } from "../../../api/background/unindexed/follow-unindexed.ts";
-import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
-import { unindexedSources } from "../../../api/background/unindexed/unindexed-sources.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
-import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
+import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { unindexedEvents } from "#api/background/unindexed/follow-unindexed.ts";
+import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";
+import { unindexedSources } from "#api/background/unindexed/unindexed-sources.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kind.ts";
+import { checkObservationBlocks } from "#projections/log/observation-check.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 1;
 const fundsWei = parseEther("2");

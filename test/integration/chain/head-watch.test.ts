@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { type HeadWatch, openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect, type DevnetClient } from "../../../devnet/client.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { type HeadWatch, openHeadWatch } from "#api/background/unindexed/head-watch.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect, type DevnetClient } from "#devnet/client.ts";
+import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 
 const chainId = 1;
 

@@ -1,15 +1,15 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
-import { fetchTransactionProof } from "../../../api/background/chain/fetch-receipt.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
+import { seaport } from "#abis/deployments.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { fetchTransactionProof } from "#api/background/chain/fetch-receipt.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 
 let market: Market;
 let proxy: RpcProxy;

@@ -1,14 +1,14 @@
 import { type Address, encodeFunctionData, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit } from "../../../abis/deployments.ts";
-import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
-import { queryChain } from "../../../api/background/chain/query-chain.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { guardedCollectionAbi, transferValidatorAbi } from "../../../devnet/contracts/abis.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { Nft } from "../../../projections/domain/seaport/listing-components.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { queryChain } from "#api/background/chain/query-chain.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { guardedCollectionAbi, transferValidatorAbi } from "#devnet/contracts/abis.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 
 let market: Market;
 let node: RpcProxy;

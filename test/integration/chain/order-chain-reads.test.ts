@@ -1,16 +1,16 @@
 import { type Address, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { multicall3 } from "../../../abis/deployments.ts";
-import type { ChainQuery } from "../../../api/background/chain/chain-query.ts";
-import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
-import { queryChain } from "../../../api/background/chain/query-chain.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
+import { multicall3 } from "#abis/deployments.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { queryChain } from "#api/background/chain/query-chain.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 
 let market: Market;
 let proxy: RpcProxy;

@@ -1,11 +1,11 @@
 import { concat, type Hex, keccak256, numberToHex, toRlp } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startAnvil } from "../../../devnet/anvil.ts";
-import { connect } from "../../../devnet/client.ts";
-import { growChain, orbitShape, usualBlocks } from "../../reliability/chain/provable-chain.ts";
-import { bloomOf, integer, trieRoot } from "../../reliability/chain/trie-root.ts";
-import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
-import type { FaultyNode } from "../../reliability/node/node-state.ts";
+import { startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
+import { growChain, orbitShape, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import { bloomOf, integer, trieRoot } from "#test/reliability/chain/trie-root.ts";
+import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
+import type { FaultyNode } from "#test/reliability/node/node-state.ts";
 
 type WireReceipt = {
   type: Hex;

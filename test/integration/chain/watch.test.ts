@@ -2,27 +2,23 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { encodeFunctionData, type Hex, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { contractRechecks } from "../../../api/background/jobs/recheck-contracts.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { openHeadWatch } from "../../../api/background/unindexed/head-watch.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { sendAsMined } from "../../../devnet/market/sending.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { type FactKind, factKind } from "../../../projections/log/fact-kind.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
-import { changeWalletOwner } from "../../truth/players.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
+import { contractRechecks } from "#api/background/jobs/recheck-contracts.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kind.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { changeWalletOwner } from "#test/truth/players.ts";
 
 const chainId = 33139;
 const { alice, bob } = accounts;

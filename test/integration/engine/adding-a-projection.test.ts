@@ -2,18 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import { targetOf } from "../../../projections/engine/checkpoint.ts";
-import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
-import { verify } from "../../../projections/engine/verify.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  project,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { allProjections } from "#projections/all.ts";
+import { targetOf } from "#projections/engine/checkpoint.ts";
+import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
+import { verify } from "#projections/engine/verify.ts";
+import { addressOf, appendEvents, block, project, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { transferCountsProjection } from "./example-projection/project.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { Session } from "../../../projections/database.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { dropTargetsAndFacts, dumpTable } from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import type { Session } from "#projections/database.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { dropTargetsAndFacts, dumpTable } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

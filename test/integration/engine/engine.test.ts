@@ -1,23 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { catchUp } from "../../../projections/engine/build.ts";
-import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import type { FactWindow, Projection } from "../../../projections/engine/projection.ts";
-import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dropTargetsAndFacts,
-  dumpTable,
-  project,
-  setBlocks,
-  untilSomeoneWaits,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { catchUp } from "#projections/engine/build.ts";
+import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import type { FactWindow, Projection } from "#projections/engine/projection.ts";
+import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, dumpTable, project, setBlocks, untilSomeoneWaits } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

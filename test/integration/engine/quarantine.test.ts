@@ -1,38 +1,19 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { advance } from "../../../projections/engine/advance.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import {
-  dropTarget,
-  lockCheckpoints,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
-import { DerivationFailed } from "../../../projections/engine/failure.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import {
-  appendReleased,
-  isQuarantined,
-  readExcludedFacts,
-  readQuarantine,
-} from "../../../projections/engine/quarantine/quarantine.ts";
-import { releaseQuarantined } from "../../../projections/engine/quarantine/release-quarantined.ts";
-import { rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  setBlocks,
-  untilSomeoneWaits,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { advance } from "#projections/engine/advance.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget, lockCheckpoints, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import { DerivationFailed } from "#projections/engine/failure.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { appendReleased, isQuarantined, readExcludedFacts, readQuarantine } from "#projections/engine/quarantine/quarantine.ts";
+import { releaseQuarantined } from "#projections/engine/quarantine/release-quarantined.ts";
+import { rebuild, rollBack } from "#projections/engine/rebuild.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, setBlocks, untilSomeoneWaits } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

@@ -1,19 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { prepareProjections } from "../../../projections/engine/rebuild.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  createProjection,
-  dropTargetsAndFacts,
-  dumpTable,
-  project,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { prepareProjections } from "#projections/engine/rebuild.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { addressOf, appendEvents, block, createProjection, dropTargetsAndFacts, dumpTable, project } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

@@ -2,33 +2,23 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { activityProjection as activity } from "../../../projections/activity/project.ts";
-import { allProjections, projectionNames } from "../../../projections/all.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
-import type { ActivityKey } from "../../../projections/reads/activity/merge.ts";
-import { readActivity } from "../../../projections/reads/activity/read-activity.ts";
-import type { ActivityFilter } from "../../../projections/reads/activity/read-filter.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import { bytea } from "../../../projections/sql/bytea.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { cancelled, givenBid, givenListing } from "../../support/orders/order-facts.ts";
-import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { activityProjection as activity } from "#projections/activity/project.ts";
+import { allProjections, projectionNames } from "#projections/all.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
+import type { ActivityKey } from "#projections/reads/activity/merge.ts";
+import { readActivity } from "#projections/reads/activity/read-activity.ts";
+import type { ActivityFilter } from "#projections/reads/activity/read-filter.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { cancelled, givenBid, givenListing } from "#test/support/orders/order-facts.ts";
+import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const sales = salesProjection({ feeRecipient: addressOf(99) });
 const collection = addressOf(1);

@@ -1,28 +1,23 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { activityProjection as activity } from "../../../projections/activity/project.ts";
-import type { Database } from "../../../projections/database.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
-import { type FeedEvent, formatEventId, isAfter } from "../../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { feeRecipient } from "../../simulation/events.ts";
-import { makeHistory } from "../../simulation/history.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { orderedSteps, type Step, shuffledSteps } from "../../simulation/script.ts";
-import {
-  appendEvents,
-  createProjection,
-  project,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { activityProjection as activity } from "#projections/activity/project.ts";
+import type { Database } from "#projections/database.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
+import { type FeedEvent, formatEventId, isAfter } from "#projections/reads/feed/event.ts";
+import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { feeRecipient } from "#test/simulation/events.ts";
+import { makeHistory } from "#test/simulation/history.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { orderedSteps, type Step, shuffledSteps } from "#test/simulation/script.ts";
+import { appendEvents, createProjection, project, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 let database: TestDatabase;
 let db: Database;

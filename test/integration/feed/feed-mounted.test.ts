@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
-import { frameSnakeCase } from "../../../api/serve/feed/frame.ts";
-import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { reject } from "../../../projections/domain/rejection.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { answerFeed } from "#api/serve/feed/answer-feed.ts";
+import { frameSnakeCase } from "#api/serve/feed/frame.ts";
+import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 import { openReader } from "./feed-reader.ts";
 import { baseUrl, contextOver, logger, makeCheckpoints, transferred } from "./feed-stage.ts";
 

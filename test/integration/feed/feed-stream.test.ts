@@ -4,19 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { FeedLimits } from "../../../api/serve/feed/limits.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { addressOf, appendEvents } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import type { FeedLimits } from "#api/serve/feed/limits.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openReader, type StreamReader } from "./feed-reader.ts";
-import {
-  catchUp,
-  type FeedServer,
-  makeCheckpoints,
-  serveFeed,
-  transferred,
-  transfers,
-} from "./feed-stage.ts";
+import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transferred, transfers } from "./feed-stage.ts";
 
 let database: TestDatabase;
 let servers: FeedServer[] = [];

@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { createInstantKey, createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { createInstantKey, createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 import { baseUrl, contextOver, makeCheckpoints } from "./feed-stage.ts";
 
 const logger = pino({ level: "silent" });

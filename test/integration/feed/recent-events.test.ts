@@ -1,11 +1,11 @@
 import express from "express";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { answerFeed } from "../../../api/serve/feed/answer-feed.ts";
-import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { parseQuery } from "../../../api/serve/http/query.ts";
-import { type Listening, listen } from "../../../api/serve/http/server.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { answerFeed } from "#api/serve/feed/answer-feed.ts";
+import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { parseQuery } from "#api/serve/http/query.ts";
+import { type Listening, listen } from "#api/serve/http/server.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 import { openReader } from "./feed-reader.ts";
 import { logger, makeCheckpoints, transferred } from "./feed-stage.ts";
 

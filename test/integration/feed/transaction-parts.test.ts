@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Database } from "../../../projections/database.ts";
-import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import type { FeedEvent } from "../../../projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "../../../projections/reads/feed/read-feed.ts";
-import { readFeedPosition } from "../../../projections/reads/feed/read-feed-position.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { soldOnLooksrare, soldOnX2y2 } from "../../support/market-data/exchange-sales.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import type { Database } from "#projections/database.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { FeedEvent } from "#projections/reads/feed/event.ts";
+import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
+import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";
+import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 import { makeCheckpoints } from "./feed-stage.ts";
 
 const [apes, alice, bob, carol] = [1, 2, 3, 4].map(addressOf) as [

@@ -1,14 +1,11 @@
 import fc from "fast-check";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { documentedEndpoints } from "../../spec/endpoints.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { documentedEndpoints } from "#test/spec/endpoints.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 let book: PartnerOrderBook;
 /** Ids and values that mean something here. */

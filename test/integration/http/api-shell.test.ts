@@ -3,19 +3,16 @@ import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "../../../api/serve/app.ts";
-import {
-  handleErrors,
-  handleUnknownPath,
-} from "../../../api/serve/http/failures/error-handlers.ts";
-import { mountRoutes } from "../../../api/serve/http/mount.ts";
-import { assignRequestId } from "../../../api/serve/http/request-id.ts";
-import { routeFor } from "../../../api/serve/http/route.ts";
-import { type Listening, listen } from "../../../api/serve/http/server.ts";
-import { reject } from "../../../projections/domain/rejection.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows, today } from "../../support/http/api-rows.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { handleErrors, handleUnknownPath } from "#api/serve/http/failures/error-handlers.ts";
+import { mountRoutes } from "#api/serve/http/mount.ts";
+import { assignRequestId } from "#api/serve/http/request-id.ts";
+import { routeFor } from "#api/serve/http/route.ts";
+import { type Listening, listen } from "#api/serve/http/server.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows, today } from "#test/support/http/api-rows.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 let database: TestDatabase;
 let listening: Listening;

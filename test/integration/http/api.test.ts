@@ -2,22 +2,14 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "../../../api/serve/app.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { documentedEndpoints } from "../../spec/endpoints.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  addressOfContract,
-  contracts,
-  type SeededSale,
-  seededSales,
-  seedRows,
-  today,
-  wordOf,
-} from "../../support/http/api-rows.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { documentedEndpoints } from "#test/spec/endpoints.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { addressOfContract, contracts, type SeededSale, seededSales, seedRows, today, wordOf } from "#test/support/http/api-rows.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const baseUrl = "https://api.example.test";
 const siteUrl = "https://site.example.test";

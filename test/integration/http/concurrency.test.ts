@@ -1,18 +1,15 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "../../../api/serve/app.ts";
-import {
-  type ConcurrencyLimiter,
-  openConcurrencyLimiter,
-} from "../../../api/serve/http/concurrency/concurrency-limiter.ts";
-import type { LoadClass } from "../../../api/serve/http/concurrency/load-class.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { route } from "../../../api/serve/v1/routing/context.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { from, newAddress } from "../../support/http/limited-api.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { type ConcurrencyLimiter, openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";
+import type { LoadClass } from "#api/serve/http/concurrency/load-class.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { route } from "#api/serve/v1/routing/context.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { from, newAddress } from "#test/support/http/limited-api.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 /** In progress until the test finishes it. */
 async function inProgress({ address }: { address: string }) {

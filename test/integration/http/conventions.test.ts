@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows } from "../../support/http/api-rows.ts";
-import {
-  from,
-  type LimitedApi,
-  newAddress,
-  openLimitedApi,
-} from "../../support/http/limited-api.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows } from "#test/support/http/api-rows.ts";
+import { from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 const id = `mkt-0x${"ab".repeat(32)}`;
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { drawRequests, type RequestDocument } from "../../support/http/document-requests.ts";
-import { watchEventLoop } from "../../support/http/event-loop-turns.ts";
-import { knownValues } from "../../support/http/known-values.ts";
-import { base } from "../../support/http/nft-data-fixture.ts";
-import { accountRequests, v1Requests } from "../../support/http/operation-requests.ts";
-import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { drawRequests, type RequestDocument } from "#test/support/http/document-requests.ts";
+import { watchEventLoop } from "#test/support/http/event-loop-turns.ts";
+import { knownValues } from "#test/support/http/known-values.ts";
+import { base } from "#test/support/http/nft-data-fixture.ts";
+import { accountRequests, v1Requests } from "#test/support/http/operation-requests.ts";
+import { openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 /** 100,000 for a whole run: `DRAWN_REQUESTS=100000 npx vitest run --project integration drawn-requests`. */
 const runs = Number(process.env.DRAWN_REQUESTS ?? runsOf(800, 200));

@@ -1,13 +1,13 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { type CursorScope, encodeCursor } from "../../../api/serve/http/cursor.ts";
-import { type Listening, listen } from "../../../api/serve/http/server.ts";
-import { tokenSorts } from "../../../projections/reads/tokens/filter.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows, today } from "../../support/http/api-rows.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
+import { type Listening, listen } from "#api/serve/http/server.ts";
+import { tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows, today } from "#test/support/http/api-rows.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 // A cursor's checksum has no secret: whoever reads our source makes cursors of any key.
 

@@ -1,13 +1,13 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPositionedReads } from "../../../api/serve/http/reads/positioned-reads.ts";
-import { describeSnapshot } from "../../../api/serve/http/reads/snapshot-facts.ts";
-import { openTarget } from "../../../api/serve/http/reads/target.ts";
-import { referTo } from "../../../api/serve/v1/collections/reference.ts";
-import { projectionNames } from "../../../projections/all.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import { collectionsRegistered, nfts } from "../../support/market-data/token-market.ts";
+import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
+import { describeSnapshot } from "#api/serve/http/reads/snapshot-facts.ts";
+import { openTarget } from "#api/serve/http/reads/target.ts";
+import { referTo } from "#api/serve/v1/collections/reference.ts";
+import { projectionNames } from "#projections/all.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { collectionsRegistered, nfts } from "#test/support/market-data/token-market.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readExamples } from "../../../api/serve/reference/examples.ts";
-import { checkExamples, examplesOf, shapesOf, storeExamples } from "../../support/http/examples.ts";
-import {
-  type ClientAnswers,
-  type GeneratedClients,
-  generateClients,
-} from "../../support/http/generated-clients.ts";
-import { base } from "../../support/http/nft-data-fixture.ts";
-import { accountRequests, isMedia, v1Requests } from "../../support/http/operation-requests.ts";
-import { openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
+import { readExamples } from "#api/serve/reference/examples.ts";
+import { checkExamples, examplesOf, shapesOf, storeExamples } from "#test/support/http/examples.ts";
+import { type ClientAnswers, type GeneratedClients, generateClients } from "#test/support/http/generated-clients.ts";
+import { base } from "#test/support/http/nft-data-fixture.ts";
+import { accountRequests, isMedia, v1Requests } from "#test/support/http/operation-requests.ts";
+import { openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
 
 let market: ServedMarket;
 beforeAll(async () => {

@@ -1,17 +1,14 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import {
-  openPositionedReads,
-  type WaitOutcome,
-} from "../../../api/serve/http/reads/positioned-reads.ts";
-import { openTarget } from "../../../api/serve/http/reads/target.ts";
-import { projectionNames } from "../../../projections/all.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { openPositionedReads, type WaitOutcome } from "#api/serve/http/reads/positioned-reads.ts";
+import { openTarget } from "#api/serve/http/reads/target.ts";
+import { projectionNames } from "#projections/all.ts";
+import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const baseUrl = "https://market.example.test";
 /** Far beyond any log, and at the only position that is in this one. */

@@ -1,21 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
-import {
-  contractMetadataFetched,
-  tokenMetadataFetched,
-} from "../../../projections/facts/metadata-fetched.ts";
-import { block } from "../../support/database/given.ts";
-import { openLimitedApi } from "../../support/http/limited-api.ts";
-import {
-  type NftDataFixture,
-  openNftDataApp,
-  openNftDataFixture,
-} from "../../support/http/nft-data-fixture.ts";
-import { serve } from "../../support/http/openapi.ts";
-import { nfts } from "../../support/market-data/token-market.ts";
-import { receivedAt, transferred } from "../../support/orders/order-facts.ts";
+import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { block } from "#test/support/database/given.ts";
+import { openLimitedApi } from "#test/support/http/limited-api.ts";
+import { type NftDataFixture, openNftDataApp, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { serve } from "#test/support/http/openapi.ts";
+import { nfts } from "#test/support/market-data/token-market.ts";
+import { receivedAt, transferred } from "#test/support/orders/order-facts.ts";
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"><style>a{fill:red}</style></svg>';
 const svgUri = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;

@@ -2,19 +2,13 @@ import { createServer } from "node:net";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { makeKey } from "../../../api/serve/keys/key-text.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  anything,
-  from,
-  type LimitedApi,
-  newAddress,
-  openLimitedApi,
-} from "../../support/http/limited-api.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { makeKey } from "#api/serve/keys/key-text.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { openDatabase } from "#projections/database.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 let database: TestDatabase;
 let api: LimitedApi;

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { hashKey } from "../../../api/serve/keys/key-text.ts";
-import { revokeKey } from "../../../api/serve/keys/stored-keys.ts";
-import { pipelineSettings, spawnRole, until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { anything, from, newAddress } from "../../support/http/limited-api.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { hashKey } from "#api/serve/keys/key-text.ts";
+import { revokeKey } from "#api/serve/keys/stored-keys.ts";
+import { pipelineSettings, spawnRole, until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { anything, from, newAddress } from "#test/support/http/limited-api.ts";
 
 type Api = { url: string; child: ChildProcess; settings: Record<string, string> };
 

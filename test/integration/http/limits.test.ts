@@ -1,15 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { makeKey } from "../../../api/serve/keys/key-text.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows } from "../../support/http/api-rows.ts";
-import {
-  anything,
-  from,
-  type LimitedApi,
-  newAddress,
-  openLimitedApi,
-} from "../../support/http/limited-api.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { makeKey } from "#api/serve/keys/key-text.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows } from "#test/support/http/api-rows.ts";
+import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const sales = "/v1/sales?chainId=33139&per_page=1";

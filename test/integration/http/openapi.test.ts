@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type LimitedApi, openLimitedApi } from "../../support/http/limited-api.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type LimitedApi, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 const Reference = z.object({ $ref: z.string() });
 const Codes = z.looseObject({ enum: z.array(z.string()) });

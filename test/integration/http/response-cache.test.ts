@@ -1,25 +1,21 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { openResponseCache, type ResponseCache } from "../../../api/serve/http/response-cache.ts";
-import { allProjections, projectionNames } from "../../../projections/all.ts";
-import { readDataVersion } from "../../../projections/engine/data-version.ts";
-import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
-import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import { appendEvents } from "../../support/database/given.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import {
-  collectionsRegistered,
-  nfts,
-  openTokenMarket,
-} from "../../support/market-data/token-market.ts";
-import { feeRecipient, receivedAt } from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { openResponseCache, type ResponseCache } from "#api/serve/http/response-cache.ts";
+import { allProjections, projectionNames } from "#projections/all.ts";
+import { readDataVersion } from "#projections/engine/data-version.ts";
+import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
+import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { appendEvents } from "#test/support/database/given.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { collectionsRegistered, nfts, openTokenMarket } from "#test/support/market-data/token-market.ts";
+import { feeRecipient, receivedAt } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const STEPS = 24;
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readCollections } from "../../../projections/reads/collections/read-collections.ts";
-import { readListingPage } from "../../../projections/reads/listings/read-listing-page.ts";
-import { readSales } from "../../../projections/reads/sales/read.ts";
-import { anyTrade } from "../../../projections/reads/sales/trade-filter.ts";
-import { readTokens } from "../../../projections/reads/tokens/read-tokens.ts";
-import type { TokenParts } from "../../../projections/reads/tokens/token-details.ts";
-import { plansOf } from "../../support/database/plans.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import { type ApiClient, documentedAt } from "../../support/http/openapi.ts";
-import { nfts } from "../../support/market-data/token-market.ts";
+import { readCollections } from "#projections/reads/collections/read-collections.ts";
+import { readListingPage } from "#projections/reads/listings/read-listing-page.ts";
+import { readSales } from "#projections/reads/sales/read.ts";
+import { anyTrade } from "#projections/reads/sales/trade-filter.ts";
+import { readTokens } from "#projections/reads/tokens/read-tokens.ts";
+import type { TokenParts } from "#projections/reads/tokens/token-details.ts";
+import { plansOf } from "#test/support/database/plans.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { type ApiClient, documentedAt } from "#test/support/http/openapi.ts";
+import { nfts } from "#test/support/market-data/token-market.ts";
 
 let stage: NftDataFixture;
 /** Validates answers: rows must have the fields that were asked for. */

@@ -2,12 +2,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { from, newAddress } from "../../support/http/limited-api.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { from, newAddress } from "#test/support/http/limited-api.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const baseUrl = "https://market.example.test";
 const logger = pino({ level: "silent" });

@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { type Listening, listen } from "../../../api/serve/http/server.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { createProjection } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { type Listening, listen } from "#api/serve/http/server.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { allProjections } from "#projections/all.ts";
+import { createProjection } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 
 const chainId = 33139;
 const baseUrl = "https://market.example.test";

@@ -2,12 +2,12 @@ import { gzipSync } from "node:zlib";
 import { createWalletClient, custom, parseAbi, parseEther, publicActions } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { decode, tableOf } from "../../support/http/page-tables.ts";
-import { baseUrl, openServedMarket, type ServedMarket } from "../../support/http/served-market.ts";
-import { chainId } from "../../support/http/served-market-data.ts";
-import { sitePagesOf } from "../../support/http/site-pages.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { decode, tableOf } from "#test/support/http/page-tables.ts";
+import { baseUrl, openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
+import { chainId } from "#test/support/http/served-market-data.ts";
+import { sitePagesOf } from "#test/support/http/site-pages.ts";
 
 let market: ServedMarket;
 

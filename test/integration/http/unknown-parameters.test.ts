@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows } from "../../support/http/api-rows.ts";
-import { from, newAddress } from "../../support/http/limited-api.ts";
-import { base, makeAccount, openNftDataApp } from "../../support/http/nft-data-fixture.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows } from "#test/support/http/api-rows.ts";
+import { from, newAddress } from "#test/support/http/limited-api.ts";
+import { base, makeAccount, openNftDataApp } from "#test/support/http/nft-data-fixture.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 
 const Parameter = z.looseObject({ in: z.string(), name: z.string() });
 const Refusal = z.looseObject({ message: z.string().optional(), details: z.unknown().optional() });

@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "../../../api/serve/app.ts";
-import { TablesNotReady } from "../../../api/serve/http/failures/unready-tables.ts";
-import { openPositionedReads } from "../../../api/serve/http/reads/positioned-reads.ts";
-import { openTarget } from "../../../api/serve/http/reads/target.ts";
-import { openFailureReader } from "../../../api/serve/status/explain-failure.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { projectionNames } from "../../../projections/all.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { TablesNotReady } from "#api/serve/http/failures/unready-tables.ts";
+import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
+import { openTarget } from "#api/serve/http/reads/target.ts";
+import { openFailureReader } from "#api/serve/status/explain-failure.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { projectionNames } from "#projections/all.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const baseUrl = "https://api.example.test";
 const idle: ServiceStatus = {

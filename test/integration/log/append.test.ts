@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

@@ -1,24 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
-import { assignIndexers } from "../../../api/run/indexer/assign-indexers.ts";
-import {
-  collectionEvents,
-  indexedSources,
-  metadataEvents,
-} from "../../../api/run/indexer/indexed-sources.ts";
-import { readFollowedCollections, readIndexers } from "../../../api/run/indexer/indexers.ts";
-import { schemaName } from "../../../api/run/indexer/schema-name.ts";
-import { exchanges } from "../../../projections/exchanges/exchanges.ts";
-import type { Exchange } from "../../../projections/exchanges/model/exchange.ts";
-import {
-  addSources,
-  detachRemoved,
-  removeSource,
-  restoreSource,
-} from "../../../projections/log/sources.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import { assignIndexers } from "#api/run/indexer/assign-indexers.ts";
+import { collectionEvents, indexedSources, metadataEvents } from "#api/run/indexer/indexed-sources.ts";
+import { readFollowedCollections, readIndexers } from "#api/run/indexer/indexers.ts";
+import { schemaName } from "#api/run/indexer/schema-name.ts";
+import { exchanges } from "#projections/exchanges/exchanges.ts";
+import type { Exchange } from "#projections/exchanges/model/exchange.ts";
+import { addSources, detachRemoved, removeSource, restoreSource } from "#projections/log/sources.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { bazaar } from "../sales/example-exchange/exchange.ts";
 
 const [punks, apes, cats] = [50, 51, 52].map(addressOf) as [

@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import { type AuditOptions, auditChain } from "../../../api/run/indexer/audit-chain.ts";
-import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
-import { seedMarket } from "../../../devnet/market/seed.ts";
-import { readSettledNumber } from "../../../projections/log/audit.ts";
-import { appendBlockStates } from "../../../projections/log/block-states.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { dumpFacts } from "../../support/chain/chain-replay.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { addressOf, appendEvents, block } from "../../support/database/given.ts";
-import { pipelineSettings, startPipeline, until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { runOp } from "../../support/processes/op.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { type AuditOptions, auditChain } from "#api/run/indexer/audit-chain.ts";
+import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
+import { seedMarket } from "#devnet/market/seed.ts";
+import { readSettledNumber } from "#projections/log/audit.ts";
+import { appendBlockStates } from "#projections/log/block-states.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { dumpFacts } from "#test/support/chain/chain-replay.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
+import { pipelineSettings, startPipeline, until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { runOp } from "#test/support/processes/op.ts";
 
 /** Ponder's for this chain. */
 const finality = 30;

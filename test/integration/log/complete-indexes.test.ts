@@ -1,15 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { checkServer } from "../../../api/run/inspection/find-server-problems.ts";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import type { Database } from "../../../projections/database.ts";
-import {
-  areIndexesComplete,
-  completeIndexes,
-} from "../../../projections/log/partitions/complete-indexes.ts";
-import { addressOf, appendEvents, block } from "../../support/database/given.ts";
-import { repartition } from "../../support/database/partitions.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { checkServer } from "#api/run/inspection/find-server-problems.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import type { Database } from "#projections/database.ts";
+import { areIndexesComplete, completeIndexes } from "#projections/log/partitions/complete-indexes.ts";
+import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
+import { repartition } from "#test/support/database/partitions.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const open: TestDatabase[] = [];
 afterAll(async () => {

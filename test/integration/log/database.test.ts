@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 describe("a connection pool", () => {
   let database: TestDatabase;

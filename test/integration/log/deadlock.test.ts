@@ -1,19 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { inSwapTransaction } from "../../../projections/engine/shadow-schema.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dropTargets,
-  untilSomeoneWaits,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, untilSomeoneWaits } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db } = database;

@@ -2,9 +2,9 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type EmbeddedPostgres, startPostgres } from "../../../api/run/postgres/embedded.ts";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { makeServerDirectory } from "../../support/database/server-directory.ts";
+import { type EmbeddedPostgres, startPostgres } from "#api/run/postgres/embedded.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { makeServerDirectory } from "#test/support/database/server-directory.ts";
 
 let dataDir: string;
 let server: EmbeddedPostgres | undefined;

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "../../../api/background/chain/clients.ts";
-import { findFork } from "../../../api/run/indexer/find-fork.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect } from "../../../devnet/client.ts";
-import { addressOf, appendEvents, block } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { findFork } from "#api/run/indexer/find-fork.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
+import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const head = 2_000;
 let anvil: Anvil;

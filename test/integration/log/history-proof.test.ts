@@ -1,30 +1,23 @@
 import { sql } from "kysely";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  type ChainReader,
-  openChainReader,
-} from "../../../api/background/chain-reader/chain-reader.ts";
-import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
-import { proveHistory } from "../../../api/run/indexer/prove-history.ts";
-import { seededRandom } from "../../../devnet/market/random.ts";
-import type { Database } from "../../../projections/database.ts";
-import { appendBlockStates } from "../../../projections/log/block-states.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { type HistoryState, readHistoryState } from "../../../projections/log/history-proof.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import {
-  growChain,
-  type ProvableChain,
-  usualBlocks,
-} from "../../reliability/chain/provable-chain.ts";
-import { type Faults, noFaults } from "../../reliability/node/faults.ts";
-import { startFaultyNode } from "../../reliability/node/faulty-node.ts";
-import type { FaultyNode } from "../../reliability/node/node-state.ts";
-import { recordChain } from "../../support/chain/chain-facts.ts";
-import { dumpFacts } from "../../support/chain/chain-replay.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { settle } from "../../support/database/settled-blocks.ts";
+import { type ChainReader, openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
+import { proveHistory } from "#api/run/indexer/prove-history.ts";
+import { seededRandom } from "#devnet/market/random.ts";
+import type { Database } from "#projections/database.ts";
+import { appendBlockStates } from "#projections/log/block-states.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { type HistoryState, readHistoryState } from "#projections/log/history-proof.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
+import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
+import type { FaultyNode } from "#test/reliability/node/node-state.ts";
+import { recordChain } from "#test/support/chain/chain-facts.ts";
+import { dumpFacts } from "#test/support/chain/chain-replay.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { settle } from "#test/support/database/settled-blocks.ts";
 
 const chainId = 1 as const;
 const finalityBlocks = 10;

@@ -1,21 +1,13 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { openDatabase } from "../../../projections/database.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import {
-  addressOf,
-  appendEvents,
-  appendEventsIn,
-  type Block,
-  block,
-  type ChainEvent,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { openDatabase } from "#projections/database.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { firstBlockId } from "#projections/log/block-id.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { addressOf, appendEvents, appendEventsIn, type Block, block, type ChainEvent, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();
 const { db, url } = database;

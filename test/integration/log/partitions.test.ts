@@ -1,19 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../projections/database.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { readPartitions } from "../../../projections/log/partitions/read-partitions.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { operate } from "../../support/database/operator.ts";
-import { repartition } from "../../support/database/partitions.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import type { Database } from "#projections/database.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { readPartitions } from "#projections/log/partitions/read-partitions.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, block, type ChainEvent, setBlocks } from "#test/support/database/given.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { repartition } from "#test/support/database/partitions.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const open: TestDatabase[] = [];
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../../../projections/database.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import type { Block } from "../../support/database/given.ts";
+import type { Database } from "#projections/database.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import type { Block } from "#test/support/database/given.ts";
 
 /** An event as `src/` stores it. */
 export type Emitted = {

@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import { type Address, encodeFunctionData, type Hex, toFunctionSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { multicall3 } from "../../../abis/deployments.ts";
-import { sudoswapFactories, sudoswapV2PairAbi } from "../../../abis/sudoswap.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { fetchPoolCoins } from "../../../api/background/chain/fetch-pool-coins.ts";
-import { RpcFailure } from "../../../api/background/chain/rpc.ts";
-import { sudoswapFactoryAbi, sudoswapPoolAbi } from "../../../devnet/contracts/abis.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { recordChain } from "../../support/chain/chain-facts.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { multicall3 } from "#abis/deployments.ts";
+import { sudoswapFactories, sudoswapV2PairAbi } from "#abis/sudoswap.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { sudoswapFactoryAbi, sudoswapPoolAbi } from "#devnet/contracts/abis.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { recordChain } from "#test/support/chain/chain-facts.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let market: Market;
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TransferReader } from "../../../projections/log/recording/missing-transfers.ts";
-import type { PoolCoinReader } from "../../../projections/log/recording/pool-coins.ts";
-import { recordChain } from "../../../projections/log/recording/recorder.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import type { TransferReader } from "#projections/log/recording/missing-transfers.ts";
+import type { PoolCoinReader } from "#projections/log/recording/pool-coins.ts";
+import { recordChain } from "#projections/log/recording/recorder.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { createPonderTables, type Emitted, emit, endOf, finalize } from "./ponder-tables.ts";
 
 const [factory, pool, later, stranger] = [1, 2, 3, 4].map(addressOf) as [

@@ -1,19 +1,12 @@
 import { sql } from "kysely";
 import { pad, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cryptopunks } from "../../../abis/cryptopunks.ts";
-import { repairBlocks } from "../../../projections/log/audit.ts";
-import { recordChain } from "../../../projections/log/recording/recorder.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  createPonderTables,
-  type Emitted,
-  emit,
-  endOf,
-  finalize,
-  takeBack,
-} from "./ponder-tables.ts";
+import { cryptopunks } from "#abis/cryptopunks.ts";
+import { repairBlocks } from "#projections/log/audit.ts";
+import { recordChain } from "#projections/log/recording/recorder.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { createPonderTables, type Emitted, emit, endOf, finalize, takeBack } from "./ponder-tables.ts";
 
 const [alice, bob, carol] = [1, 2, 3].map(addressOf) as [
   ...[ReturnType<typeof addressOf>, ReturnType<typeof addressOf>, ReturnType<typeof addressOf>],

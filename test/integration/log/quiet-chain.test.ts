@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { collectionAbi } from "../../../devnet/contracts/abis.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { untilCanonical } from "../../support/database/canonical.ts";
-import { type Pipeline, startPipeline } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { collectionAbi } from "#devnet/contracts/abis.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { untilCanonical } from "#test/support/database/canonical.ts";
+import { type Pipeline, startPipeline } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** More blocks than Ponder fetches when one is announced, and than are not final yet. */
 const quietBlocks = 120;

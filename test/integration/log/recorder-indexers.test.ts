@@ -1,18 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { recordChain } from "../../../projections/log/recording/recorder.ts";
-import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  createPonderTables,
-  type Emitted,
-  emit,
-  endOf,
-  finalize,
-  takeBack,
-} from "./ponder-tables.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { checkObservationBlocks } from "#projections/log/observation-check.ts";
+import { recordChain } from "#projections/log/recording/recorder.ts";
+import { addressOf, type Block, block, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { createPonderTables, type Emitted, emit, endOf, finalize, takeBack } from "./ponder-tables.ts";
 
 const chainId = 1;
 const added = "bazaar";

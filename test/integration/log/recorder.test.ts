@@ -1,22 +1,14 @@
 import { sql } from "kysely";
 import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { coreIndexer } from "../../../projections/log/indexer-id.ts";
-import { checkObservationBlocks } from "../../../projections/log/observation-check.ts";
-import { recordChain } from "../../../projections/log/recording/recorder.ts";
-import { addressOf, type Block, block, zeroAddress } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  createPonderTables,
-  type Emitted,
-  emit,
-  endOf,
-  finalize,
-  recordFrom,
-  takeBack,
-} from "./ponder-tables.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { checkObservationBlocks } from "#projections/log/observation-check.ts";
+import { recordChain } from "#projections/log/recording/recorder.ts";
+import { addressOf, type Block, block, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { createPonderTables, type Emitted, emit, endOf, finalize, recordFrom, takeBack } from "./ponder-tables.ts";
 
 let database: TestDatabase;
 let schemas = 0;

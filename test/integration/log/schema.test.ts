@@ -1,19 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { pendingMigrations } from "../../../projections/log/pending-migrations.ts";
-import { dumpSchema, type SchemaDump } from "../../support/database/dump-schema.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  type ChainEvent,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { firstBlockId } from "#projections/log/block-id.ts";
+import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { dumpSchema, type SchemaDump } from "#test/support/database/dump-schema.ts";
+import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;
 let db: Database;

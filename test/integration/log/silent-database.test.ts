@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lockSchema } from "../../../api/run/indexer/schema-lock.ts";
-import { launch } from "../../../api/run/programs/program.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type SilentProxy, startSilentProxy } from "../../support/database/silent-proxy.ts";
+import { lockSchema } from "#api/run/indexer/schema-lock.ts";
+import { launch } from "#api/run/programs/program.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type SilentProxy, startSilentProxy } from "#test/support/database/silent-proxy.ts";
 
 let directory: string;
 let database: TestDatabase;

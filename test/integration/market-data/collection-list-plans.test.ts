@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
-import { readCollectionKeys } from "../../../projections/reads/collections/read-collections.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { plansOf } from "../../support/database/plans.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { plansOf } from "#test/support/database/plans.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(99) }));
 afterAll(() => book.drop());

@@ -1,22 +1,19 @@
 import { type Address, concatHex, type Hex, numberToHex, pad, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import {
-  fetchDueRoyalties,
-  type RoyaltyState,
-} from "../../../api/background/jobs/fetch-due-royalties.ts";
-import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
-import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { FeeReview } from "../../../projections/domain/creator-fee-review.ts";
-import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
-import { operatorRoyaltyStated } from "../../../projections/facts/royalty-stated.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { addressOf, appendEvents, block, zeroAddress } from "../../support/database/given.ts";
-import { wireOrder } from "../../support/orders/intake-fixture.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { fetchDueRoyalties, type RoyaltyState } from "#api/background/jobs/fetch-due-royalties.ts";
+import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import type { ChainId } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { FeeReview } from "#projections/domain/creator-fee-review.ts";
+import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
+import { wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 /** Answers every call by the address in slot 0 and the second argument's share, in hundredths of a percent, in slot 1. */
 const sharingCode: Hex = "0x5f545f52612710600154602435020460205260405ff3";

@@ -1,19 +1,12 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
-import { dumpTable, project, setBlocks } from "../../support/database/given.ts";
-import { computeExpectedStats } from "../../support/market-data/expected-stats.ts";
-import {
-  blocks,
-  opening,
-  type Step,
-  statsProjections,
-  story,
-  tellStory,
-} from "../../support/market-data/stats-scenario.ts";
-import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import { dumpTable, project, setBlocks } from "#test/support/database/given.ts";
+import { computeExpectedStats } from "#test/support/market-data/expected-stats.ts";
+import { blocks, opening, type Step, statsProjections, story, tellStory } from "#test/support/market-data/stats-scenario.ts";
+import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const tables = [
   "token",

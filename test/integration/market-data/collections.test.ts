@@ -2,25 +2,15 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { contractRoyaltyStated } from "../../../projections/facts/royalty-stated.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readConfiguredRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  createProjection,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { contractRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readConfiguredRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, type Block, block, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const tables = [
   "collection",

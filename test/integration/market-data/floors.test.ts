@@ -3,28 +3,16 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  snapshotFirstFloors,
-  snapshotFloors,
-} from "../../../api/background/jobs/snapshot-floors.ts";
-import { dropTarget, targetOf } from "../../../projections/engine/checkpoint.ts";
-import {
-  type ContractFloors,
-  floorSnapshotted,
-  snapshotMs,
-} from "../../../projections/facts/floor-snapshotted.ts";
-import { floorsProjection } from "../../../projections/floors/project.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { createProjection, dumpTable, project } from "../../support/database/given.ts";
-import {
-  active,
-  type OrderReadsFixture,
-  on,
-  openOrderReads,
-} from "../../support/orders/order-reads-fixture.ts";
-import { listings, nfts, openedAt } from "../../support/orders/seeded-orders.ts";
+import { snapshotFirstFloors, snapshotFloors } from "#api/background/jobs/snapshot-floors.ts";
+import { dropTarget, targetOf } from "#projections/engine/checkpoint.ts";
+import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { floorsProjection } from "#projections/floors/project.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { createProjection, dumpTable, project } from "#test/support/database/given.ts";
+import { active, type OrderReadsFixture, on, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
+import { listings, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 const dayMs = 86_400_000;
 const nowMs = Number(openedAt) * 1000;

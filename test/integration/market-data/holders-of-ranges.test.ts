@@ -1,13 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { holderKey, keyOfHolder } from "../../../api/serve/v1/collections/holders-page.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import {
-  readHolderGroups,
-  readHolders,
-} from "../../../projections/reads/ownership/read-holders.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { holderKey, keyOfHolder } from "#api/serve/v1/collections/holders-page.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readHolderGroups, readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection]);
 const { db } = book;

@@ -1,45 +1,25 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import {
-  type Address,
-  concatHex,
-  encodeAbiParameters,
-  type Hex,
-  numberToHex,
-  padHex,
-  size,
-  stringToHex,
-} from "viem";
+import { type Address, concatHex, encodeAbiParameters, type Hex, numberToHex, padHex, size, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { multicall3 } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { contractDescriptions } from "../../../api/background/jobs/describe-contracts.ts";
-import {
-  type DescribeState,
-  describePending,
-} from "../../../api/background/jobs/describe-pending.ts";
-import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect, type DevnetClient } from "../../../devnet/client.ts";
-import { place } from "../../../devnet/deploy.ts";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import type { Database } from "../../../projections/database.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  createProjection,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openProjectorConnection } from "../../support/database/projector-connection.ts";
+import { multicall3 } from "#abis/deployments.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { contractDescriptions } from "#api/background/jobs/describe-contracts.ts";
+import { type DescribeState, describePending } from "#api/background/jobs/describe-pending.ts";
+import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect, type DevnetClient } from "#devnet/client.ts";
+import { place } from "#devnet/deploy.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import type { Database } from "#projections/database.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, createProjection, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openProjectorConnection } from "#test/support/database/projector-connection.ts";
 
 let database: TestDatabase;
 let anvil: Anvil;

@@ -4,35 +4,26 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import { runRole } from "../../../api/run/roles/jobs.ts";
-import { type RoleContext, type RunningRole, roleDatabase } from "../../../api/run/roles/role.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect } from "../../../devnet/client.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { dropTarget, type Target, targetOf } from "../../../projections/engine/checkpoint.ts";
-import { prepareProjections } from "../../../projections/engine/rebuild.ts";
-import type { CuratedCollection } from "../../../projections/facts/collection-registered.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import type { FactKind } from "../../../projections/log/fact-kind.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { readClock } from "../../../projections/reads/orders/read-clock.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dropTargets,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { givenListing } from "../../support/orders/order-facts.ts";
+import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { runRole } from "#api/run/roles/jobs.ts";
+import { type RoleContext, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
+import { allProjections } from "#projections/all.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoint.ts";
+import { prepareProjections } from "#projections/engine/rebuild.ts";
+import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import type { FactKind } from "#projections/log/fact-kind.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readClock } from "#projections/reads/orders/read-clock.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, project, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { givenListing } from "#test/support/orders/order-facts.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

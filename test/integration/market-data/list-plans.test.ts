@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../projections/database.ts";
-import { blockIdRange } from "../../../projections/log/block-id.ts";
-import { readBidPage } from "../../../projections/reads/bids/read-bid-page.ts";
-import { readListingPage } from "../../../projections/reads/listings/read-listing-page.ts";
-import { readBidDepth, readListingDepth } from "../../../projections/reads/orders/read-depth.ts";
-import { readSales } from "../../../projections/reads/sales/read.ts";
-import { anyTrade } from "../../../projections/reads/sales/trade-filter.ts";
-import { readTraitKeysOfChain } from "../../../projections/reads/traits/read-trait-keys.ts";
-import { plansOf } from "../../support/database/plans.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
+import type { Database } from "#projections/database.ts";
+import { blockIdRange } from "#projections/log/block-id.ts";
+import { readBidPage } from "#projections/reads/bids/read-bid-page.ts";
+import { readListingPage } from "#projections/reads/listings/read-listing-page.ts";
+import { readBidDepth, readListingDepth } from "#projections/reads/orders/read-depth.ts";
+import { readSales } from "#projections/reads/sales/read.ts";
+import { anyTrade } from "#projections/reads/sales/trade-filter.ts";
+import { readTraitKeysOfChain } from "#projections/reads/traits/read-trait-keys.ts";
+import { plansOf } from "#test/support/database/plans.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

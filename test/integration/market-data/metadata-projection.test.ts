@@ -1,37 +1,22 @@
 import { sql } from "kysely";
 import { maxUint256 } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { verify } from "../../../projections/engine/verify.ts";
-import {
-  contractMetadataFetched,
-  metadataConfirmed,
-  tokenMetadataFetched,
-} from "../../../projections/facts/metadata-fetched.ts";
-import type { Observation } from "../../../projections/log/append.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
-import { metadataProjection } from "../../../projections/metadata/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import {
-  readDueAgain,
-  readPendingTokens,
-} from "../../../projections/reads/metadata/read-due-metadata.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  addressOf,
-  type Block,
-  block,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
-import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { verify } from "#projections/engine/verify.ts";
+import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import type { Observation } from "#projections/log/append.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { metadataProjection } from "#projections/metadata/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readDueAgain, readPendingTokens } from "#projections/reads/metadata/read-due-metadata.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
+import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 const book = await openProjectedLog([ownershipProjection, metadataProjection]);
 const { db } = book;

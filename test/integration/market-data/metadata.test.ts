@@ -4,43 +4,28 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
-import {
-  type Address,
-  concatHex,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  numberToHex,
-  size,
-} from "viem";
+import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, type Hex, numberToHex, size } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { multicall3 } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { metadataRefresh } from "../../../api/background/jobs/refresh-metadata.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { openDocumentFetcher } from "../../../api/background/metadata/document-fetcher.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect, type DevnetClient } from "../../../devnet/client.ts";
-import { addressOf as fixtureOf } from "../../../devnet/contracts/addresses.ts";
-import { readArtifact } from "../../../devnet/contracts/artifacts.ts";
-import { create, place, sendAs } from "../../../devnet/deploy.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { metadataProjection } from "../../../projections/metadata/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { bytea } from "../../../projections/sql/bytea.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  createProjection,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
+import { multicall3 } from "#abis/deployments.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { metadataRefresh } from "#api/background/jobs/refresh-metadata.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { openDocumentFetcher } from "#api/background/metadata/document-fetcher.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect, type DevnetClient } from "#devnet/client.ts";
+import { addressOf as fixtureOf } from "#devnet/contracts/addresses.ts";
+import { readArtifact } from "#devnet/contracts/artifacts.ts";
+import { create, place, sendAs } from "#devnet/deploy.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { metadataProjection } from "#projections/metadata/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { bytea } from "#projections/sql/bytea.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, createProjection, project, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type DocumentHost, openDocumentHost } from "#test/support/http/document-host.ts";
 
 let database: TestDatabase;
 let anvil: Anvil;

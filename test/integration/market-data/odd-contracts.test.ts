@@ -2,33 +2,27 @@ import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { multicall3 } from "../../../abis/deployments.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { describePending } from "../../../api/background/jobs/describe-pending.ts";
-import { unansweredContracts } from "../../../api/background/jobs/unanswered-contracts.ts";
-import { createApp } from "../../../api/serve/app.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { type Anvil, startAnvil } from "../../../devnet/anvil.ts";
-import { connect, type DevnetClient } from "../../../devnet/client.ts";
-import { place, sendAs } from "../../../devnet/deploy.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { recordChain } from "../../support/chain/chain-facts.ts";
-import { answeringCode, emittingCode } from "../../support/chain/made-code.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { differenceOfRebuild } from "../../support/database/rebuild-difference.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import {
-  isCoin,
-  type ModelToken,
-  modelOf,
-  type RawLog,
-  standardsMoved,
-} from "../../support/market-data/odd-contract-model.ts";
-import { drawOddContract, type OddContract } from "../../support/market-data/odd-contracts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { multicall3 } from "#abis/deployments.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { describePending } from "#api/background/jobs/describe-pending.ts";
+import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import { createApp } from "#api/serve/app.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect, type DevnetClient } from "#devnet/client.ts";
+import { place, sendAs } from "#devnet/deploy.ts";
+import { allProjections } from "#projections/all.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { recordChain } from "#test/support/chain/chain-facts.ts";
+import { answeringCode, emittingCode } from "#test/support/chain/made-code.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { differenceOfRebuild } from "#test/support/database/rebuild-difference.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { isCoin, type ModelToken, modelOf, type RawLog, standardsMoved } from "#test/support/market-data/odd-contract-model.ts";
+import { drawOddContract, type OddContract } from "#test/support/market-data/odd-contracts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const chainId = 1;
 const seed = 20_261_129;

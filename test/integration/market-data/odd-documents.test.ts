@@ -1,19 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type DocumentFetcher,
-  openDocumentFetcher,
-} from "../../../api/background/metadata/document-fetcher.ts";
-import { parseTokenDocument } from "../../../api/background/metadata/parse-document.ts";
-import type { TokenMetadata } from "../../../projections/domain/metadata/token-metadata.ts";
-import { tokenMetadataFetched } from "../../../projections/facts/metadata-fetched.ts";
-import { metadataProjection } from "../../../projections/metadata/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type DocumentHost, openDocumentHost } from "../../support/http/document-host.ts";
-import { type OddDocument, oddDocument } from "../../support/market-data/odd-documents.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { type DocumentFetcher, openDocumentFetcher } from "#api/background/metadata/document-fetcher.ts";
+import { parseTokenDocument } from "#api/background/metadata/parse-document.ts";
+import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
+import { tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { metadataProjection } from "#projections/metadata/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type DocumentHost, openDocumentHost } from "#test/support/http/document-host.ts";
+import { type OddDocument, oddDocument } from "#test/support/market-data/odd-documents.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const count = 500;
 const documents = Array.from({ length: count }, (_, place) =>

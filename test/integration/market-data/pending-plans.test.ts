@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { firstTurns, selectDue, type Turns } from "../../../api/background/metadata/select-due.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
+import { firstTurns, selectDue, type Turns } from "#api/background/metadata/select-due.ts";
+import { openDatabase } from "#projections/database.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
 
 const { db, url, drop } = await createDatabase({ template: "projected" });
 /** One connection, which keeps its plans. */

@@ -1,15 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  project,
-} from "../../support/database/given.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { allProjections } from "#projections/all.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, type ChainEvent, project } from "#test/support/database/given.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient: addressOf(99) });
 const book = await openProjectedLog(projections);

@@ -2,16 +2,16 @@ import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "../../../projections/database.ts";
-import type { Observation } from "../../../projections/log/append.ts";
-import { readCollectionsByText } from "../../../projections/reads/search/read-collection-matches.ts";
-import { readHashMatches } from "../../../projections/reads/search/read-hash-matches.ts";
-import { readTokensByName } from "../../../projections/reads/search/read-token-matches.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { plansOf } from "../../support/database/plans.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import { described, holders, nfts } from "../../support/market-data/token-market.ts";
-import { receivedAt, transferred } from "../../support/orders/order-facts.ts";
+import type { Database } from "#projections/database.ts";
+import type { Observation } from "#projections/log/append.ts";
+import { readCollectionsByText } from "#projections/reads/search/read-collection-matches.ts";
+import { readHashMatches } from "#projections/reads/search/read-hash-matches.ts";
+import { readTokensByName } from "#projections/reads/search/read-token-matches.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { plansOf } from "#test/support/database/plans.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { described, holders, nfts } from "#test/support/market-data/token-market.ts";
+import { receivedAt, transferred } from "#test/support/orders/order-facts.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {

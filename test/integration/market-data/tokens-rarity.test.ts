@@ -1,21 +1,15 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rarityRanking } from "../../../api/background/jobs/rank-rarity.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { rankTokens } from "../../../projections/domain/rarity.ts";
-import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import {
-  type Attribute,
-  collectionsRegistered,
-  dead,
-  described,
-  nfts,
-} from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
+import { rarityRanking } from "#api/background/jobs/rank-rarity.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { rankTokens } from "#projections/domain/rarity.ts";
+import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { type Attribute, collectionsRegistered, dead, described, nfts } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

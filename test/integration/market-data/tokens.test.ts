@@ -2,15 +2,11 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "../../../projections/database.ts";
-import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
-import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
-import {
-  openTokenReads,
-  type TokenReads,
-  type TokenRow,
-} from "../../support/market-data/token-reads.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import type { Database } from "#projections/database.ts";
+import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
+import { dead, holders, nfts } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads, type TokenRow } from "#test/support/market-data/token-reads.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

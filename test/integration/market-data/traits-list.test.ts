@@ -2,25 +2,14 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "../../../projections/database.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
-import {
-  collectionsRegistered,
-  described,
-  nfts,
-  sameType,
-  traitsAmong,
-} from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import {
-  approval,
-  givenListing,
-  receivedAt,
-  transferred,
-} from "../../support/orders/order-facts.ts";
+import type { Database } from "#projections/database.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
+import { collectionsRegistered, described, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { approval, givenListing, receivedAt, transferred } from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

@@ -1,28 +1,19 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../projections/database.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { metadataProjection } from "../../../projections/metadata/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { traitsProjection } from "../../../projections/traits/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import {
-  appendEvents,
-  createProjection,
-  dumpTable,
-  project,
-} from "../../support/database/given.ts";
-import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
-import {
-  type Attribute,
-  openTokenMarket,
-  traitsAmong,
-} from "../../support/market-data/token-market.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import type { Database } from "#projections/database.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { metadataProjection } from "#projections/metadata/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { traitsProjection } from "#projections/traits/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { appendEvents, createProjection, dumpTable, project } from "#test/support/database/given.ts";
+import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
+import { type Attribute, openTokenMarket, traitsAmong } from "#test/support/market-data/token-market.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 const traits = traitsProjection({
   metadata: metadataProjection,

@@ -1,21 +1,13 @@
 import { sql } from "kysely";
 import { zeroAddress } from "viem";
 import { afterAll, expect, it } from "vitest";
-import { tick } from "../../../projections/engine/tick.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dropTargetsAndFacts,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
-import { differenceOfRebuild } from "../../support/database/rebuild-difference.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
+import { differenceOfRebuild } from "#test/support/database/rebuild-difference.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 const database = await createDatabase();
 const { db } = database;

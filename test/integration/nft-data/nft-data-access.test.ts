@@ -2,12 +2,12 @@ import type { RequestHandler } from "express";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { makeKey } from "../../../api/serve/keys/key-text.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { seedRows } from "../../support/http/api-rows.ts";
-import { from, newAddress } from "../../support/http/limited-api.ts";
-import { base, makeAccount, openNftDataApp } from "../../support/http/nft-data-fixture.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
+import { makeKey } from "#api/serve/keys/key-text.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { seedRows } from "#test/support/http/api-rows.ts";
+import { from, newAddress } from "#test/support/http/limited-api.ts";
+import { base, makeAccount, openNftDataApp } from "#test/support/http/nft-data-fixture.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const anything = `${base}/api/activity?limit=0`;

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "../../../api/serve/nft-data/views/snake.ts";
-import { eventsWhere } from "../../../projections/reads/activity/event-sources.ts";
-import { block } from "../../support/database/given.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import { soldOnX2y2 } from "../../support/market-data/exchange-sales.ts";
-import { dead, holders, nfts } from "../../support/market-data/token-market.ts";
-import { counterRaised, transferred } from "../../support/orders/order-facts.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
+import { block } from "#test/support/database/given.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
+import { dead, holders, nfts } from "#test/support/market-data/token-market.ts";
+import { counterRaised, transferred } from "#test/support/orders/order-facts.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {

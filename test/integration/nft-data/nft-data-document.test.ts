@@ -1,14 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { nftDataEndpoints } from "../../spec/nft-data-endpoints.ts";
-import {
-  base,
-  type NftDataFixture,
-  openNftDataFixture,
-} from "../../support/http/nft-data-fixture.ts";
-import { holders, nfts } from "../../support/market-data/token-market.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { nftDataEndpoints } from "#test/spec/nft-data-endpoints.ts";
+import { base, type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { holders, nfts } from "#test/support/market-data/token-market.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {

@@ -2,18 +2,12 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "../../../api/serve/nft-data/views/snake.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import { ownedTokens } from "../../support/market-data/owned-tokens.ts";
-import {
-  dead,
-  holders,
-  nfts,
-  sameType,
-  traitsAmong,
-} from "../../support/market-data/token-market.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
+import { dead, holders, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 let stage: NftDataFixture;
 beforeAll(async () => {

@@ -1,17 +1,11 @@
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "../../../api/serve/nft-data/views/snake.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type NftDataFixture, openNftDataFixture } from "../../support/http/nft-data-fixture.ts";
-import {
-  collectionsRegistered,
-  holders,
-  nfts,
-  sameType,
-  traitsAmong,
-} from "../../support/market-data/token-market.ts";
+import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import { collectionsRegistered, holders, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
 
 /** What the account API tells, /v1 tells too, on every chain. */
 let stage: NftDataFixture;

@@ -5,18 +5,12 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rebuild } from "../../../projections/engine/rebuild.ts";
-import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { project } from "../../support/database/given.ts";
-import {
-  appendOrders,
-  appendTrades,
-  operate,
-  prepare,
-  projections,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { rebuild } from "#projections/engine/rebuild.ts";
+import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { project } from "#test/support/database/given.ts";
+import { appendOrders, appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const role = `analyst_${process.pid}`;
 const limited = `limited_${process.pid}`;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { syncingAlone } from "../../../projections/reads/analytics/capture/copy-progress.ts";
-import { openSource } from "../../../projections/reads/analytics/capture/source.ts";
-import { project } from "../../support/database/given.ts";
-import { appendTrades, environmentOf, operate, prepare } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { runOp } from "../../support/processes/op.ts";
+import { syncingAlone } from "#projections/reads/analytics/capture/copy-progress.ts";
+import { openSource } from "#projections/reads/analytics/capture/source.ts";
+import { project } from "#test/support/database/given.ts";
+import { appendTrades, environmentOf, operate, prepare } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { runOp } from "#test/support/processes/op.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

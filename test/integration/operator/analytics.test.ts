@@ -4,28 +4,18 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { viewsBinding } from "../../../api/background/jobs/upkeep.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { prepareProjections, rebuild, rollBack } from "../../../projections/engine/rebuild.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import {
-  areViewsBound,
-  bindViews,
-  bindViewsIfStale,
-} from "../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { project } from "../../support/database/given.ts";
-import {
-  apes,
-  appendOrders,
-  appendTrades,
-  prepare,
-  projections,
-} from "../../support/database/operator.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { viewsBinding } from "#api/background/jobs/upkeep.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { project } from "#test/support/database/given.ts";
+import { apes, appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 

@@ -2,29 +2,21 @@ import { request } from "node:http";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { argumentsOf, OperationEnded } from "../../../api/run/console/actions/operation.ts";
-import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
-import { startOrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { openOperations } from "../../../api/run/supervisor/run-operations.ts";
-import { advance } from "../../../projections/engine/advance.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
-import { storeJobFigures } from "../../../projections/log/job-figures.ts";
-import { readOperatorActions } from "../../../projections/log/operator-actions.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { addSources } from "../../../projections/log/sources.ts";
-import { readPaused } from "../../../projections/log/switches.ts";
-import {
-  apes,
-  appendTrades,
-  appendUnreadableOrder,
-  environmentOf,
-  operate,
-  prepare,
-  retractBlocks,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openConsole, type TestConsole } from "../../support/http/console.ts";
-import { decode, tableOf } from "../../support/http/page-tables.ts";
+import { argumentsOf, OperationEnded } from "#api/run/console/actions/operation.ts";
+import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { openOperations } from "#api/run/supervisor/run-operations.ts";
+import { advance } from "#projections/engine/advance.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import { storeJobFigures } from "#projections/log/job-figures.ts";
+import { readOperatorActions } from "#projections/log/operator-actions.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { addSources } from "#projections/log/sources.ts";
+import { readPaused } from "#projections/log/switches.ts";
+import { apes, appendTrades, appendUnreadableOrder, environmentOf, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openConsole, type TestConsole } from "#test/support/http/console.ts";
+import { decode, tableOf } from "#test/support/http/page-tables.ts";
 
 let database: TestDatabase;
 let targets: Target[];

@@ -4,35 +4,26 @@ import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { applyRights } from "../../../api/run/database-roles/apply-rights.ts";
-import {
-  type DatabaseRoles,
-  forEachRole,
-  readDatabaseRoles,
-} from "../../../api/run/database-roles/database-roles.ts";
-import { createEmbeddedRoles } from "../../../api/run/database-roles/embedded-roles.ts";
-import { findWrongRights } from "../../../api/run/database-roles/find-wrong-rights.ts";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import { openDatabase } from "../../../projections/database.ts";
-import { targetOf } from "../../../projections/engine/checkpoint.ts";
-import { rebuild } from "../../../projections/engine/rebuild.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { repairBlocks } from "../../../projections/log/audit.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { viewOf, withLock } from "../../../projections/named-lock.ts";
-import { bindViews } from "../../../projections/reads/analytics/bind-views.ts";
-import { readRevocations } from "../../../projections/reads/analytics/role-powers.ts";
-import { schemaOf, versions } from "../../../projections/versions.ts";
-import { addressOf, block, dumpTable, setBlocks } from "../../support/database/given.ts";
-import {
-  appendOrders,
-  appendTrades,
-  prepare,
-  projections,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { runOp } from "../../support/processes/op.ts";
+import { applyRights } from "#api/run/database-roles/apply-rights.ts";
+import { type DatabaseRoles, forEachRole, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
+import { createEmbeddedRoles } from "#api/run/database-roles/embedded-roles.ts";
+import { findWrongRights } from "#api/run/database-roles/find-wrong-rights.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { openDatabase } from "#projections/database.ts";
+import { targetOf } from "#projections/engine/checkpoint.ts";
+import { rebuild } from "#projections/engine/rebuild.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { repairBlocks } from "#projections/log/audit.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { viewOf, withLock } from "#projections/named-lock.ts";
+import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { readRevocations } from "#projections/reads/analytics/role-powers.ts";
+import { schemaOf, versions } from "#projections/versions.ts";
+import { addressOf, block, dumpTable, setBlocks } from "#test/support/database/given.ts";
+import { appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { runOp } from "#test/support/processes/op.ts";
 
 const prefix = `roles_${process.pid}`;
 const rolesOf = (name: string) => forEachRole((one) => `${name}_${process.pid}_${one}`);

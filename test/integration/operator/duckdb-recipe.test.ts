@@ -2,30 +2,12 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import {
-  canonicalRows,
-  duckdbEngine,
-  postgresEngine,
-  readAnswers,
-} from "../../support/database/analytics-engines.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import {
-  apes,
-  appendOrders,
-  appendTrades,
-  operate,
-  prepare,
-  retractBlocks,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { canonicalRows, duckdbEngine, postgresEngine, readAnswers } from "#test/support/database/analytics-engines.ts";
+import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";
+import { apes, appendOrders, appendTrades, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** Blocks of these numbers are a day apart. */
 const secondDay = 7_200;

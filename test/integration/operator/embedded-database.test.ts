@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runOp } from "../../support/processes/op.ts";
+import { runOp } from "#test/support/processes/op.ts";
 
 let dataDir: string;
 beforeAll(async () => {

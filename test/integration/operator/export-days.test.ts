@@ -6,17 +6,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launch } from "../../../api/run/programs/program.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
-import { project } from "../../support/database/given.ts";
-import {
-  appendTrades,
-  environmentOf,
-  operate,
-  prepare,
-  retractBlocks,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { launch } from "#api/run/programs/program.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import { project } from "#test/support/database/given.ts";
+import { appendTrades, environmentOf, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** Blocks of these numbers are a day apart. */
 const secondDay = 7_200;

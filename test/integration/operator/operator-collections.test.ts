@@ -1,17 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { registerCuratedCollections } from "../../../api/background/jobs/register-curated.ts";
-import type { Target } from "../../../projections/engine/checkpoint.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { apes, operate, prepare } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type LimitedApi, openLimitedApi } from "../../support/http/limited-api.ts";
+import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import type { Target } from "#projections/engine/checkpoint.ts";
+import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";
+import { apes, operate, prepare } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type LimitedApi, openLimitedApi } from "#test/support/http/limited-api.ts";
 
 const [bears, units, cats] = [51, 52, 53].map(addressOf) as [
   `0x${string}`,

@@ -1,23 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { storedRow } from "../../../projections/sql/stored-row.ts";
-import { addressOf, appendEvents, block, setBlocks } from "../../support/database/given.ts";
-import { operate, prepare } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  approval,
-  channelUpdated,
-  counterRaised,
-  filled,
-  givenBid,
-  givenListing,
-  read,
-  receivedAt,
-  ticked,
-  transferred,
-} from "../../support/orders/order-facts.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { storedRow } from "#projections/sql/stored-row.ts";
+import { addressOf, appendEvents, block, setBlocks } from "#test/support/database/given.ts";
+import { operate, prepare } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { approval, channelUpdated, counterRaised, filled, givenBid, givenListing, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
 
 const [alice, bob] = [addressOf(1), addressOf(2)];
 const nft = addressOf(50);

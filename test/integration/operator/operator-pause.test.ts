@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { projecting } from "../../../api/background/jobs/project.ts";
-import { recording } from "../../../api/background/jobs/record.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { activateSchema } from "../../../api/run/indexer/active-schema.ts";
-import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { projecting } from "#api/background/jobs/project.ts";
+import { recording } from "#api/background/jobs/record.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { activateSchema } from "#api/run/indexer/active-schema.ts";
+import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { appendTrades, operate, prepare } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const logger = pino({ level: "silent" });
 

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ponderLock } from "../../../api/run/indexer/schema-lock.ts";
-import { readCheckpoints } from "../../../projections/engine/checkpoint.ts";
-import { withLock } from "../../../projections/named-lock.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { appendTrades, operate, prepare } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { ponderLock } from "#api/run/indexer/schema-lock.ts";
+import { readCheckpoints } from "#projections/engine/checkpoint.ts";
+import { withLock } from "#projections/named-lock.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { appendTrades, operate, prepare } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const [active, earlier, running] = [
   "ponder_1_aaaaaaaa",

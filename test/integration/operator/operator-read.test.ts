@@ -2,18 +2,10 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { schemaOf } from "../../../projections/versions.ts";
-import { block, setBlocks } from "../../support/database/given.ts";
-import {
-  apes,
-  appendTrades,
-  operate,
-  orderHashOf,
-  prepare,
-  projections,
-  startOperator,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { block, setBlocks } from "#test/support/database/given.ts";
+import { apes, appendTrades, operate, orderHashOf, prepare, projections, startOperator } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;
 const started: ReturnType<typeof startOperator>[] = [];

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import { readStatements } from "../../../api/run/operator/inspect/sql.ts";
-import { environmentOf, operate } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { readStatements } from "#api/run/operator/inspect/sql.ts";
+import { environmentOf, operate } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** Empty: of statements that depend on what others read those are there that nothing needs. */
 let database: TestDatabase;

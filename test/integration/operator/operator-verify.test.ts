@@ -1,20 +1,11 @@
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { readCheckpoints, type Target } from "../../../projections/engine/checkpoint.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { block, setBlocks } from "../../support/database/given.ts";
-import {
-  appendCancels,
-  appendOrders,
-  appendTrades,
-  goOn,
-  operate,
-  prepare,
-  projections,
-  startOperator,
-} from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
+import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { block, setBlocks } from "#test/support/database/given.ts";
+import { appendCancels, appendOrders, appendTrades, goOn, operate, prepare, projections, startOperator } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const names = projections.map(({ name }) => name);
 const sampled = projections.filter(({ sample }) => sample !== undefined).map(({ name }) => name);

@@ -6,19 +6,15 @@ import { Registry } from "prom-client";
 import { createPublicClient, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { countedHttp } from "../../../api/background/chain/count-calls.ts";
-import { requestBatch } from "../../../api/background/chain/rpc-batch.ts";
-import { openTransport, type Transport } from "../../../api/background/marketplaces/transport.ts";
-import { type CallMeter, openCallMeter } from "../../../api/background/outgoing/call-meter.ts";
-import { gaugeOutgoing } from "../../../api/serve/status/outgoing-gauges.ts";
-import {
-  type CallCount,
-  readCalls,
-  storeCalls,
-} from "../../../projections/log/outgoing/outgoing-calls.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openConsole, type TestConsole } from "../../support/http/console.ts";
-import { tableOf } from "../../support/http/page-tables.ts";
+import { countedHttp } from "#api/background/chain/count-calls.ts";
+import { requestBatch } from "#api/background/chain/rpc-batch.ts";
+import { openTransport, type Transport } from "#api/background/marketplaces/transport.ts";
+import { type CallMeter, openCallMeter } from "#api/background/outgoing/call-meter.ts";
+import { gaugeOutgoing } from "#api/serve/status/outgoing-gauges.ts";
+import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing/outgoing-calls.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openConsole, type TestConsole } from "#test/support/http/console.ts";
+import { tableOf } from "#test/support/http/page-tables.ts";
 
 const Call = z.object({ id: z.number(), method: z.string() });
 const results: Record<string, object> = {

@@ -2,16 +2,16 @@ import { Interface } from "ethers";
 import { type Address, type Hex, parseEther, zeroHash } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc20Abi, erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { OfferAcceptData } from "../../../api/serve/views/orders/accept-data.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { setPaused } from "../../../projections/log/switches.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { OfferAcceptData } from "#api/serve/views/orders/accept-data.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { setPaused } from "#projections/log/switches.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {

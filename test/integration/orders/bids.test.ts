@@ -1,44 +1,20 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import {
-  dropTarget,
-  readCheckpoints,
-  type Target,
-} from "../../../projections/engine/checkpoint.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import type { FactKind } from "../../../projections/log/fact-kind.ts";
-import { readOpenBidsWei } from "../../../projections/reads/bids/read-open-bids-wei.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  project,
-  setBlocks,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
-import {
-  cancelled,
-  counterRaised,
-  feeRecipient,
-  filled,
-  type GivenOrder,
-  givenBid,
-  read,
-  receivedAt,
-  ticked,
-} from "../../support/orders/order-facts.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { FactKind } from "#projections/log/fact-kind.ts";
+import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, type Block, block, type ChainEvent, createProjection, dumpTable, project, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
+import { cancelled, counterRaised, feeRecipient, filled, type GivenOrder, givenBid, read, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 const database = await createDatabase();
 const { db } = database;

@@ -1,27 +1,17 @@
 import fc from "fast-check";
 import { sql } from "kysely";
-import {
-  type Address,
-  decodeFunctionData,
-  getAbiItem,
-  type Hex,
-  keccak256,
-  parseEther,
-  slice,
-  stringToHex,
-  toFunctionSelector,
-} from "viem";
+import { type Address, decodeFunctionData, getAbiItem, type Hex, keccak256, parseEther, slice, stringToHex, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { setPaused } from "../../../projections/log/switches.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { setPaused } from "#projections/log/switches.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {

@@ -1,19 +1,15 @@
 import { Interface } from "ethers";
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import {
-  exchangeDomain,
-  orderHash,
-  signingDigest,
-} from "../../../projections/domain/seaport/order-hash.ts";
-import { wireOrder } from "../../support/orders/intake-fixture.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import { wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 /*
  * Accounts with code: contracts, and plain accounts that delegate to one (EIP-7702, code 0xef0100…), which have a key and

@@ -1,12 +1,12 @@
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { Exposure } from "../../../api/serve/views/orders/exposure.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { Exposure } from "#api/serve/views/orders/exposure.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 const chainId = 33139;
 const ether = parseEther("1");

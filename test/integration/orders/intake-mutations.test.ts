@@ -1,22 +1,13 @@
 import fc from "fast-check";
 import { type Address, type Hex, maxUint256, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { IntakeCode } from "../../../projections/domain/intake/intake-codes.ts";
-import type {
-  ConsiderationItem,
-  OrderComponents,
-  SignedOrder,
-} from "../../../projections/domain/seaport/order-components.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  resign,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import type { ConsiderationItem, OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { type IntakeFixture, openIntakeFixture, resign, wireOrder } from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const base = ["listing", "edition", "bid", "collection bid"] as const;

@@ -1,25 +1,14 @@
 import { sql } from "kysely";
-import {
-  type Hex,
-  parseEther,
-  parseSignature,
-  serializeCompactSignature,
-  signatureToCompactSignature,
-} from "viem";
+import { type Hex, parseEther, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { setPaused } from "../../../projections/log/switches.ts";
-import { operate } from "../../support/database/operator.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  toWire,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { setPaused } from "#projections/log/switches.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { type IntakeFixture, openIntakeFixture, toWire, wireOrder } from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const ether = parseEther;

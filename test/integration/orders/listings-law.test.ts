@@ -1,36 +1,16 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { verify } from "../../../projections/engine/verify.ts";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { someElsewhere, someSighting } from "../../simulation/partners.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  addressOf,
-  type Block,
-  block,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import {
-  approval,
-  cancelled,
-  channelUpdated,
-  counterRaised,
-  filled,
-  type GivenOrder,
-  givenListing,
-  read,
-  receivedAt,
-  ticked,
-  transferred,
-} from "../../support/orders/order-facts.ts";
-import { type Fact, openProjectedLog } from "../../support/orders/projected-log.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { verify } from "#projections/engine/verify.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { approval, cancelled, channelUpdated, counterRaised, filled, type GivenOrder, givenListing, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
+import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection]);
 const { db } = book;

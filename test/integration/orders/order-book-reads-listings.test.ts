@@ -1,40 +1,13 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";
-import { addressOf, zeroAddress } from "../../support/database/given.ts";
-import { itLists } from "../../support/http/list-cases.ts";
-import { feeRecipient, ticked } from "../../support/orders/order-facts.ts";
-import {
-  active,
-  by,
-  every,
-  expected,
-  filters,
-  hashOf,
-  idOf,
-  inactive,
-  none,
-  type OrderReadsFixture,
-  of,
-  ofChain,
-  ofToken,
-  on,
-  openOrderReads,
-  priced,
-  siteUrl,
-} from "../../support/orders/order-reads-fixture.ts";
-import {
-  earlyEnd,
-  listings,
-  makers,
-  nfts,
-  openedAt,
-  pauper,
-  rivals,
-  special,
-} from "../../support/orders/seeded-orders.ts";
+import { seaport } from "#abis/deployments.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import { addressOf, zeroAddress } from "#test/support/database/given.ts";
+import { itLists } from "#test/support/http/list-cases.ts";
+import { feeRecipient, ticked } from "#test/support/orders/order-facts.ts";
+import { active, by, every, expected, filters, hashOf, idOf, inactive, none, type OrderReadsFixture, of, ofChain, ofToken, on, openOrderReads, priced, siteUrl } from "#test/support/orders/order-reads-fixture.ts";
+import { earlyEnd, listings, makers, nfts, openedAt, pauper, rivals, special } from "#test/support/orders/seeded-orders.ts";
 
 const { punks, editions } = nfts;
 

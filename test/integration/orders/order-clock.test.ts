@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { type OrderStatus, orderStatus } from "../../../projections/domain/orders/order-status.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { statusCase } from "../../../projections/order-state/status-sql.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readClock, readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
-import { alice, bob, nft } from "../../support/orders/listings-log.ts";
-import { givenBid, givenListing, receivedAt, ticked } from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { type OrderStatus, orderStatus } from "#projections/domain/orders/order-status.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { statusCase } from "#projections/order-state/status-sql.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readClock, readNextBoundary } from "#projections/reads/orders/read-clock.ts";
+import { alice, bob, nft } from "#test/support/orders/listings-log.ts";
+import { givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const { db, happens } = book;

@@ -1,24 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import {
-  active,
-  bidSorts,
-  by,
-  every,
-  expected,
-  hashOf,
-  inactive,
-  type OrderPredicate,
-  type OrderReadsFixture,
-  of,
-  ofChain,
-  ofToken,
-  on,
-  openOrderReads,
-  priced,
-  sorts,
-} from "../../support/orders/order-reads-fixture.ts";
-import { bids, listings, makers, nfts, openedAt } from "../../support/orders/seeded-orders.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { active, bidSorts, by, every, expected, hashOf, inactive, type OrderPredicate, type OrderReadsFixture, of, ofChain, ofToken, on, openOrderReads, priced, sorts } from "#test/support/orders/order-reads-fixture.ts";
+import { bids, listings, makers, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 let reads: OrderReadsFixture;
 beforeAll(async () => {

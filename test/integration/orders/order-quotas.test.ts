@@ -1,18 +1,13 @@
 import { type Address, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { operate } from "../../support/database/operator.ts";
-import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  resign,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
+import { type IntakeFixture, openIntakeFixture, resign, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 
 const chainId = 33139;
 const perContract = 10;

@@ -1,24 +1,14 @@
 import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { addressOf, block, type ChainEvent, zeroAddress } from "../../support/database/given.ts";
-import {
-  approval,
-  cancelled,
-  channelUpdated,
-  counterRaised,
-  filled,
-  givenBid,
-  givenListing,
-  read,
-  transferred,
-} from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { addressOf, block, type ChainEvent, zeroAddress } from "#test/support/database/given.ts";
+import { approval, cancelled, channelUpdated, counterRaised, filled, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const { db, happens } = book;

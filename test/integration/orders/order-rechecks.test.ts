@@ -1,34 +1,21 @@
 import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { orderSweep } from "../../../api/background/jobs/sweep-orders.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  type ChainEvent,
-} from "../../support/database/given.ts";
-import {
-  approval,
-  type GivenOrder,
-  givenBid,
-  givenListing,
-  read,
-  transferred,
-} from "../../support/orders/order-facts.ts";
-import { partnerListingOf, seen } from "../../support/orders/partner-orders.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
+import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";
+import { approval, type GivenOrder, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const endTime = BigInt(Math.floor(Date.now() / 1000)) + 86_400n;

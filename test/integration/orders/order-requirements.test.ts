@@ -1,12 +1,12 @@
 import { parseEther, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 
 const chainId = 33139;
 const alice = accounts.alice.address;

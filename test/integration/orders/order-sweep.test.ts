@@ -1,19 +1,19 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { orderSweep } from "../../../api/background/jobs/sweep-orders.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/chain/rpc-proxy.ts";
-import { addressOf, block, type ChainEvent } from "../../support/database/given.ts";
-import { givenBid, givenListing } from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
+import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
+import { addressOf, block, type ChainEvent } from "#test/support/database/given.ts";
+import { givenBid, givenListing } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 /** More than two batches of a scan. */

@@ -1,27 +1,19 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { compactionDelaySeconds } from "../../../projections/order-state/compaction.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readNextBoundary } from "../../../projections/reads/orders/read-clock.ts";
-import { readAcceptedOrders } from "../../../projections/reads/orders/read-signed-orders.ts";
-import { dumpTable } from "../../support/database/given.ts";
-import { alice, at, bob, nft } from "../../support/orders/listings-log.ts";
-import {
-  cancelled,
-  filled,
-  type GivenOrder,
-  givenBid,
-  givenListing,
-  receivedAt,
-  ticked,
-} from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { compactionDelaySeconds } from "#projections/order-state/compaction.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readNextBoundary } from "#projections/reads/orders/read-clock.ts";
+import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { dumpTable } from "#test/support/database/given.ts";
+import { alice, at, bob, nft } from "#test/support/orders/listings-log.ts";
+import { cancelled, filled, type GivenOrder, givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const { db, happens } = book;

@@ -1,19 +1,13 @@
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readOrdersToRecheck } from "../../../projections/reads/orders/read-orders-to-recheck.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { alice, approves, at, bob, gets, listing, nft } from "../../support/orders/listings-log.ts";
-import {
-  filled,
-  givenBid,
-  givenListing,
-  read,
-  transferred,
-} from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readOrdersToRecheck } from "#projections/reads/orders/read-orders-to-recheck.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { alice, approves, at, bob, gets, listing, nft } from "#test/support/orders/listings-log.ts";
+import { filled, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const { db, happens, retract } = book;

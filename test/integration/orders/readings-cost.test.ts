@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { appendReadings } from "../../../projections/chain-readings/append-changed-readings.ts";
-import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
-import type { ChainReading, ChainReadings } from "../../../projections/facts/chain-reading.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { addressOf, block } from "../../support/database/given.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { appendReadings } from "#projections/chain-readings/append-changed-readings.ts";
+import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import type { ChainReading, ChainReadings } from "#projections/facts/chain-reading.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { addressOf, block } from "#test/support/database/given.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const accounts = 400;
 const here = block(1, 10);

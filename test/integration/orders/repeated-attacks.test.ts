@@ -2,22 +2,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Interface } from "ethers";
 import { type Address, type Hex, numberToHex, parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { seededRandom } from "../../../devnet/market/random.ts";
-import { sendAsMined } from "../../../devnet/market/sending.ts";
-import { defaultQuotas } from "../../../projections/domain/orders/order-quotas.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
-import { newcomer } from "../../support/orders/newcomer.ts";
-import { fakeContracts, repeatAttacks } from "../../support/orders/repeated-attacks.ts";
-import { postFrom, signedByStranger } from "../../support/orders/strangers.ts";
-import { walking } from "../../support/orders/walking-contract.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { seededRandom } from "#devnet/market/random.ts";
+import { sendAsMined } from "#devnet/market/sending.ts";
+import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
+import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { newcomer } from "#test/support/orders/newcomer.ts";
+import { fakeContracts, repeatAttacks } from "#test/support/orders/repeated-attacks.ts";
+import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
+import { walking } from "#test/support/orders/walking-contract.ts";
 
 /** How long the attacks go on. */
 const seconds = Number(process.env.ATTACK_SECONDS ?? 20);

@@ -1,16 +1,12 @@
 import { type Address, numberToHex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { Actor } from "../../../devnet/market/actors.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { operate } from "../../support/database/operator.ts";
-import { everybodyOwns } from "../../support/orders/everybody-owns.ts";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
-import { postFrom, signedByStranger } from "../../support/orders/strangers.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { Actor } from "#devnet/market/actors.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
+import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 
 const chainId = 33139;
 /** An hour's orders of what strangers share. */

@@ -1,24 +1,15 @@
 import { sql } from "kysely";
-import {
-  type Address,
-  concatHex,
-  type Hex,
-  numberToHex,
-  pad,
-  parseEther,
-  toEventSelector,
-  zeroHash,
-} from "viem";
+import { type Address, concatHex, type Hex, numberToHex, pad, parseEther, toEventSelector, zeroHash } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { seaportEvents } from "../../../abis/seaport.ts";
-import { AskSync, BidSync } from "../../../api/serve/views/orders/sync-record.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { recordChain } from "../../support/chain/chain-facts.ts";
-import { openMarket } from "../../support/chain/market.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { seaportEvents } from "#abis/seaport.ts";
+import { AskSync, BidSync } from "#api/serve/views/orders/sync-record.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { recordChain } from "#test/support/chain/chain-facts.ts";
+import { openMarket } from "#test/support/chain/market.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {

@@ -1,18 +1,18 @@
 import { Interface } from "ethers";
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { commonConduit } from "../../../abis/deployments.ts";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi } from "../../../abis/tokens.ts";
-import { openChainClient } from "../../../api/background/chain/clients.ts";
-import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { recheckOrders } from "../../../api/background/jobs/recheck-orders.ts";
-import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { readListingsApprovedAlone } from "../../../projections/reads/orders/read-orders-without-events.ts";
-import { wireOrder } from "../../support/orders/intake-fixture.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi } from "#abis/tokens.ts";
+import { openChainClient } from "#api/background/chain/clients.ts";
+import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
+import { recheckOrders } from "#api/background/jobs/recheck-orders.ts";
+import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { readListingsApprovedAlone } from "#projections/reads/orders/read-orders-without-events.ts";
+import { wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 /** `approve(conduit, id)` of ERC-721, of which no events are indexed, in place of `setApprovalForAll`. */
 const chainId = 1;

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findChangedReadings } from "../../../projections/chain-readings/find-changed-readings.ts";
-import { openWindow } from "../../../projections/engine/fact-window.ts";
-import type { ChainReading } from "../../../projections/facts/chain-reading.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { countFactsRead } from "../../support/database/facts-read.ts";
-import { addressOf, appendEvents, block, project } from "../../support/database/given.ts";
-import { approval, givenListing, read, transferred } from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import { openWindow } from "#projections/engine/fact-window.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { countFactsRead } from "#test/support/database/facts-read.ts";
+import { addressOf, appendEvents, block, project } from "#test/support/database/given.ts";
+import { approval, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection]);
 afterAll(() => book.drop());

@@ -1,12 +1,8 @@
 import { type Address, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  type IntakeFixture,
-  openIntakeFixture,
-  wireOrder,
-} from "../../support/orders/intake-fixture.ts";
-import { postFrom, signedByStranger } from "../../support/orders/strangers.ts";
-import { walking } from "../../support/orders/walking-contract.ts";
+import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
+import { walking } from "#test/support/orders/walking-contract.ts";
 
 const chainId = 33139;
 const attacker = "127.0.2.66";

@@ -1,14 +1,14 @@
 import { Interface } from "ethers";
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaportFunctions } from "../../../abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import { wireOrder } from "../../support/orders/intake-fixture.ts";
-import { type OrderBookFixture, openOrderBook } from "../../support/orders/order-book-fixture.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { wireOrder } from "#test/support/orders/intake-fixture.ts";
+import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 const chainId = 33139;
 let book: OrderBookFixture;

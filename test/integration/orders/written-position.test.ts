@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
-import { createDatabase } from "../../support/database/postgres.ts";
-import { openTestMarket } from "../../support/orders/test-market.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
+import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const database = await createDatabase();
 afterAll(() => database.drop());

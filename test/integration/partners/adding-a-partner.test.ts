@@ -14,7 +14,7 @@ afterAll(() => {
 
 // The two lines of the guide: the entry in the table of partners, and the definition beside its folder.
 vi.doMock("../../../projections/domain/partners.ts", async (importOriginal) => {
-  const table = await importOriginal<typeof import("../../../projections/domain/partners.ts")>();
+  const table = await importOriginal<typeof import("#projections/domain/partners.ts")>();
   const example = {
     ...{ alias: "partner_x", displayName: "Example", askIdForm: "prefixed" },
     ...{ filledWith: "signature", feeRecipients: [], zones: [], calldataTags: [] },
@@ -25,7 +25,7 @@ vi.doMock("../../../projections/domain/partners.ts", async (importOriginal) => {
 vi.doMock("../../../api/background/marketplaces/partner-definitions.ts", async (importOriginal) => {
   const table =
     await importOriginal<
-      typeof import("../../../api/background/marketplaces/partner-definitions.ts")
+      typeof import("#api/background/marketplaces/partner-definitions.ts")
     >();
   const { example } = await import("./example-partner/definition.ts");
   return { partnerDefinitions: { ...table.partnerDefinitions, example } };
@@ -36,15 +36,15 @@ const root = resolve(import.meta.dirname, "../../..");
 const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
-  const { readConfig } = await import("../../../api/run/config/read-config.ts");
-  const { openPartners } = await import("../../../api/background/marketplaces/open-partners.ts");
-  const { background } = await import("../../../api/background/marketplaces/transport.ts");
-  const { openOrderReads } = await import("../../support/orders/order-reads-fixture.ts");
+  const { readConfig } = await import("#api/run/config/read-config.ts");
+  const { openPartners } = await import("#api/background/marketplaces/open-partners.ts");
+  const { background } = await import("#api/background/marketplaces/transport.ts");
+  const { openOrderReads } = await import("#test/support/orders/order-reads-fixture.ts");
   const { givenPartnerOrder, partnerSignature } = await import(
-    "../../support/orders/partner-orders.ts"
+    "#test/support/orders/partner-orders.ts"
   );
-  const { openSync } = await import("../../support/orders/partner-sync.ts");
-  const { makers, nfts } = await import("../../support/orders/seeded-orders.ts");
+  const { openSync } = await import("#test/support/orders/partner-sync.ts");
+  const { makers, nfts } = await import("#test/support/orders/seeded-orders.ts");
   const { examplePartner } = await import("./example-partner/client.ts");
   const { carol } = makers;
   const terms = { contract: nfts.editions.address, standard: "erc1155", quantity: 1n } as const;

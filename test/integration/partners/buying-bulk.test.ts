@@ -1,14 +1,11 @@
 import { parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { interactive } from "../../../api/background/marketplaces/transport.ts";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
+import { interactive } from "#api/background/marketplaces/transport.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 
 /** The largest number of listings of one call, by the document. */
 const count = 20;

@@ -1,16 +1,13 @@
 import { type Address, erc20Abi, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { seaport } from "../../../abis/deployments.ts";
-import { erc721Abi, erc1155Abi } from "../../../abis/tokens.ts";
-import { BuyData } from "../../../api/serve/views/orders/buy-data.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
+import { seaport } from "#abis/deployments.ts";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 
 let book: PartnerOrderBook;
 beforeAll(async () => {

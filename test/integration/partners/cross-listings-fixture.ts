@@ -1,20 +1,17 @@
 import { pino } from "pino";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { crossListingPosts } from "../../../api/background/jobs/post-cross-listings.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { interactive } from "../../../api/background/marketplaces/transport.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type {
-  OrderComponents,
-  SignedOrder,
-} from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { resign, wireOrder } from "../../support/orders/intake-fixture.ts";
-import type { PartnerOrderBook } from "../../support/orders/partner-order-book-fixture.ts";
+import { crossListingPosts } from "#api/background/jobs/post-cross-listings.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { openPartners } from "#api/background/marketplaces/open-partners.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { interactive } from "#api/background/marketplaces/transport.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { resign, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import type { PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 
 const Item = z.object({
   itemType: z.number(),

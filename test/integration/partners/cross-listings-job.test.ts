@@ -1,24 +1,15 @@
 import { sql } from "kysely";
-import {
-  type Hex,
-  parseEther,
-  parseSignature,
-  serializeCompactSignature,
-  signatureToCompactSignature,
-} from "viem";
+import { type Hex, parseEther, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { crossListingsProjection } from "../../../projections/cross-listings/project.ts";
-import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { createProjection, project } from "../../support/database/given.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { crossListingsProjection } from "#projections/cross-listings/project.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { createProjection, project } from "#test/support/database/given.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 33139;

@@ -1,19 +1,16 @@
 import { type Address, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import type { CreatorFee } from "../../../projections/domain/creator-fee-review.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readPartnerRoyalties } from "../../../projections/reads/collections/read-royalties.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import { createProjection, project } from "../../support/database/given.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import type { CreatorFee } from "#projections/domain/creator-fee-review.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readPartnerRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { createProjection, project } from "#test/support/database/given.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;

@@ -1,19 +1,16 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { erc721Abi } from "../../../abis/tokens.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { partnerFeeRecipients } from "../../../devnet/marketplaces/stand-in-collections.ts";
-import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { openOrderBook } from "../../support/orders/order-book-fixture.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
-import { openTestPartner } from "../../support/orders/partner-sync.ts";
+import { erc721Abi } from "#abis/tokens.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { partnerFeeRecipients } from "#devnet/marketplaces/stand-in-collections.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { partnerListingSeen } from "#projections/facts/partner-listing.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import { openTestPartner } from "#test/support/orders/partner-sync.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;

@@ -5,40 +5,28 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { partnerSync } from "../../../api/background/jobs/sync-partners.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { syncIntervals } from "../../../api/background/marketplaces/sync-step.ts";
-import { background } from "../../../api/background/marketplaces/transport.ts";
-import { gaugePartners } from "../../../api/serve/status/partner-gauges.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
-import type { CollectionFee } from "../../../devnet/marketplaces/stand-in-collections.ts";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  createProjection,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  openSync,
-  openTestPartner,
-  readShown,
-  readTold,
-} from "../../support/orders/partner-sync.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { partnerSync } from "#api/background/jobs/sync-partners.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { openPartners } from "#api/background/marketplaces/open-partners.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
+import { background } from "#api/background/marketplaces/transport.ts";
+import { gaugePartners } from "#api/serve/status/partner-gauges.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import type { CollectionFee } from "#devnet/marketplaces/stand-in-collections.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, createProjection, project, zeroAddress } from "#test/support/database/given.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,15 +2,12 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { partnerStream } from "../../../api/background/jobs/stream-partners.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { until } from "../../support/database/pipeline.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../../support/orders/partner-order-book-fixture.ts";
+import { partnerStream } from "#api/background/jobs/stream-partners.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 
 const chainId = 1;
 const farMs = 3_600_000;

@@ -2,21 +2,16 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StreamLimits } from "../../../api/background/jobs/stream-partners.ts";
-import { partnerSync } from "../../../api/background/jobs/sync-partners.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { syncIntervals } from "../../../api/background/marketplaces/sync-step.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  openSync,
-  openTestPartner,
-  readShown,
-  readTold,
-} from "../../support/orders/partner-sync.ts";
+import type { StreamLimits } from "#api/background/jobs/stream-partners.ts";
+import { partnerSync } from "#api/background/jobs/sync-partners.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

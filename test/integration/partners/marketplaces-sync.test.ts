@@ -1,18 +1,13 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { syncIntervals } from "../../../api/background/marketplaces/sync-step.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  openSync,
-  openTestPartner,
-  readShown,
-  readTold,
-} from "../../support/orders/partner-sync.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
-import { createChangingContracts } from "../../../api/background/jobs/changing-contracts.ts";
-import { checkOrders } from "../../../api/background/jobs/check-orders.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { readFactsAfter } from "../../../projections/log/provenance.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { readOrdersByStatus } from "../../../projections/reads/orders/read-orders-by-status.ts";
-import { type Market, openMarket } from "../../support/chain/market.ts";
-import { type GivenOrder, givenListing } from "../../support/orders/order-facts.ts";
-import {
-  givenPartnerOrder,
-  partnerListingOf,
-  seen,
-  zeroConduit,
-} from "../../support/orders/partner-orders.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
+import { checkOrders } from "#api/background/jobs/check-orders.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { readFactsAfter } from "#projections/log/provenance.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { readOrdersByStatus } from "#projections/reads/orders/read-orders-by-status.ts";
+import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { type GivenOrder, givenListing } from "#test/support/orders/order-facts.ts";
+import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "#test/support/orders/partner-orders.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);
 const now = new Date();

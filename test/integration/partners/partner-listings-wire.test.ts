@@ -1,31 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { wrappedNative } from "../../../chains/index.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readCheaperNativeListings } from "../../../projections/reads/listings/read-cheaper-native-listings.ts";
-import { readOpenOrderCounts } from "../../../projections/reads/orders/read-open-order-counts.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type GivenOrder, receivedAt } from "../../support/orders/order-facts.ts";
-import {
-  idOf,
-  type OrderReadsFixture,
-  openOrderReads,
-  siteUrl,
-} from "../../support/orders/order-reads-fixture.ts";
-import {
-  givenPartnerOrder,
-  partnerListingOf,
-  seen,
-  withdrawn,
-} from "../../support/orders/partner-orders.ts";
-import {
-  listings,
-  makers,
-  nfts,
-  openedAt,
-  pauper,
-  type SeededOrder,
-} from "../../support/orders/seeded-orders.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import { readOpenOrderCounts } from "#projections/reads/orders/read-open-order-counts.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type GivenOrder, receivedAt } from "#test/support/orders/order-facts.ts";
+import { idOf, type OrderReadsFixture, openOrderReads, siteUrl } from "#test/support/orders/order-reads-fixture.ts";
+import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "#test/support/orders/partner-orders.ts";
+import { listings, makers, nfts, openedAt, pauper, type SeededOrder } from "#test/support/orders/seeded-orders.ts";
 
 let book: OrderReadsFixture;
 const { carol } = makers;

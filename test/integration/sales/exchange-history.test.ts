@@ -1,19 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  type ChainEvent,
-  project,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { openProjectorConnection } from "../../support/database/projector-connection.ts";
-import { soldOnLooksrare } from "../../support/market-data/exchange-sales.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
-import { openProjectedLog } from "../../support/orders/projected-log.ts";
+import { allProjections } from "#projections/all.ts";
+import { addressOf, appendEvents, type Block, block, type ChainEvent, project, zeroAddress } from "#test/support/database/given.ts";
+import { openProjectorConnection } from "#test/support/database/projector-connection.ts";
+import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
+import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const contract = addressOf(1);
 const [seller, buyer] = [addressOf(2), addressOf(3)];

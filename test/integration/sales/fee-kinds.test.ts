@@ -1,19 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { collectionRegistered } from "../../../projections/facts/collection-registered.ts";
-import { creatorFeeRead } from "../../../projections/facts/creator-fee.ts";
-import {
-  contractRoyaltyStated,
-  operatorRoyaltyStated,
-  type StatedRoyalty,
-} from "../../../projections/facts/royalty-stated.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { feesOfSale } from "../../../projections/sql/sale-fees.ts";
-import { addressOf, appendEvents, block, zeroAddress } from "../../support/database/given.ts";
-import { nfts } from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import { filled, givenListing } from "../../support/orders/order-facts.ts";
+import { collectionRegistered } from "#projections/facts/collection-registered.ts";
+import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { contractRoyaltyStated, operatorRoyaltyStated, type StatedRoyalty } from "#projections/facts/royalty-stated.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { feesOfSale } from "#projections/sql/sale-fees.ts";
+import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
+import { nfts } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { filled, givenListing } from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

@@ -4,35 +4,22 @@ import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "../../../api/serve/app.ts";
-import { gaugeUnresolvedEvents } from "../../../api/serve/status/unresolved-event-gauges.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { targetOf } from "../../../projections/engine/checkpoint.ts";
-import { prepareProjections, rebuild } from "../../../projections/engine/rebuild.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { factKind } from "../../../projections/log/fact-kind.ts";
-import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { operate } from "../../support/database/operator.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { type ApiClient, serve } from "../../support/http/openapi.ts";
-import {
-  type GivenSale,
-  soldOnBlur,
-  soldOnLooksrare,
-  soldOnX2y2,
-} from "../../support/market-data/exchange-sales.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
-import { openTestMarket, testFee } from "../../support/orders/test-market.ts";
+import { createApp } from "#api/serve/app.ts";
+import { gaugeUnresolvedEvents } from "#api/serve/status/unresolved-event-gauges.ts";
+import { allProjections } from "#projections/all.ts";
+import { targetOf } from "#projections/engine/checkpoint.ts";
+import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { addressOf, appendEvents, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { operate } from "#test/support/database/operator.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { type ApiClient, serve } from "#test/support/http/openapi.ts";
+import { type GivenSale, soldOnBlur, soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
+import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 
 const [apes, alice, bob, carol, router] = [1, 2, 3, 4, 5].map(addressOf) as [
   Address,

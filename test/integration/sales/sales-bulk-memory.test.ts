@@ -1,22 +1,14 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  project,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { soldOnLooksrare } from "../../support/market-data/exchange-sales.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
-import { testFee } from "../../support/orders/test-market.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 
 const [apes, alice, bob, carol] = [1, 2, 3, 4].map(addressOf) as [
   ...[`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`],

@@ -2,27 +2,17 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import { dropTarget } from "../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../projections/engine/projection.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { blurEventsOf, blurMatch } from "../../support/market-data/blur-matches.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import { dropTarget } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { blurEventsOf, blurMatch } from "#test/support/market-data/blur-matches.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const [apes, alice, bob, carol, house] = [1, 3, 4, 5, 6].map(addressOf) as [
   Address,

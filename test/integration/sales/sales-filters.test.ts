@@ -1,20 +1,14 @@
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { wrappedNative } from "../../../chains/index.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "../../support/database/given.ts";
-import { soldOnLooksrare, soldOnX2y2 } from "../../support/market-data/exchange-sales.ts";
-import { collectionsRegistered, described, nfts } from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import {
-  feeRecipient,
-  filled,
-  givenBid,
-  givenListing,
-  transferred,
-} from "../../support/orders/order-facts.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import { soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
+import { collectionsRegistered, described, nfts } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { feeRecipient, filled, givenBid, givenListing, transferred } from "#test/support/orders/order-facts.ts";
 
 const wallets = [401, 402, 403, 404].map(addressOf);
 const families = [nfts.punks, nfts.kin, nfts.kinSecond].map(({ address }) => address);

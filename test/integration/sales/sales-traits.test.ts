@@ -1,18 +1,12 @@
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { addressOf, appendEvents, block } from "../../support/database/given.ts";
-import {
-  collectionsRegistered,
-  dead,
-  described,
-  nfts,
-  sameType,
-} from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import { filled, givenListing, transferred } from "../../support/orders/order-facts.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
+import { collectionsRegistered, dead, described, nfts, sameType } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { filled, givenListing, transferred } from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

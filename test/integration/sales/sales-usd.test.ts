@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import type { Coin } from "../../../chains/coins.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { addressOf, appendEvents, block } from "../../support/database/given.ts";
-import { nfts } from "../../support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads } from "../../support/market-data/token-reads.ts";
-import { filled, givenListing } from "../../support/orders/order-facts.ts";
+import type { Coin } from "#chains/coins.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
+import { nfts } from "#test/support/market-data/token-market.ts";
+import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
+import { filled, givenListing } from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

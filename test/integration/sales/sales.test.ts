@@ -2,25 +2,14 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { dropTarget, type Target } from "../../../projections/engine/checkpoint.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import { schemaOf } from "../../../projections/versions.ts";
-import {
-  addressOf,
-  appendEvents,
-  type Block,
-  block,
-  type ChainEvent,
-  createProjection,
-  dumpTable,
-  project,
-  setBlocks,
-  zeroAddress,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
-import { runsOf } from "../../support/thoroughness.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { addressOf, appendEvents, type Block, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
+import { runsOf } from "#test/support/thoroughness.ts";
 
 const tables = [
   ...["sale", "total", "token_total", "volume", "day", "sale_count_bits"],

@@ -1,21 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { deriveInBulk } from "../../../projections/engine/bulk.ts";
-import type { Projection, Step } from "../../../projections/engine/projection.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
-import {
-  addressOf,
-  appendEventsIn,
-  block,
-  createProjection,
-  dropTargetsAndFacts,
-  dumpTable,
-  project,
-} from "../../support/database/given.ts";
-import { createDatabase } from "../../support/database/postgres.ts";
-import { soldOnLooksrare } from "../../support/market-data/exchange-sales.ts";
-import { transferred } from "../../support/orders/order-facts.ts";
+import { deriveInBulk } from "#projections/engine/bulk.ts";
+import type { Projection, Step } from "#projections/engine/projection.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { salesProjection } from "#projections/sales/project.ts";
+import { addressOf, appendEventsIn, block, createProjection, dropTargetsAndFacts, dumpTable, project } from "#test/support/database/given.ts";
+import { createDatabase } from "#test/support/database/postgres.ts";
+import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
+import { transferred } from "#test/support/orders/order-facts.ts";
 
 const database = await createDatabase();
 const { db } = database;

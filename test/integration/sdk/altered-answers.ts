@@ -1,6 +1,6 @@
 import { decodeFunctionData, encodeFunctionData, type Hex, zeroAddress, zeroHash } from "viem";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { exchangeAbi, tokenAbi } from "../../../sdk/src/viem/abis.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { exchangeAbi, tokenAbi } from "#sdk/src/viem/abis.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are altered in any form
 type Any = any;

@@ -1,16 +1,10 @@
 import { type Account, createWalletClient, http, type PublicClient, type WalletClient } from "viem";
 import { toAccount } from "viem/accounts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { type Market, market } from "../../../sdk/src/index.ts";
-import {
-  type Plan,
-  postedIds,
-  type Trader,
-  type TraderOptions,
-  trader,
-} from "../../../sdk/src/viem/index.ts";
-import { seeingWrites } from "../../support/http/seeing-writes.ts";
-import type { Person, TestChain } from "../../support/orders/test-chains.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { type Market, market } from "#sdk/src/index.ts";
+import { type Plan, postedIds, type Trader, type TraderOptions, trader } from "#sdk/src/viem/index.ts";
+import { seeingWrites } from "#test/support/http/seeing-writes.ts";
+import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
 
 /** What left a wallet. */
 type Signed = { orders: number; transactions: number };

@@ -1,17 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { type FeedOptions, type Market, type MarketEvent, market } from "../../../sdk/src/index.ts";
-import { type Random, randomFrom } from "../../simulation/random.ts";
-import { appendEvents, type Block, setBlocks } from "../../support/database/given.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import {
-  catchUp,
-  type FeedServer,
-  makeCheckpoints,
-  serveFeed,
-  transfers,
-} from "../feed/feed-stage.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { type FeedOptions, type Market, type MarketEvent, market } from "#sdk/src/index.ts";
+import { type Random, randomFrom } from "#test/simulation/random.ts";
+import { appendEvents, type Block, setBlocks } from "#test/support/database/given.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transfers } from "../feed/feed-stage.ts";
 
 let database: TestDatabase;
 let server: FeedServer;

@@ -1,21 +1,13 @@
 import { hashTypedData } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { signingParams } from "../../../projections/domain/orders/order-params.ts";
-import { bulkOrderTree, bulkSignature } from "../../../projections/domain/seaport/bulk-order.ts";
-import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";
-import { orderHash as serviceHash } from "../../../projections/domain/seaport/order-hash.ts";
-import {
-  bidCurrency,
-  conduit,
-  conduitKey,
-  domainOf,
-  exchange,
-  orderHash,
-  orderTypes,
-} from "../../../sdk/src/viem/exchange.ts";
-import { splitBulkSignature } from "../../../sdk/src/viem/run/bulk-order.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { signingParams } from "#projections/domain/orders/order-params.ts";
+import { bulkOrderTree, bulkSignature } from "#projections/domain/seaport/bulk-order.ts";
+import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import { orderHash as serviceHash } from "#projections/domain/seaport/order-hash.ts";
+import { bidCurrency, conduit, conduitKey, domainOf, exchange, orderHash, orderTypes } from "#sdk/src/viem/exchange.ts";
+import { splitBulkSignature } from "#sdk/src/viem/run/bulk-order.ts";
 
 const order = (tokenId: bigint) =>
   listingComponents({

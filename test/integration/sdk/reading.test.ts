@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MarketError, type MarketOptions, market } from "../../../sdk/src/index.ts";
+import { MarketError, type MarketOptions, market } from "#sdk/src/index.ts";
 
 type Reply = (request: IncomingMessage, response: ServerResponse) => void;
 

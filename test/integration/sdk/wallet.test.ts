@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import {
-  openTestChains,
-  type TestChain,
-  type TestChains,
-} from "../../support/orders/test-chains.ts";
-import { seedsOf } from "../../support/thoroughness.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import { openTestChains, type TestChain, type TestChains } from "#test/support/orders/test-chains.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 import { describeAlteredAnswers } from "./altered.ts";
 import { openBrowserRunner } from "./consumers/browser-runner.ts";
 import { openNodeRunner } from "./consumers/node-runner.ts";

@@ -1,15 +1,6 @@
-import {
-  type Address,
-  encodeAbiParameters,
-  encodeEventTopics,
-  type Hex,
-  pad,
-  parseAbiParameters,
-  toEventSelector,
-  zeroAddress,
-} from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { seaportEvents } from "../../../abis/seaport.ts";
+import { type Address, encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbiParameters, toEventSelector, zeroAddress } from "viem";
+import { seaport } from "#abis/deployments.ts";
+import { seaportEvents } from "#abis/seaport.ts";
 
 export type EmittedLog = {
   readonly address: Address;

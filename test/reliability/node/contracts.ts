@@ -1,5 +1,5 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters, toFunctionSelector } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
+import { seaport } from "#abis/deployments.ts";
 import { collection } from "../chain/contents.ts";
 
 /** What the collection says of itself; null: the call returns no data. */

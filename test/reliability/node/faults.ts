@@ -1,4 +1,4 @@
-import { seededRandom } from "../../../devnet/market/random.ts";
+import { seededRandom } from "#devnet/market/random.ts";
 
 /** How a whole HTTP answer fails. */
 export type HttpFault = "error" | "429" | "502" | "cut" | "closed" | "silent";

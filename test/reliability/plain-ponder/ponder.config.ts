@@ -1,8 +1,8 @@
 import { env } from "node:process";
 import { createConfig } from "ponder";
-import { seaport } from "../../../abis/deployments.ts";
-import { seaportEvents } from "../../../abis/seaport.ts";
-import { erc721Abi } from "../../../abis/tokens.ts";
+import { seaport } from "#abis/deployments.ts";
+import { seaportEvents } from "#abis/seaport.ts";
+import { erc721Abi } from "#abis/tokens.ts";
 
 function setting(name: string): string {
   const value = env[name];

@@ -1,10 +1,10 @@
 import { mkdir, rm } from "node:fs/promises";
 import { pino } from "pino";
-import { startPostgres } from "../../../api/run/postgres/embedded.ts";
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { readUsage } from "../../hostile-contracts/process-usage.ts";
-import { kill } from "../../soak/processes.ts";
-import { makeServerDirectory } from "../../support/database/server-directory.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { readUsage } from "#test/hostile-contracts/process-usage.ts";
+import { kill } from "#test/soak/processes.ts";
+import { makeServerDirectory } from "#test/support/database/server-directory.ts";
 
 /** A PostgreSQL of a trial's own. */
 export type TrialServer = {

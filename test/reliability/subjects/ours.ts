@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { sql } from "kysely";
-import { findFreePort } from "../../../api/run/free-port.ts";
-import { launch } from "../../../api/run/programs/program.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { kindLiteral } from "../../../projections/log/fact-kind-sql.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import { launch } from "#api/run/programs/program.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
 import { collection } from "../chain/contents.ts";
 import { emptyRecord, placeLine, type StoredRecord, saleLine } from "./record.ts";
 import { runSubject } from "./run-subject.ts";

@@ -1,5 +1,5 @@
 import { type Hex, hexToBigInt, slice } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
+import { seaport } from "#abis/deployments.ts";
 import type { Block } from "../chain/block.ts";
 import { collection, transferTopic } from "../chain/contents.ts";
 

@@ -1,4 +1,4 @@
-import { start } from "../../soak/processes.ts";
+import { start } from "#test/soak/processes.ts";
 import type { RunningSubject, SubjectSettings } from "./subject.ts";
 
 type SubjectProgram = Pick<SubjectSettings, "directory" | "orphanGuard"> & {

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { allProjections } from "../../../projections/all.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { tick } from "../../../projections/engine/tick.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { readLogHead } from "../../../projections/log/read-log-head.ts";
-import { addressOf, createProjections, project } from "../../support/database/given.ts";
-import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openStandby } from "../../support/database/standby.ts";
-import { feeRecipient, givenListing } from "../../support/orders/order-facts.ts";
+import { allProjections } from "#projections/all.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { tick } from "#projections/engine/tick.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { addressOf, createProjections, project } from "#test/support/database/given.ts";
+import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openStandby } from "#test/support/database/standby.ts";
+import { feeRecipient, givenListing } from "#test/support/orders/order-facts.ts";
 
 const writers = 4;
 /** Acknowledged appends before the primary is killed. */

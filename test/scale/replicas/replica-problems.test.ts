@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { checkReplicas } from "../../../api/run/inspection/find-replica-problems.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
-import { addressOf } from "../../support/database/given.ts";
-import { type OwnServer, openOwnServer } from "../../support/database/own-server.ts";
-import { until } from "../../support/database/pipeline.ts";
-import { createDatabase, type TestDatabase } from "../../support/database/postgres.ts";
-import { openStandby } from "../../support/database/standby.ts";
-import { givenListing } from "../../support/orders/order-facts.ts";
+import { checkReplicas } from "#api/run/inspection/find-replica-problems.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { addressOf } from "#test/support/database/given.ts";
+import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
+import { until } from "#test/support/database/pipeline.ts";
+import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { openStandby } from "#test/support/database/standby.ts";
+import { givenListing } from "#test/support/orders/order-facts.ts";
 
 let primary: OwnServer;
 let standby: OwnServer;

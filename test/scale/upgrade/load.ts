@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEther } from "viem";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import type { Market } from "../../support/chain/market.ts";
-import { openTrader } from "../../support/chain/trader.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { Market } from "#test/support/chain/market.ts";
+import { openTrader } from "#test/support/chain/trader.ts";
 import type { Release } from "./release.ts";
 
 const orderMs = 5_000;

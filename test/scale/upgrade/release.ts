@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "../../../api/run/free-port.ts";
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 const launcher = "api/run/programs/launch.mjs";

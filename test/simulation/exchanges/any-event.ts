@@ -1,8 +1,8 @@
 import type { AbiParameter } from "viem";
-import { type ChainId, chainById } from "../../../chains/index.ts";
-import { exchanges } from "../../../projections/exchanges/exchanges.ts";
-import type { ExchangeSource } from "../../../projections/exchanges/model/exchange.ts";
-import { addressOf } from "../../support/database/given.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import { exchanges } from "#projections/exchanges/exchanges.ts";
+import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import type { Random } from "../random.ts";
 import type { Emitted } from "./emitted.ts";
 

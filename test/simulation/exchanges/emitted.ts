@@ -1,7 +1,7 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { wrappedNative } from "../../../chains/index.ts";
-import type { ExchangeEvent } from "../../../projections/facts/exchange-event.ts";
-import { addressOf } from "../../support/database/given.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import type { Random } from "../random.ts";
 
 /** One token sold for one price, as an exchange's events are to tell it. */

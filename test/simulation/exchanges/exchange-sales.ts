@@ -1,9 +1,9 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { cryptopunks } from "../../../abis/cryptopunks.ts";
-import { chainById } from "../../../chains/index.ts";
-import type { ExchangeEvent } from "../../../projections/facts/exchange-event.ts";
-import type { TokenTransfer } from "../../../projections/facts/token-transfer.ts";
-import { addressOf } from "../../support/database/given.ts";
+import { cryptopunks } from "#abis/cryptopunks.ts";
+import { chainById } from "#chains/index.ts";
+import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
+import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import type { Happening } from "../happening.ts";
 import type { Random } from "../random.ts";
 import { anyEvent, sources } from "./any-event.ts";

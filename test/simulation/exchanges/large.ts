@@ -1,7 +1,7 @@
 import { encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
-import { blur } from "../../../abis/blur.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { addressOf } from "../../support/database/given.ts";
+import { blur } from "#abis/blur.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import { collector, type Emitter, someCurrency } from "./emitted.ts";
 
 /** A packed word: two parties or prices in one integer. */

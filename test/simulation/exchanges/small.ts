@@ -1,9 +1,9 @@
 import { type Address, encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
-import { foundationMarket } from "../../../abis/foundation.ts";
-import { nftxFactories } from "../../../abis/nftx.ts";
-import { sudoswapFactories } from "../../../abis/sudoswap.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { addressOf } from "../../support/database/given.ts";
+import { foundationMarket } from "#abis/foundation.ts";
+import { nftxFactories } from "#abis/nftx.ts";
+import { sudoswapFactories } from "#abis/sudoswap.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import { collector, type Emitter, pool, someCurrency, someFees, type Trade } from "./emitted.ts";
 
 const foundation: Emitter = ({ contract, tokenId, seller, buyer, wei }, random) => {

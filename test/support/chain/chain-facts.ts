@@ -1,20 +1,16 @@
-import { type ChainClient, openChainClient } from "../../../api/background/chain/clients.ts";
-import { requestBatch } from "../../../api/background/chain/rpc-batch.ts";
-import {
-  isLogOf,
-  type LogsFilter,
-  type RpcLog,
-} from "../../../api/background/chain-reader/block-proof.ts";
-import { openNodePool, resultOf } from "../../../api/background/chain-reader/node-pool.ts";
-import { openBlockReader } from "../../../api/background/chain-reader/read-blocks.ts";
-import type { ChainConfig } from "../../../api/run/config/chain-config.ts";
-import { fetchMissing, readEvents } from "../../../api/run/indexer/chain-events.ts";
-import { indexedSources } from "../../../api/run/indexer/indexed-sources.ts";
-import { sourceFilters } from "../../../api/run/indexer/source-filters.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import { stageDecoded } from "../../../projections/log/recording/ponder-events.ts";
-import { type Appended, appendStaged, openStage } from "../../../projections/log/stage.ts";
+import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { requestBatch } from "#api/background/chain/rpc-batch.ts";
+import { isLogOf, type LogsFilter, type RpcLog } from "#api/background/chain-reader/block-proof.ts";
+import { openNodePool, resultOf } from "#api/background/chain-reader/node-pool.ts";
+import { openBlockReader } from "#api/background/chain-reader/read-blocks.ts";
+import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import { fetchMissing, readEvents } from "#api/run/indexer/chain-events.ts";
+import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
+import { sourceFilters } from "#api/run/indexer/source-filters.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { stageDecoded } from "#projections/log/recording/ponder-events.ts";
+import { type Appended, appendStaged, openStage } from "#projections/log/stage.ts";
 
 /** What configuration may leave out. */
 export type IndexedEvents = Pick<ChainConfig, "collections" | "wrappedNativeEvents">;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { type Address, decodeEventLog, type Hex, type PublicClient } from "viem";
-import { commonConduit, seaport } from "../../../abis/deployments.ts";
-import { conduitAbi, seaportEvents } from "../../../abis/seaport.ts";
-import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "../../../abis/tokens.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { FactKind } from "../../../projections/log/fact-kind.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { FactKind } from "#projections/log/fact-kind.ts";
 import { appendEvents, type ChainEvent } from "../database/given.ts";
 import { ownedTokens } from "../market-data/owned-tokens.ts";
 

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { type Abi, type Address, encodeFunctionData, type Hex, parseAbi, zeroAddress } from "viem";
-import { accounts } from "../../../devnet/accounts.ts";
-import type { DevnetClient } from "../../../devnet/client.ts";
+import { accounts } from "#devnet/accounts.ts";
+import type { DevnetClient } from "#devnet/client.ts";
 
 const require = createRequire(import.meta.url);
 const artifacts = "@safe-global/safe-smart-account/build/artifacts/contracts";

@@ -1,15 +1,11 @@
 import { Seaport } from "@opensea/seaport-js";
 import { ItemType } from "@opensea/seaport-js/lib/constants";
-import type {
-  CreateOrderInput,
-  OrderComponents,
-  OrderWithCounter,
-} from "@opensea/seaport-js/lib/types";
+import type { CreateOrderInput, OrderComponents, OrderWithCounter } from "@opensea/seaport-js/lib/types";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { commonConduit } from "../../../abis/deployments.ts";
-import { accounts } from "../../../devnet/accounts.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { accounts } from "#devnet/accounts.ts";
 import type { Person, TestChain } from "../orders/test-chains.ts";
 import type { Answer, OrderInput } from "./trader.ts";
 

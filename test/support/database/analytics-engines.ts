@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
-import { openClickhouse } from "../../../api/background/analytics/clickhouse-server.ts";
-import { factColumns, factsFrom } from "../../../projections/reads/analytics/capture/data-sets.ts";
+import { openClickhouse } from "#api/background/analytics/clickhouse-server.ts";
+import { factColumns, factsFrom } from "#projections/reads/analytics/capture/data-sets.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const readText = (path: string) => readFile(join(root, path), "utf8");

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Batch, Sink } from "../../../api/background/analytics/sink.ts";
+import type { Batch, Sink } from "#api/background/analytics/sink.ts";
 
 /** A copy whose process may end before any write: nothing is written or committed after it. */
 export function interrupting(sink: Sink, dies: (step: string) => boolean): Sink {

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import { findFreePort } from "../../../api/run/free-port.ts";
-import type { LogSink } from "../../../api/run/output/logger.ts";
-import { answering, launch } from "../../../api/run/programs/program.ts";
-import { type RoleConfig, type RunningRole, roleDatabase } from "../../../api/run/roles/role.ts";
-import { startChild } from "../../../api/run/supervisor/child.ts";
-import { keepRunning, type RestartedProcess } from "../../../api/run/supervisor/keep-running.ts";
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
-import { loadRole, type RoleName } from "../../../api/run/supervisor/role-modules.ts";
-import { accounts } from "../../../devnet/accounts.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import type { LogSink } from "#api/run/output/logger.ts";
+import { answering, launch } from "#api/run/programs/program.ts";
+import { type RoleConfig, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
+import { startChild } from "#api/run/supervisor/child.ts";
+import { keepRunning, type RestartedProcess } from "#api/run/supervisor/keep-running.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { loadRole, type RoleName } from "#api/run/supervisor/role-modules.ts";
+import { accounts } from "#devnet/accounts.ts";
 
 export type PipelineChain = { chainId: number; rpcUrl: string; wsUrl?: string };
 

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { zeroAddress } from "viem";
-import { migrate } from "../../../api/run/postgres/migrate.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
-import { prepareProjections } from "../../../projections/engine/rebuild.ts";
-import { bindViews, bindViewsIfStale } from "../../../projections/reads/analytics/bind-views.ts";
+import { migrate } from "#api/run/postgres/migrate.ts";
+import { allProjections } from "#projections/all.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { prepareProjections } from "#projections/engine/rebuild.ts";
+import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 
 /** Databases of which tests' databases are copies: migrated and empty, and the same with the tables of every projection. */
 export type Template = "template" | "projected";

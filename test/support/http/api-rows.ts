@@ -1,13 +1,12 @@
 import { sql } from "kysely";
-import type { Address, Hex } from "viem";
-import { pad, toHex, zeroAddress } from "viem";
-import { type ChainId, wrappedNative } from "../../../chains/index.ts";
-import { allProjections } from "../../../projections/all.ts";
-import { collectionStatsProjection } from "../../../projections/collection-stats/project.ts";
-import type { Database } from "../../../projections/database.ts";
-import { openWindow } from "../../../projections/engine/fact-window.ts";
-import { firstBlockId } from "../../../projections/log/block-id.ts";
-import { schemaOf } from "../../../projections/versions.ts";
+import { type Address, type Hex, pad, toHex, zeroAddress } from "viem";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
+import { allProjections } from "#projections/all.ts";
+import { collectionStatsProjection } from "#projections/collection-stats/project.ts";
+import type { Database } from "#projections/database.ts";
+import { openWindow } from "#projections/engine/fact-window.ts";
+import { firstBlockId } from "#projections/log/block-id.ts";
+import { schemaOf } from "#projections/versions.ts";
 import { addressOf, createProjections } from "../database/given.ts";
 
 /** The current time of the tests. */

@@ -1,13 +1,13 @@
 import { pino } from "pino";
-import { readConfig } from "../../../api/run/config/read-config.ts";
-import type { RunOperation } from "../../../api/run/console/actions/run-operation.ts";
-import { createConsole } from "../../../api/run/console/app.ts";
-import { openProblemReader } from "../../../api/run/console/reads/problems.ts";
-import type { ReadProcesses } from "../../../api/run/console/reads/processes.ts";
-import { openRebuildMeter } from "../../../api/run/console/reads/rebuild-pace.ts";
-import { sample } from "../../../api/run/console/take-samples.ts";
-import { fetchChainHead } from "../../../api/run/inspection/fetch-chain-head.ts";
-import { listen } from "../../../api/serve/http/server.ts";
+import { readConfig } from "#api/run/config/read-config.ts";
+import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
+import { createConsole } from "#api/run/console/app.ts";
+import { openProblemReader } from "#api/run/console/reads/problems.ts";
+import type { ReadProcesses } from "#api/run/console/reads/processes.ts";
+import { openRebuildMeter } from "#api/run/console/reads/rebuild-pace.ts";
+import { sample } from "#api/run/console/take-samples.ts";
+import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import { listen } from "#api/serve/http/server.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 

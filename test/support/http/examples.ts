@@ -1,12 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import {
-  type Example,
-  type Examples,
-  readExamples,
-} from "../../../api/serve/reference/examples.ts";
-import { wrappedNative } from "../../../chains/index.ts";
+import { type Example, type Examples, readExamples } from "#api/serve/reference/examples.ts";
+import { wrappedNative } from "#chains/index.ts";
 import type { ClientAnswers } from "./generated-clients.ts";
 import { isMedia, type OperationRequests } from "./operation-requests.ts";
 

@@ -1,11 +1,11 @@
 import type { Address } from "viem";
-import { wrappedNative } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { presentWhole } from "../../../devnet/marketplaces/seaport-shapes.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { presentWhole } from "#devnet/marketplaces/seaport-shapes.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { addressOf } from "../database/given.ts";
 import { givenListing } from "../orders/order-facts.ts";
 import { openSync, openTestPartner } from "../orders/partner-sync.ts";

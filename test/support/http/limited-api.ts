@@ -1,11 +1,11 @@
 import { type Logger, pino } from "pino";
-import { createApp } from "../../../api/serve/app.ts";
-import type { Limits } from "../../../api/serve/keys/count-requests.ts";
-import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { openUsage } from "../../../api/serve/keys/usage.ts";
-import type { ServiceStatus } from "../../../api/serve/status/service-status.ts";
-import { type Database, openDatabase } from "../../../projections/database.ts";
+import { createApp } from "#api/serve/app.ts";
+import type { Limits } from "#api/serve/keys/count-requests.ts";
+import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { openUsage } from "#api/serve/keys/usage.ts";
+import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
 import { openTestMarket } from "../orders/test-market.ts";
 import { type ApiClient, serve } from "./openapi.ts";
 

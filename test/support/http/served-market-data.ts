@@ -1,18 +1,15 @@
 import { type Address, parseEther } from "viem";
 import { z } from "zod";
-import { coins } from "../../../chains/coins.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
-import { collectionRegistered } from "../../../projections/facts/collection-registered.ts";
-import { floorSnapshotted, snapshotMs } from "../../../projections/facts/floor-snapshotted.ts";
-import {
-  contractMetadataFetched,
-  tokenMetadataFetched,
-} from "../../../projections/facts/metadata-fetched.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { appendObservations, type Observation } from "../../../projections/log/append.ts";
-import { readOutdatedRankings } from "../../../projections/reads/rarity/outdated-rankings.ts";
-import { rankCollection } from "../../../projections/reads/rarity/rank-collection.ts";
+import { coins } from "#chains/coins.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { collectionRegistered } from "#projections/facts/collection-registered.ts";
+import { floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
+import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
 import { openTrader } from "../chain/trader.ts";
 import type { PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
 

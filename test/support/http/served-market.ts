@@ -1,34 +1,25 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { openHashReader } from "../../../api/background/chain/clients.ts";
-import { openHeadReader } from "../../../api/background/chain/fetch-head.ts";
-import { openBearerTokens } from "../../../api/serve/accounts/bearer-tokens.ts";
-import type { AppOptions } from "../../../api/serve/app.ts";
-import { type Feed, openFeed } from "../../../api/serve/feed/open-feed.ts";
-import { createPermanentKey } from "../../../api/serve/keys/create-key.ts";
-import { openInstantKeys } from "../../../api/serve/keys/instant-keys.ts";
-import { openLimiter } from "../../../api/serve/keys/limiter.ts";
-import { openOwnKeys } from "../../../api/serve/keys/own-key.ts";
-import { openRequestLog } from "../../../api/serve/keys/request-log.ts";
-import { maxLagSeconds } from "../../../api/serve/status/limits.ts";
-import { openStatusReader } from "../../../api/serve/status/status-reader.ts";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
+import { openHashReader } from "#api/background/chain/clients.ts";
+import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import type { AppOptions } from "#api/serve/app.ts";
+import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
+import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { openOwnKeys } from "#api/serve/keys/own-key.ts";
+import { openRequestLog } from "#api/serve/keys/request-log.ts";
+import { maxLagSeconds } from "#api/serve/status/limits.ts";
+import { openStatusReader } from "#api/serve/status/status-reader.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
 import type { openOrderBook } from "../orders/order-book-fixture.ts";
-import {
-  openPartnerOrderBook,
-  type PartnerOrderBook,
-} from "../orders/partner-order-book-fixture.ts";
+import { openPartnerOrderBook, type PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
 import { testFee } from "../orders/test-market.ts";
 import { base, makeAccount } from "./nft-data-fixture.ts";
 import { type ApiClient, documentedAt } from "./openapi.ts";
-import {
-  chainId,
-  describeTokens,
-  fillOrderBook,
-  type MarketIds,
-  trade,
-} from "./served-market-data.ts";
+import { chainId, describeTokens, fillOrderBook, type MarketIds, trade } from "./served-market-data.ts";
 
 /** Both APIs over a local chain with trades, orders of every kind, partners' listings, metadata and prices. */
 export type ServedMarket = {

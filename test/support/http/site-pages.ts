@@ -1,5 +1,5 @@
-import { accounts } from "../../../devnet/accounts.ts";
-import { contracts } from "../../../devnet/contracts/addresses.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ServedMarket } from "./served-market.ts";
 import { chainId } from "./served-market-data.ts";
 

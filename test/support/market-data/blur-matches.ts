@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { blur } from "../../../abis/blur.ts";
+import { blur } from "#abis/blur.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "../database/given.ts";
 
 const [apes, alice, bob, carol, house] = [1, 3, 4, 5, 6].map(addressOf) as [

@@ -1,15 +1,5 @@
-import {
-  type Address,
-  concatHex,
-  encodeAbiParameters,
-  type Hex,
-  maxUint256,
-  numberToHex,
-  padHex,
-  stringToHex,
-  zeroAddress,
-} from "viem";
-import type { Random } from "../../simulation/random.ts";
+import { type Address, concatHex, encodeAbiParameters, type Hex, maxUint256, numberToHex, padHex, stringToHex, zeroAddress } from "viem";
+import type { Random } from "#test/simulation/random.ts";
 import type { MadeAnswer, MadeLog } from "../chain/made-code.ts";
 import { addressOf } from "../database/given.ts";
 

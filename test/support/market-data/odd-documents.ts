@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import type { Random } from "../../simulation/random.ts";
+import type { Random } from "#test/simulation/random.ts";
 
 type Trait = readonly [type: string, value: string | number];
 

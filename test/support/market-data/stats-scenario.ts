@@ -1,30 +1,20 @@
 import fc from "fast-check";
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { bidsProjection } from "../../../projections/bids/project.ts";
-import { coinPricesProjection } from "../../../projections/coin-prices/project.ts";
-import { collectionStatsProjection } from "../../../projections/collection-stats/project.ts";
-import { collectionsProjection } from "../../../projections/collections/project.ts";
-import { floorSnapshotted } from "../../../projections/facts/floor-snapshotted.ts";
-import { priceTicked } from "../../../projections/facts/price-ticked.ts";
-import { floorsProjection } from "../../../projections/floors/project.ts";
-import { listingsProjection } from "../../../projections/listings/project.ts";
-import type { Observation } from "../../../projections/log/append.ts";
-import { ownershipProjection } from "../../../projections/ownership/project.ts";
-import { salesProjection } from "../../../projections/sales/project.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { bidsProjection } from "#projections/bids/project.ts";
+import { coinPricesProjection } from "#projections/coin-prices/project.ts";
+import { collectionStatsProjection } from "#projections/collection-stats/project.ts";
+import { collectionsProjection } from "#projections/collections/project.ts";
+import { floorSnapshotted } from "#projections/facts/floor-snapshotted.ts";
+import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { floorsProjection } from "#projections/floors/project.ts";
+import { listingsProjection } from "#projections/listings/project.ts";
+import type { Observation } from "#projections/log/append.ts";
+import { ownershipProjection } from "#projections/ownership/project.ts";
+import { salesProjection } from "#projections/sales/project.ts";
 import { addressOf, type Block, block, type ChainEvent, zeroAddress } from "../database/given.ts";
-import {
-  approval,
-  cancelled,
-  feeRecipient,
-  filled,
-  type GivenOrder,
-  givenBid,
-  givenListing,
-  ticked,
-  transferred,
-} from "../orders/order-facts.ts";
+import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, ticked, transferred } from "../orders/order-facts.ts";
 import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 

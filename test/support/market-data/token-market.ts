@@ -1,23 +1,13 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import { wrappedNative } from "../../../chains/index.ts";
-import { partnerNames } from "../../../projections/domain/partners.ts";
-import { tokenMetadataFetched } from "../../../projections/facts/metadata-fetched.ts";
-import type { Observation } from "../../../projections/log/append.ts";
-import { someElsewhere } from "../../simulation/partners.ts";
-import type { Random } from "../../simulation/random.ts";
+import { seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
+import { tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import type { Observation } from "#projections/log/append.ts";
+import { someElsewhere } from "#test/simulation/partners.ts";
+import type { Random } from "#test/simulation/random.ts";
 import { addressOf, type Block, block, type ChainEvent } from "../database/given.ts";
-import {
-  approval,
-  cancelled,
-  filled,
-  type GivenOrder,
-  givenBid,
-  givenListing,
-  receivedAt,
-  ticked,
-  transferred,
-} from "../orders/order-facts.ts";
+import { approval, cancelled, filled, type GivenOrder, givenBid, givenListing, receivedAt, ticked, transferred } from "../orders/order-facts.ts";
 import { partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 

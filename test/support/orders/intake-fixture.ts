@@ -1,23 +1,16 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { projecting } from "../../../api/background/jobs/project.ts";
-import { runJobs } from "../../../api/background/log-signal/run-jobs.ts";
-import { createSignal } from "../../../api/background/log-signal/signal.ts";
-import { openProjectionWaiter } from "../../../api/background/orders/market/projection-waiter.ts";
-import { createApp } from "../../../api/serve/app.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import { allProjections } from "../../../projections/all.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
-import type {
-  OrderComponents,
-  SignedOrder,
-} from "../../../projections/domain/seaport/order-components.ts";
-import {
-  exchangeDomain,
-  orderHash,
-  signingDigest,
-} from "../../../projections/domain/seaport/order-hash.ts";
+import { projecting } from "#api/background/jobs/project.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { openProjectionWaiter } from "#api/background/orders/market/projection-waiter.ts";
+import { createApp } from "#api/serve/app.ts";
+import type { ChainId } from "#chains/index.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import { type IndexedEvents, recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";

@@ -1,15 +1,6 @@
-import {
-  type Address,
-  createPublicClient,
-  type Hex,
-  http,
-  type PublicClient,
-  parseAbi,
-  parseEventLogs,
-  toEventSelector,
-} from "viem";
-import { seaport } from "../../../abis/deployments.ts";
-import type { ChainId } from "../../../chains/index.ts";
+import { type Address, createPublicClient, type Hex, http, type PublicClient, parseAbi, parseEventLogs, toEventSelector } from "viem";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
 
 /** A bought listing of one NFT, from the receipt of its transaction. */
 export type ListingFill = {

@@ -1,20 +1,16 @@
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { type AppOptions, createApp } from "../../../api/serve/app.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import { allProjections } from "../../../projections/all.ts";
-import type { TradeTerms } from "../../../projections/domain/orders/trade-terms.ts";
-import { orderQuantity } from "../../../projections/domain/seaport/fill.ts";
-import {
-  type ConsiderationItem,
-  itemType,
-  type SignedOrder,
-} from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import { orderSubmitted } from "../../../projections/facts/submitted-order.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { type AppOptions, createApp } from "#api/serve/app.ts";
+import type { ChainId } from "#chains/index.ts";
+import { allProjections } from "#projections/all.ts";
+import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import { orderQuantity } from "#projections/domain/seaport/fill.ts";
+import { type ConsiderationItem, itemType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import { recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";

@@ -1,14 +1,14 @@
-import { openPartners } from "../../../api/background/marketplaces/open-partners.ts";
-import type { Partner } from "../../../api/background/marketplaces/partner.ts";
-import { interactive, type Timeouts } from "../../../api/background/marketplaces/transport.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import type { StoredListing } from "../../../devnet/marketplaces/listing-store.ts";
-import { openPartnerB } from "../../../devnet/marketplaces/magiceden/magiceden.ts";
-import { openPartnerA } from "../../../devnet/marketplaces/opensea/opensea.ts";
-import type { StandIn } from "../../../devnet/marketplaces/stand-in.ts";
-import { isRejection } from "../../../projections/domain/rejection.ts";
-import { partnerListingSeen } from "../../../projections/facts/partner-listing.ts";
-import { appendObservations } from "../../../projections/log/append.ts";
+import { openPartners } from "#api/background/marketplaces/open-partners.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import { interactive, type Timeouts } from "#api/background/marketplaces/transport.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { StoredListing } from "#devnet/marketplaces/listing-store.ts";
+import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
+import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
+import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { partnerListingSeen } from "#projections/facts/partner-listing.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import { type OrderBookFixture, openOrderBook } from "./order-book-fixture.ts";
 
 type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;

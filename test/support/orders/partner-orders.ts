@@ -1,15 +1,11 @@
 import type { Hex } from "viem";
-import { wrappedNative } from "../../../chains/index.ts";
-import type { PartnerName } from "../../../projections/domain/partners.ts";
-import type { OrderComponents } from "../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../projections/domain/seaport/order-hash.ts";
-import {
-  type PartnerListing,
-  partnerListingSeen,
-  partnerListingWithdrawn,
-} from "../../../projections/facts/partner-listing.ts";
-import { orderSubmitted } from "../../../projections/facts/submitted-order.ts";
-import type { Observation } from "../../../projections/log/append.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type PartnerListing, partnerListingSeen, partnerListingWithdrawn } from "#projections/facts/partner-listing.ts";
+import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { type GivenOrder, givenListing, receivedAt } from "./order-facts.ts";
 
 export const partnerSignature: Hex = `0x${"22".repeat(64)}`;

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import { openMagiceden } from "../../../api/background/marketplaces/magiceden/client.ts";
-import { openOpensea } from "../../../api/background/marketplaces/opensea/client.ts";
-import type { Partner, SkippedEntry } from "../../../api/background/marketplaces/partner.ts";
-import type { Clock } from "../../../api/background/marketplaces/rate-limiter.ts";
-import { runSyncStep, type StepOutcome } from "../../../api/background/marketplaces/sync-step.ts";
-import type { Timeouts } from "../../../api/background/marketplaces/transport.ts";
-import type { ChainId } from "../../../chains/index.ts";
-import type { Database } from "../../../projections/database.ts";
-import { kindList } from "../../../projections/log/fact-kind-sql.ts";
+import { openMagiceden } from "#api/background/marketplaces/magiceden/client.ts";
+import { openOpensea } from "#api/background/marketplaces/opensea/client.ts";
+import type { Partner, SkippedEntry } from "#api/background/marketplaces/partner.ts";
+import type { Clock } from "#api/background/marketplaces/rate-limiter.ts";
+import { runSyncStep, type StepOutcome } from "#api/background/marketplaces/sync-step.ts";
+import type { Timeouts } from "#api/background/marketplaces/transport.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { kindList } from "#projections/log/fact-kind-sql.ts";
 
 /** A clock that advances by `sleep` and `pass` only. Milliseconds. */
 export function manualClock(): Clock & { pass(ms: number): void } {

@@ -1,8 +1,7 @@
 import { type Address, numberToHex, parseEther } from "viem";
-import type { MarketContext } from "../../../devnet/market/signer.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
-import type { IntakeFixture } from "./intake-fixture.ts";
-import { wireOrder } from "./intake-fixture.ts";
+import type { MarketContext } from "#devnet/market/signer.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { type IntakeFixture, wireOrder } from "./intake-fixture.ts";
 import { newcomer } from "./newcomer.ts";
 import { postFrom, signedByStranger } from "./strangers.ts";
 

@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { type ChainId, wrappedNative } from "../../../chains/index.ts";
-import { bidComponents } from "../../../projections/domain/seaport/bid-components.ts";
-import { listingComponents } from "../../../projections/domain/seaport/listing-components.ts";
-import type { SignedOrder } from "../../../projections/domain/seaport/order-components.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
+import { bidComponents } from "#projections/domain/seaport/bid-components.ts";
+import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { resign } from "./intake-fixture.ts";
 import { testFee } from "./test-market.ts";
 

@@ -1,9 +1,9 @@
-import type { Market } from "../../../api/background/orders/market/market.ts";
-import { assembleMarket } from "../../../api/background/orders/open-market.ts";
-import { type ChainId, chainIds } from "../../../chains/index.ts";
-import { accounts } from "../../../devnet/accounts.ts";
-import type { Database } from "../../../projections/database.ts";
-import type { OrderQuotas } from "../../../projections/domain/orders/order-quotas.ts";
+import type { Market } from "#api/background/orders/market/market.ts";
+import { assembleMarket } from "#api/background/orders/open-market.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 
 export const testFee = { recipient: accounts.feeRecipient, bps: 100 };
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { findFreePort } from "../../../api/run/free-port.ts";
-import { launch } from "../../../api/run/programs/program.ts";
-import type { OrphanGuard } from "../../../api/run/supervisor/orphan-guard.ts";
+import { findFreePort } from "#api/run/free-port.ts";
+import { launch } from "#api/run/programs/program.ts";
+import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 

@@ -1,11 +1,6 @@
 import type { Address } from "viem";
-import {
-  conduitController,
-  ensRegistry,
-  multicall3,
-  seaport,
-} from "../../../../abis/deployments.ts";
-import { wrappedNative } from "../../../../chains/index.ts";
+import { conduitController, ensRegistry, multicall3, seaport } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
 import type { ChainClient } from "../clients.ts";
 import type { ReadBasis } from "../contract-calls.ts";
 import type { CallOutcome, ChainCall } from "./chain-call.ts";

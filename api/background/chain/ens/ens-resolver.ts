@@ -1,19 +1,6 @@
-import {
-  type Address,
-  concat,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  isAddress,
-  keccak256,
-  namehash,
-  parseAbi,
-  size,
-  toHex,
-  zeroAddress,
-} from "viem";
+import { type Address, concat, decodeFunctionResult, encodeFunctionData, type Hex, isAddress, keccak256, namehash, parseAbi, size, toHex, zeroAddress } from "viem";
 import { labelhash, packetToBytes } from "viem/ens";
-import { ensRegistry } from "../../../../abis/deployments.ts";
+import { ensRegistry } from "#abis/deployments.ts";
 import type { CallOutcome, ChainCall } from "../calls/chain-call.ts";
 import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";

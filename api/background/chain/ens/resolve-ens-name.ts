@@ -1,30 +1,13 @@
-import {
-  type Address,
-  decodeAbiParameters,
-  decodeFunctionResult,
-  encodeFunctionData,
-  getAddress,
-  type Hex,
-  namehash,
-  parseAbi,
-  size,
-} from "viem";
+import { type Address, decodeAbiParameters, decodeFunctionResult, encodeFunctionData, getAddress, type Hex, namehash, parseAbi, size } from "viem";
 import { toCoinType } from "viem/ens";
-import { apechain } from "../../../../chains/apechain.ts";
-import { parseEnsName } from "../../../../projections/domain/ens-name.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { apechain } from "#chains/apechain.ts";
+import { parseEnsName } from "#projections/domain/ens-name.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import type { CallOutcome } from "../calls/chain-call.ts";
 import { executeCalls } from "../calls/execute-calls.ts";
 import type { ChainClient } from "../clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../contract-calls.ts";
-import {
-  decodeOrNull,
-  ensAbi,
-  findResolver,
-  readAddress,
-  resolverCall,
-  returnedOf,
-} from "./ens-resolver.ts";
+import { decodeOrNull, ensAbi, findResolver, readAddress, resolverCall, returnedOf } from "./ens-resolver.ts";
 
 /** ENSIP-9. Overloads `addr`; separate, so that each is unambiguous. */
 const multicoinAbi = parseAbi([

@@ -1,4 +1,4 @@
-import { chainsKnownTo } from "../../../../chains/partners.ts";
+import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchListing, fetchListings } from "./fetch-listings.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { bytes32 } from "../../order-input/order-schema.ts";
+import { bytes32 } from "#api/background/order-input/order-schema.ts";
 import { orderComponents, signatureOrNone } from "../partner-order-schema.ts";
 
 /** The fields used of `GET /{chain}/orders/asks/v5` (Reservoir, third version). */

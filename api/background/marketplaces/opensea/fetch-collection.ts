@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import type { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import { chainNameAt } from "../../../../chains/partners.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { ChainId } from "#chains/index.ts";
+import { chainNameAt } from "#chains/partners.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { isServiceRecipient } from "../parse-listing.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { Partner, PartnerCollection } from "../partner.ts";

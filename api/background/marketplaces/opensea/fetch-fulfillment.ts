@@ -1,7 +1,7 @@
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { chainNameAt } from "../../../../chains/partners.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { chainNameAt } from "#chains/partners.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { FulfillmentRequest, Partner, PartnerFailure } from "../partner.ts";
 import type { PartnerResponse } from "../send-request.ts";

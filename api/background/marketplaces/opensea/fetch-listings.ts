@@ -1,22 +1,16 @@
 import type { Address, Hex } from "viem";
 import type { z } from "zod";
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { chainNameAt } from "../../../../chains/partners.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { chainNameAt } from "#chains/partners.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { PartnerListing } from "#projections/facts/partner-listing.ts";
 import { parseListing } from "../parse-listing.ts";
 import { parseEntries, parseResponse } from "../parse-response.ts";
 import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
 import { firstIssue } from "../partner-order-schema.ts";
 import type { Transport } from "../transport.ts";
-import {
-  ListingEntry,
-  ListingsResponse,
-  OrderResponse,
-  OrdersResponse,
-  statedHash,
-} from "./response-schemas.ts";
+import { ListingEntry, ListingsResponse, OrderResponse, OrdersResponse, statedHash } from "./response-schemas.ts";
 
 const pageSize = "200";
 /** Maximum of the older endpoint. */

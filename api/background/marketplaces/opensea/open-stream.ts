@@ -1,4 +1,4 @@
-import { reject } from "../../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import type { PartnerStream, StreamListener } from "../partner.ts";
 import { openWebSocket } from "../web-socket.ts";
 import { createStreamChannels } from "./stream-channels.ts";

@@ -1,13 +1,10 @@
 import { type Address, type Hex, hexToBigInt, size, slice } from "viem";
 import type { z } from "zod";
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import {
-  itemType,
-  type OrderComponents,
-} from "../../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import type { Fulfillment, FulfillmentRequest } from "../partner.ts";
 import type { AdvancedOrder, BasicParameters, FulfillmentResponse } from "./response-schemas.ts";
 

@@ -1,13 +1,10 @@
 import { type Hex, numberToHex } from "viem";
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { chainNameAt } from "../../../../chains/partners.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import type {
-  OfferItem,
-  OrderComponents,
-} from "../../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { chainNameAt } from "#chains/partners.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { parseResponse } from "../parse-response.ts";
 import type { Partner } from "../partner.ts";
 import type { Transport } from "../transport.ts";

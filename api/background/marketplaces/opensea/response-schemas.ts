@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { address, bytes, bytes32, uint256 } from "../../order-input/order-schema.ts";
+import { address, bytes, bytes32, uint256 } from "#api/background/order-input/order-schema.ts";
 import { orderComponents, orderParameters, signatureOrNone } from "../partner-order-schema.ts";
 
 /** The fields used of OpenSea's API v2 responses; others may change freely. */

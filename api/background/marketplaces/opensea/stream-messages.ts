@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import { chainCalled } from "../../../../chains/partners.ts";
-import { bytes32 } from "../../order-input/order-schema.ts";
+import type { ChainId } from "#chains/index.ts";
+import { chainCalled } from "#chains/partners.ts";
+import { bytes32 } from "#api/background/order-input/order-schema.ts";
 import type { SkippedEntry, StreamedOrder } from "../partner.ts";
 import { firstIssue } from "../partner-order-schema.ts";
 

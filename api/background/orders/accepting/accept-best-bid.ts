@@ -1,16 +1,9 @@
 import type { Address, Hex } from "viem";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { readBestBids } from "../../../../projections/reads/bids/read-best-bids.ts";
-import type { BidRow } from "../../../../projections/reads/bids/read-bid.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import { readBestBids } from "#projections/reads/bids/read-best-bids.ts";
+import type { BidRow } from "#projections/reads/bids/read-bid.ts";
 import type { Market } from "../market/market.ts";
-import {
-  type Accepted,
-  accept,
-  findMatches,
-  queryMatches,
-  type Seller,
-  saleFor,
-} from "./accept-bid.ts";
+import { type Accepted, accept, findMatches, queryMatches, type Seller, saleFor } from "./accept-bid.ts";
 import type { SellerRejectionCode } from "./evaluate-bid.ts";
 
 /** Bids that are checked at once, and how often others are when none of them can be filled: one maker may spoil several. */

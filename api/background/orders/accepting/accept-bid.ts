@@ -1,25 +1,16 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";
-import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { type BidRow, readBid } from "#projections/reads/bids/read-bid.ts";
+import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { type CheckedOrder, evaluateStoredOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { orderHashOf, orderId } from "../market/order-id.ts";
 import { type chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { recordReadings } from "../market/record-readings.ts";
 import { type AcceptArguments, acceptArguments } from "./accept-arguments.ts";
-import {
-  bidQueries,
-  evaluateBid,
-  evaluateReceipt,
-  evaluateSeller,
-  isBidReading,
-  type Sale,
-  saleQueries,
-  sellerApproval,
-} from "./evaluate-bid.ts";
+import { bidQueries, evaluateBid, evaluateReceipt, evaluateSeller, isBidReading, type Sale, saleQueries, sellerApproval } from "./evaluate-bid.ts";
 
 /** A call that sells into a bid and would succeed now. */
 export type Accepted = {

@@ -1,15 +1,10 @@
 import type { Address } from "viem";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { ChainReading } from "../../../../projections/facts/chain-reading.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
-import {
-  evaluateConduit,
-  heldUnits,
-  isConduitApproved,
-  transferQueries,
-} from "../checks/transferability.ts";
+import { evaluateConduit, heldUnits, isConduitApproved, transferQueries } from "../checks/transferability.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 
 /** Who sells what into a bid. */

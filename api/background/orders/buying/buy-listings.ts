@@ -1,10 +1,10 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
-import { type ChainResults, readingsOf } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc.ts";
+import type { ChainId } from "#chains/index.ts";
+import { partnersFillingByApi } from "#projections/domain/partners.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import { type ChainResults, readingsOf } from "#api/background/chain/query-chain.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
 import type { CheckedOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { recordReadings } from "../market/record-readings.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
+import type { ChainId } from "#chains/index.ts";
 
 /** A request to buy listings. */
 export type BuyRequest = {

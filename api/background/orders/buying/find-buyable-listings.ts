@@ -1,16 +1,10 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import { partnersFillingByApi } from "../../../../projections/domain/partners.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
-import {
-  type ListingRow,
-  readListings,
-} from "../../../../projections/reads/listings/read-listing.ts";
-import {
-  type MarketplaceOrder,
-  readMarketplaceOrders,
-} from "../../../../projections/reads/orders/read-signed-orders.ts";
+import type { ChainId } from "#chains/index.ts";
+import { partnersFillingByApi } from "#projections/domain/partners.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { type ListingRow, readListings } from "#projections/reads/listings/read-listing.ts";
+import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/reads/orders/read-signed-orders.ts";
 import { evaluateStoredOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { listingId, listingOf } from "../market/order-id.ts";

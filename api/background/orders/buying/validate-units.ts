@@ -1,6 +1,6 @@
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { isFilledWhole } from "../../../../projections/domain/seaport/fill.ts";
-import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { isFilledWhole } from "#projections/domain/seaport/fill.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 
 /** Whether so many of the units that can be bought may be bought at once; null: they may. */
 export function validateUnits(

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import type { TokenKey } from "../../../../projections/reads/ownership/read-burned-tokens.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import type { TokenKey } from "#projections/reads/ownership/read-burned-tokens.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 
 /** The tokens whose contract was asked for their owner and named none: never minted, or burned. */
 export function findOwnerless(

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";
-import { verifySignature } from "../../../../projections/domain/seaport/signature.ts";
-import type { SubmittedCrossListing } from "../../../../projections/facts/cross-listing.ts";
-import type { Partner } from "../../marketplaces/partner.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { verifySignature } from "#projections/domain/seaport/signature.ts";
+import type { SubmittedCrossListing } from "#projections/facts/cross-listing.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
 import type { Market } from "../market/market.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { recoverSigner } from "../market/recover-signer.ts";

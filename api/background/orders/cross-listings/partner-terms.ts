@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Address, Hex } from "viem";
-import { commonConduit } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { Partner } from "../../marketplaces/partner.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
 
 export type PartnerFee = {
   recipient: Address;

@@ -1,27 +1,17 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
-import {
-  crossListingSubmitted,
-  type SubmittedCrossListing,
-} from "../../../../projections/facts/cross-listing.ts";
-import { appendObservations } from "../../../../projections/log/append.ts";
-import {
-  readCrossListings,
-  type StoredCrossListing,
-} from "../../../../projections/reads/cross-listings/read-cross-listings.ts";
-import { unixSeconds } from "../../../../projections/reads/orders/order-columns.ts";
-import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { parseOrderBody } from "../../order-input/parse-order-body.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { crossListingSubmitted, type SubmittedCrossListing } from "#projections/facts/cross-listing.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readCrossListings, type StoredCrossListing } from "#projections/reads/cross-listings/read-cross-listings.ts";
+import { unixSeconds } from "#projections/reads/orders/order-columns.ts";
+import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { parseOrderBody } from "#api/background/order-input/parse-order-body.ts";
 import type { Market } from "../market/market.ts";
-import {
-  checkCrossListing,
-  type ParsedCrossListing,
-  type RequirementsUnmet,
-} from "./check-cross-listing.ts";
+import { checkCrossListing, type ParsedCrossListing, type RequirementsUnmet } from "./check-cross-listing.ts";
 import { findPostingPartner } from "./partner-terms.ts";
 
 /** Why a cross-listing is not posted. */

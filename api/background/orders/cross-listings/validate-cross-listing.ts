@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
-import type { PartnerName } from "../../../../projections/domain/partners.ts";
-import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";
-import type { PartnerListing } from "../../../../projections/facts/partner-listing.ts";
-import { unixSeconds } from "../../../../projections/reads/orders/order-columns.ts";
-import { parseListing, type RejectReason } from "../../marketplaces/parse-listing.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import { unixSeconds } from "#projections/reads/orders/order-columns.ts";
+import { parseListing, type RejectReason } from "#api/background/marketplaces/parse-listing.ts";
 import { type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";
 
 export type CrossListingToValidate = {

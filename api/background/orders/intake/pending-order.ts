@@ -1,22 +1,18 @@
-import type { ChainId } from "../../../../chains/index.ts";
-
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
-import type { OrderBody } from "../../../../projections/domain/orders/order-body.ts";
-import { parseBid, parseListing } from "../../../../projections/domain/orders/parse-order.ts";
-import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { itemType } from "../../../../projections/domain/seaport/order-components.ts";
-import { orderHash } from "../../../../projections/domain/seaport/order-hash.ts";
-import {
-  isBulkSignature,
-  type SignatureCheck,
-  verifySignature,
-} from "../../../../projections/domain/seaport/signature.ts";
-import { parseOrderBody } from "../../order-input/parse-order-body.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
+import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { itemType } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { isBulkSignature, type SignatureCheck, verifySignature } from "#projections/domain/seaport/signature.ts";
+import { parseOrderBody } from "#api/background/order-input/parse-order-body.ts";
 import type { IntakeRejection, Subject, Submission } from "../market/admission.ts";
 import type { Market } from "../market/market.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { recoverSigner } from "../market/recover-signer.ts";
+
 
 /** An order that is valid as far as it can be validated without database and chain. */
 export type PendingOrder = {

@@ -1,14 +1,11 @@
 import type { Address, Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
-import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
-import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
-import {
-  type NativeListing,
-  readCheaperNativeListings,
-} from "../../../../projections/reads/listings/read-cheaper-native-listings.ts";
-import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
+import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
+import { type NativeListing, readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import { readListings } from "#projections/reads/listings/read-listing.ts";
 import { type RoyaltyCase, readRoyaltyCases } from "../market/royalty.ts";
 import { readStoredQuotas, type StoredQuotas } from "../quotas/stored-quotas.ts";
 import type { PendingOrder } from "./pending-order.ts";

@@ -1,10 +1,10 @@
 import { zeroHash } from "viem";
 import { expect, it } from "vitest";
-import { commonConduit } from "../../../../abis/deployments.ts";
-import { wrappedNative } from "../../../../chains/index.ts";
-import { orderBounds } from "../../../../projections/domain/orders/market-terms.ts";
-import { defaultQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
+import { commonConduit } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { orderBounds } from "#projections/domain/orders/market-terms.ts";
+import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
 import { createBatchTotals } from "../quotas/batch-totals.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import { validateOwnOrders } from "./validate-state.ts";

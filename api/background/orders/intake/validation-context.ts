@@ -1,6 +1,6 @@
-import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
-import type { TokenSet } from "../../../../projections/reads/ownership/read-burned-tokens.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { TokenSet } from "#projections/reads/ownership/read-burned-tokens.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import type { BatchTotals } from "../quotas/batch-totals.ts";
 import type { StoredContext } from "./read-stored-context.ts";
 

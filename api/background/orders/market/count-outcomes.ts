@@ -1,5 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import type { Admit } from "./admission.ts";
 
 /** Submitted orders since the process started, by what became of them: `accepted`, or the code of the rejection. */

@@ -1,11 +1,11 @@
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
-import type { OrderQuotas } from "../../../../projections/domain/orders/order-quotas.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainClient } from "../../chain/clients.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
-import type { Partner } from "../../marketplaces/partner.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainClient } from "#api/background/chain/clients.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
 import type { Admit } from "./admission.ts";
 import type { OutcomeCount } from "./count-outcomes.ts";
 

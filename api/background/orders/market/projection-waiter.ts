@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Database } from "../../../../projections/database.ts";
-import { readOrderBookPosition } from "../../../../projections/reads/orders/read-order-book-position.ts";
-import { openListener } from "../../log-signal/listener.ts";
-import { createSignal, type Signal } from "../../log-signal/signal.ts";
+import type { Database } from "#projections/database.ts";
+import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
+import { openListener } from "#api/background/log-signal/listener.ts";
+import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
 
 /** How long a response waits for the projection of what was just appended. */
 const deadlineMs = 2_000;

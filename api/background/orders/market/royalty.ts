@@ -1,17 +1,11 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { applicableRoyalty, type Royalty } from "../../../../projections/domain/royalty.ts";
-import {
-  type RoyaltyShare,
-  readConfiguredRoyalties,
-  readContractRoyalties,
-  readOperatorRoyalties,
-  readPartnerRoyalties,
-} from "../../../../projections/reads/collections/read-royalties.ts";
-import { readReferenceTokens } from "../../../../projections/reads/ownership/read-reference-tokens.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
+import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 
 /** A price that may be subject to a royalty. `tokenId` is null for a bid on every token of the contract. */
 export type RoyaltyItem = { contract: Address; tokenId: bigint | null; unitPriceWei: bigint };

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
-import type { OrderBudget } from "../../../../projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
-import type { OwnListing } from "../../../../projections/domain/orders/validate-state.ts";
+import type { OrderBudget } from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
 import { budgetKey, type Charge } from "./order-budgets.ts";
 
 /** Totals of the orders accepted so far in the current batch, which no projection contains yet. */

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "../../../../projections/database.ts";
-import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
-import { rejectField } from "../../../../projections/domain/intake/reject-field.ts";
-import type { Rejection } from "../../../../projections/domain/rejection.ts";
-import { bytea, byteaArray } from "../../../../projections/sql/bytea.ts";
+import type { Database } from "#projections/database.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import { rejectField } from "#projections/domain/intake/reject-field.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
+import { bytea, byteaArray } from "#projections/sql/bytea.ts";
 
 export type BlockedMaker = { address: Address; reason: string | null; blockedAt: Date };
 

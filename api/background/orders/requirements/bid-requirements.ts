@@ -1,27 +1,16 @@
 import { type Address, maxUint256 } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
-import { validateExposure } from "../../../../projections/domain/orders/validate-exposure.ts";
-import { validateBidState } from "../../../../projections/domain/orders/validate-state.ts";
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import { validateExposure } from "#projections/domain/orders/validate-exposure.ts";
+import { validateBidState } from "#projections/domain/orders/validate-state.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
-import {
-  type PricedRequest,
-  priceRequestedItem,
-  type RequestedItem,
-  type RequirementsRequest,
-  readRequestedItems,
-} from "./requested-item.ts";
-import {
-  readTokenSources,
-  type TokenSources,
-  tokenQueries,
-  tokenStateOf,
-} from "./requested-token.ts";
+import { type PricedRequest, priceRequestedItem, type RequestedItem, type RequirementsRequest, readRequestedItems } from "./requested-item.ts";
+import { readTokenSources, type TokenSources, tokenQueries, tokenStateOf } from "./requested-token.ts";
 
 /** `tokenId` is null for a bid on every token of the contract. */
 export type BidItem = {

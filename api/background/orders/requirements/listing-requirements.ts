@@ -1,41 +1,19 @@
 import type { Address } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
-import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
-import {
-  type ListingState,
-  validateListingState,
-  validatePriceRaise,
-} from "../../../../projections/domain/orders/validate-state.ts";
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import {
-  type NativeListing,
-  readCheaperNativeListings,
-} from "../../../../projections/reads/listings/read-cheaper-native-listings.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import { type ListingState, validateListingState, validatePriceRaise } from "#projections/domain/orders/validate-state.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import { type NativeListing, readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import { isConduitApproved } from "../checks/transferability.ts";
-import {
-  type CrossListingDraft,
-  draftCrossListing,
-} from "../cross-listings/draft-cross-listing.ts";
+import { type CrossListingDraft, draftCrossListing } from "../cross-listings/draft-cross-listing.ts";
 import { fetchPartnerTermsByContract, type PartnerTerms } from "../cross-listings/partner-terms.ts";
 import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
-import {
-  type PricedRequest,
-  priceRequestedItem,
-  type RequestedItem,
-  type RequirementsRequest,
-  readRequestedItems,
-} from "./requested-item.ts";
-import {
-  readTokenSources,
-  type TokenSources,
-  tokenQueries,
-  tokenStateOf,
-  transferQueries,
-} from "./requested-token.ts";
+import { type PricedRequest, priceRequestedItem, type RequestedItem, type RequirementsRequest, readRequestedItems } from "./requested-item.ts";
+import { readTokenSources, type TokenSources, tokenQueries, tokenStateOf, transferQueries } from "./requested-token.ts";
 
 export type ListingItem = {
   contract: Address;

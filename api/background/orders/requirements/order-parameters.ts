@@ -1,30 +1,18 @@
 import type { Address } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
-import { validateTradable } from "../../../../projections/domain/orders/validate-state.ts";
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import { readOpenBidsWei } from "../../../../projections/reads/bids/read-open-bids-wei.ts";
-import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
-import type { ChainQuery } from "../../chain/chain-query.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import { validateTradable } from "#projections/domain/orders/validate-state.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
+import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
+import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import type { Market } from "../market/market.ts";
 import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
-import {
-  type RoyaltyCase,
-  readRoyaltyCases,
-  royaltyFrom,
-  royaltyQueries,
-} from "../market/royalty.ts";
+import { type RoyaltyCase, readRoyaltyCases, royaltyFrom, royaltyQueries } from "../market/royalty.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
 import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
-import {
-  type RequestedToken,
-  readTokenSources,
-  standardOf,
-  tokenQueries,
-  tokenStateOf,
-  transferQueries,
-} from "./requested-token.ts";
+import { type RequestedToken, readTokenSources, standardOf, tokenQueries, tokenStateOf, transferQueries } from "./requested-token.ts";
 
 /** The order to describe; unspecified values are null. */
 export type OrderParametersRequest = {

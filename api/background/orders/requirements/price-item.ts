@@ -1,12 +1,12 @@
 import { maxUint256 } from "viem";
-import type { IntakeCode } from "../../../../projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "../../../../projections/domain/orders/market-terms.ts";
-import { parseBid, parseListing } from "../../../../projections/domain/orders/parse-order.ts";
-import type { ParsedOrder } from "../../../../projections/domain/orders/parsed-order.ts";
-import { validateFees } from "../../../../projections/domain/orders/validate-fees.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { Royalty } from "../../../../projections/domain/royalty.ts";
-import type { OrderComponents } from "../../../../projections/domain/seaport/order-components.ts";
+import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
+import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import { validateFees } from "#projections/domain/orders/validate-fees.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Royalty } from "#projections/domain/royalty.ts";
+import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 import { draftOrder, type OrderIntent, type PriceSplit, splitPrice } from "./draft-order.ts";
 

@@ -1,16 +1,12 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { ChainReading, ReadingBasis } from "../../../../projections/facts/chain-reading.ts";
-import { readLogHead } from "../../../../projections/log/read-log-head.ts";
-import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import {
-  type ExchangeEvent,
-  fetchTransactionProof,
-  type TransactionProof,
-} from "../../chain/fetch-receipt.ts";
-import type { ChainResults } from "../../chain/query-chain.ts";
-import { RpcFailure } from "../../chain/rpc.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { ChainReading, ReadingBasis } from "#projections/facts/chain-reading.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "#api/background/chain/fetch-receipt.ts";
+import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
 import { bidQueries } from "../accepting/evaluate-bid.ts";
 import { listingQueries } from "../buying/evaluate-listing.ts";
 import { type CheckedOrder, orderQueries } from "../checks/evaluate-order.ts";

@@ -1,13 +1,10 @@
-import {
-  type RecordedAction,
-  readOperatorActions,
-} from "../../../../projections/log/operator-actions.ts";
-import { readPaused, switchNames } from "../../../../projections/log/switches.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { panel } from "../../../serve/site/parts/panel.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { foreignText } from "../../../serve/site/parts/text.ts";
+import { type RecordedAction, readOperatorActions } from "#projections/log/operator-actions.ts";
+import { readPaused, switchNames } from "#projections/log/switches.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { panel } from "#api/serve/site/parts/panel.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { foreignText } from "#api/serve/site/parts/text.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { actionLink } from "./action-link.ts";
 

@@ -1,5 +1,5 @@
-import { type SwitchName, setPaused, switchNames } from "../../../../projections/log/switches.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
+import { type SwitchName, setPaused, switchNames } from "#projections/log/switches.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { argumentsOf, Operation } from "./operation.ts";
 

@@ -1,9 +1,9 @@
-import { html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount } from "../../../serve/site/parts/number.ts";
-import { panel } from "../../../serve/site/parts/panel.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { plainText } from "../../../serve/site/parts/text.ts";
+import { html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount } from "#api/serve/site/parts/number.ts";
+import { panel } from "#api/serve/site/parts/panel.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { plainText } from "#api/serve/site/parts/text.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { readBusyCallers, readKeyUsage } from "../reads/callers.ts";
 

@@ -1,10 +1,10 @@
-import { readReorgs } from "../../../../projections/log/reorgs.ts";
-import { readSamples } from "../../../../projections/log/samples.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { panel } from "../../../serve/site/parts/panel.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { type ChainSources, readChainSources } from "../../inspection/read-sources.ts";
-import { readServiceProgress } from "../../inspection/read-status.ts";
+import { readReorgs } from "#projections/log/reorgs.ts";
+import { readSamples } from "#projections/log/samples.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { panel } from "#api/serve/site/parts/panel.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
+import { readServiceProgress } from "#api/run/inspection/read-status.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { chainTable } from "../parts/chain-table.ts";
 import { reorgDrawing } from "../parts/reorg-drawing.ts";

@@ -1,22 +1,16 @@
-import { readSamples } from "../../../../projections/log/samples.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount, formatShare } from "../../../serve/site/parts/number.ts";
-import { figures, panel } from "../../../serve/site/parts/panel.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
-import { megabytes } from "../../inspection/megabytes.ts";
-import { findStaleSchemas } from "../../inspection/stale-schemas.ts";
+import { readSamples } from "#projections/log/samples.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount, formatShare } from "#api/serve/site/parts/number.ts";
+import { figures, panel } from "#api/serve/site/parts/panel.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { megabytes } from "#api/run/inspection/megabytes.ts";
+import { findStaleSchemas } from "#api/run/inspection/stale-schemas.ts";
 import { actionLink } from "../actions/action-link.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { timeChart } from "../parts/time-chart.ts";
-import {
-  type DatabaseOverview,
-  findPoorIndexes,
-  readConnections,
-  readDatabaseOverview,
-  readTableSizes,
-} from "../reads/database-figures.ts";
+import { type DatabaseOverview, findPoorIndexes, readConnections, readDatabaseOverview, readTableSizes } from "../reads/database-figures.ts";
 
 const growthDays = 30;
 

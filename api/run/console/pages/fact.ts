@@ -1,13 +1,13 @@
-import { factKind } from "../../../../projections/log/fact-kind.ts";
-import { type FactLife, readFactLife } from "../../../../projections/log/fact-life.ts";
-import { readFactsAfter } from "../../../../projections/log/provenance.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { exactTime } from "../../../serve/site/parts/moment.ts";
-import { details, panel } from "../../../serve/site/parts/panel.ts";
-import { linksFor } from "../../inspection/explain-row.ts";
-import { presentFact } from "../../inspection/present-fact.ts";
-import { readServiceProgress } from "../../inspection/read-status.ts";
-import { stringify } from "../../inspection/stringify.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { type FactLife, readFactLife } from "#projections/log/fact-life.ts";
+import { readFactsAfter } from "#projections/log/provenance.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { exactTime } from "#api/serve/site/parts/moment.ts";
+import { details, panel } from "#api/serve/site/parts/panel.ts";
+import { linksFor } from "#api/run/inspection/explain-row.ts";
+import { presentFact } from "#api/run/inspection/present-fact.ts";
+import { readServiceProgress } from "#api/run/inspection/read-status.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 import { actionLink } from "../actions/action-link.ts";
 import { type PageContent, unknown, type Visit } from "../page/visit.ts";
 

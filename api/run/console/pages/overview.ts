@@ -1,9 +1,9 @@
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount } from "../../../serve/site/parts/number.ts";
-import { figures, panel } from "../../../serve/site/parts/panel.ts";
-import type { Finding } from "../../inspection/find-server-problems.ts";
-import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount } from "#api/serve/site/parts/number.ts";
+import { figures, panel } from "#api/serve/site/parts/panel.ts";
+import type { Finding } from "#api/run/inspection/find-server-problems.ts";
+import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { chainTable } from "../parts/chain-table.ts";
 import { projectionTable } from "../parts/projection-table.ts";

@@ -1,8 +1,8 @@
-import { html } from "../../../serve/html/html.ts";
-import { panel } from "../../../serve/site/parts/panel.ts";
-import { explainRow, verdictOf } from "../../inspection/explain-row.ts";
-import { finders } from "../../inspection/find-subject.ts";
-import { stringify } from "../../inspection/stringify.ts";
+import { html } from "#api/serve/html/html.ts";
+import { panel } from "#api/serve/site/parts/panel.ts";
+import { explainRow, verdictOf } from "#api/run/inspection/explain-row.ts";
+import { finders } from "#api/run/inspection/find-subject.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 import { type PageContent, unknown, type Visit } from "../page/visit.ts";
 import { factTable } from "../parts/fact-table.ts";
 import { factPage } from "./fact.ts";

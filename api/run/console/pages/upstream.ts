@@ -1,15 +1,9 @@
-import {
-  readCalls,
-  type StoredCalls,
-} from "../../../../projections/log/outgoing/outgoing-calls.ts";
-import {
-  readBudgets,
-  type StoredBudget,
-} from "../../../../projections/log/outgoing/partner-budgets.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { panel } from "../../../serve/site/parts/panel.ts";
-import { table } from "../../../serve/site/parts/table.ts";
+import { readCalls, type StoredCalls } from "#projections/log/outgoing/outgoing-calls.ts";
+import { readBudgets, type StoredBudget } from "#projections/log/outgoing/partner-budgets.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { panel } from "#api/serve/site/parts/panel.ts";
+import { table } from "#api/serve/site/parts/table.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { callTable } from "../parts/call-table.ts";
 import { passTable, skipTable } from "../parts/partner-tables.ts";

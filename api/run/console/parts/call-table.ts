@@ -1,13 +1,9 @@
-import {
-  type CallOutcome,
-  callFaults,
-  type StoredCalls,
-} from "../../../../projections/log/outgoing/outgoing-calls.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount } from "../../../serve/site/parts/number.ts";
-import { type Column, table } from "../../../serve/site/parts/table.ts";
-import { foreignText } from "../../../serve/site/parts/text.ts";
+import { type CallOutcome, callFaults, type StoredCalls } from "#projections/log/outgoing/outgoing-calls.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount } from "#api/serve/site/parts/number.ts";
+import { type Column, table } from "#api/serve/site/parts/table.ts";
+import { foreignText } from "#api/serve/site/parts/text.ts";
 
 type Group = {
   names: readonly string[];

@@ -1,6 +1,6 @@
-import type { Html } from "../../../serve/html/html.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import type { ServiceProgress } from "../../inspection/read-status.ts";
+import type { Html } from "#api/serve/html/html.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import type { ServiceProgress } from "#api/run/inspection/read-status.ts";
 
 type Chain = ServiceProgress["chains"][number];
 

@@ -1,8 +1,8 @@
-import type { PlacedFact } from "../../../../projections/log/provenance.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { shortHex, shortId } from "../../../serve/site/parts/text.ts";
-import { kindNameOf } from "../../inspection/present-fact.ts";
+import type { PlacedFact } from "#projections/log/provenance.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { shortHex, shortId } from "#api/serve/site/parts/text.ts";
+import { kindNameOf } from "#api/run/inspection/present-fact.ts";
 
 type Options = {
   caption: string;

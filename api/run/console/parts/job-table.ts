@@ -1,8 +1,8 @@
-import type { JobFigures } from "../../../../projections/log/job-figures.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount } from "../../../serve/site/parts/number.ts";
-import { table } from "../../../serve/site/parts/table.ts";
+import type { JobFigures } from "#projections/log/job-figures.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount } from "#api/serve/site/parts/number.ts";
+import { table } from "#api/serve/site/parts/table.ts";
 
 /** What goes on without a request; what fails comes first. */
 export function jobTable(jobs: readonly JobFigures[], now: Date): Html {

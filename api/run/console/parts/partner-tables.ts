@@ -1,9 +1,8 @@
-import type { Html } from "../../../serve/html/html.ts";
-import { html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { formatCount } from "../../../serve/site/parts/number.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { foreignText } from "../../../serve/site/parts/text.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { formatCount } from "#api/serve/site/parts/number.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { foreignText } from "#api/serve/site/parts/text.ts";
 import type { PartnerPasses, PartnerSkips } from "../reads/partners.ts";
 
 /** How far the passes over partners' listings are. */

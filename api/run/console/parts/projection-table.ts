@@ -1,7 +1,7 @@
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import type { ServiceProgress } from "../../inspection/read-status.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import type { ServiceProgress } from "#api/run/inspection/read-status.ts";
 
 type Row = ServiceProgress["projections"][number];
 

@@ -1,8 +1,8 @@
-import type { Reorg, ReorgBlock } from "../../../../projections/log/reorgs.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { moment } from "../../../serve/site/parts/moment.ts";
-import { table } from "../../../serve/site/parts/table.ts";
-import { shortHex } from "../../../serve/site/parts/text.ts";
+import type { Reorg, ReorgBlock } from "#projections/log/reorgs.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { moment } from "#api/serve/site/parts/moment.ts";
+import { table } from "#api/serve/site/parts/table.ts";
+import { shortHex } from "#api/serve/site/parts/text.ts";
 
 /** Heights that are drawn at most. */
 const mostDrawn = 12;

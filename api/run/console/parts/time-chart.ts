@@ -1,9 +1,9 @@
-import type { Sample } from "../../../../projections/log/samples.ts";
-import { type Html, html } from "../../../serve/html/html.ts";
-import { height, place, plot, width } from "../../../serve/site/charts/plot.ts";
-import { roundScale } from "../../../serve/site/charts/scale.ts";
-import { formatNumber } from "../../../serve/site/parts/number.ts";
-import { table } from "../../../serve/site/parts/table.ts";
+import type { Sample } from "#projections/log/samples.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { height, place, plot, width } from "#api/serve/site/charts/plot.ts";
+import { roundScale } from "#api/serve/site/charts/scale.ts";
+import { formatNumber } from "#api/serve/site/parts/number.ts";
+import { table } from "#api/serve/site/parts/table.ts";
 
 type TimeChart = {
   id: string;

@@ -1,8 +1,8 @@
-import type { Database } from "../../../../projections/database.ts";
-import type { FetchChainHead } from "../../inspection/fetch-chain-head.ts";
-import { findProblems } from "../../inspection/find-problems.ts";
-import type { Finding } from "../../inspection/find-server-problems.ts";
-import type { InspectedConfig } from "../../inspection/inspected-config.ts";
+import type { Database } from "#projections/database.ts";
+import type { FetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import { findProblems } from "#api/run/inspection/find-problems.ts";
+import type { Finding } from "#api/run/inspection/find-server-problems.ts";
+import type { InspectedConfig } from "#api/run/inspection/inspected-config.ts";
 
 /** Milliseconds for which findings are shown: looking for them reads the whole catalog. */
 const maxAgeMs = 20_000;

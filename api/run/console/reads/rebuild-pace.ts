@@ -1,4 +1,4 @@
-import type { ServiceProgress } from "../../inspection/read-status.ts";
+import type { ServiceProgress } from "#api/run/inspection/read-status.ts";
 
 /** Null: not known yet. */
 export type RebuildPace = { perSecond: number | null; secondsLeft: number | null };

@@ -1,18 +1,12 @@
 import type { Command } from "commander";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { parseEmail } from "../../../serve/accounts/email.ts";
-import { openMailer } from "../../../serve/accounts/mailer.ts";
-import { endSessions } from "../../../serve/accounts/sessions.ts";
-import { endSecondFactor } from "../../../serve/accounts/sign-in/second-factor.ts";
-import {
-  type AccountSelector,
-  readAccount,
-  readAccounts,
-  type StoredAccount,
-  setSuspended,
-} from "../../../serve/accounts/stored-accounts.ts";
-import { readKeys } from "../../../serve/keys/stored-keys.ts";
-import { createLogger } from "../../output/logger.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { parseEmail } from "#api/serve/accounts/email.ts";
+import { openMailer } from "#api/serve/accounts/mailer.ts";
+import { endSessions } from "#api/serve/accounts/sessions.ts";
+import { endSecondFactor } from "#api/serve/accounts/sign-in/second-factor.ts";
+import { type AccountSelector, readAccount, readAccounts, type StoredAccount, setSuspended } from "#api/serve/accounts/stored-accounts.ts";
+import { readKeys } from "#api/serve/keys/stored-keys.ts";
+import { createLogger } from "#api/run/output/logger.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { keyLines } from "./keys.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createPermanentKey } from "../../../serve/keys/create-key.ts";
-import { hashKey, isKey, type KeyType } from "../../../serve/keys/key-text.ts";
-import { readKeys, revokeKey, type StoredKey } from "../../../serve/keys/stored-keys.ts";
+import { createPermanentKey } from "#api/serve/keys/create-key.ts";
+import { hashKey, isKey, type KeyType } from "#api/serve/keys/key-text.ts";
+import { readKeys, revokeKey, type StoredKey } from "#api/serve/keys/stored-keys.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

@@ -1,15 +1,11 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import type { Config } from "../../config/config.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
-import { applyRights } from "../../database-roles/apply-rights.ts";
-import { addressesOf, configuredRoles } from "../../database-roles/configured-roles.ts";
-import {
-  areSeparate,
-  type DatabaseRoles,
-  readDatabaseRoles,
-} from "../../database-roles/database-roles.ts";
-import { rightsScript } from "../../database-roles/rights-script.ts";
+import type { Database } from "#projections/database.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { ConfigurationError } from "#api/run/config/configuration-error.ts";
+import { applyRights } from "#api/run/database-roles/apply-rights.ts";
+import { addressesOf, configuredRoles } from "#api/run/database-roles/configured-roles.ts";
+import { areSeparate, type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
+import { rightsScript } from "#api/run/database-roles/rights-script.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

@@ -1,10 +1,7 @@
 import type { Command } from "commander";
-import { isLockHeld } from "../../../../projections/named-lock.ts";
-import {
-  forgetCopy,
-  readCopyProgress,
-} from "../../../../projections/reads/analytics/capture/copy-progress.ts";
-import { syncClickhouse } from "../../../background/analytics/sync-clickhouse.ts";
+import { isLockHeld } from "#projections/named-lock.ts";
+import { forgetCopy, readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
+import { syncClickhouse } from "#api/background/analytics/sync-clickhouse.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import { type Database, openDatabase } from "../../../../projections/database.ts";
-import { pendingMigrations } from "../../../../projections/log/pending-migrations.ts";
-import type { Config } from "../../config/config.ts";
-import { readConfig, readEnvironment } from "../../config/read-config.ts";
-import { type DatabaseRoles, readDatabaseRoles } from "../../database-roles/database-roles.ts";
-import { createLogger } from "../../output/logger.ts";
-import { askServer } from "../../postgres/answering-server.ts";
-import { startPostgres } from "../../postgres/embedded.ts";
-import { throwIfRefused } from "../../postgres/refused-login.ts";
-import { isServiceStarting, mergeInstallation } from "../../supervisor/installation.ts";
-import { startOrphanGuard } from "../../supervisor/orphan-guard.ts";
+import { type Database, openDatabase } from "#projections/database.ts";
+import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { readConfig, readEnvironment } from "#api/run/config/read-config.ts";
+import { type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
+import { createLogger } from "#api/run/output/logger.ts";
+import { askServer } from "#api/run/postgres/answering-server.ts";
+import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { throwIfRefused } from "#api/run/postgres/refused-login.ts";
+import { isServiceStarting, mergeInstallation } from "#api/run/supervisor/installation.ts";
+import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 
 export type Opened = { db: Database; config: Config; url: string };
 

@@ -1,4 +1,4 @@
-import { stringify } from "../../inspection/stringify.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 
 /** Prints the result of a command: one line of JSON, or lines of text. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {

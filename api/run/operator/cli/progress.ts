@@ -1,5 +1,5 @@
-import { openLiveLine } from "../../output/live-line.ts";
-import { barOf } from "../../output/progress-bar.ts";
+import { openLiveLine } from "#api/run/output/live-line.ts";
+import { barOf } from "#api/run/output/progress-bar.ts";
 
 /** Milliseconds between two displays: on one changing line of a terminal, or on lines of their own. */
 const showEveryMs = { terminal: 250, lines: 10_000 };

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Address } from "viem";
-import { chainIds } from "../../../../chains/index.ts";
+import { chainIds } from "#chains/index.ts";
 
 /** A collection by its slug, or by an address in lower case. */
 export type Named = { chainId: number; named: string };

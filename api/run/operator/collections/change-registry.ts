@@ -1,14 +1,10 @@
 import type { Address } from "viem";
-import type { Database } from "../../../../projections/database.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { collectionRegistered } from "../../../../projections/facts/collection-registered.ts";
-import { appendObservations } from "../../../../projections/log/append.ts";
-import { readKnownContracts } from "../../../../projections/reads/collections/read-known-contracts.ts";
-import {
-  entriesInForce,
-  type RegistryEntry,
-  readRegistry,
-} from "../../../../projections/reads/collections/read-registry.ts";
+import type { Database } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { collectionRegistered } from "#projections/facts/collection-registered.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
+import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/reads/collections/read-registry.ts";
 
 export type Subject = { chainId: number; primary: Address };
 

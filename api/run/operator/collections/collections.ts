@@ -1,33 +1,12 @@
 import type { Command } from "commander";
 import type { Address } from "viem";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import {
-  entriesInForce,
-  type RegistryEntry,
-  readRegistry,
-} from "../../../../projections/reads/collections/read-registry.ts";
-import type { Config } from "../../config/config.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/reads/collections/read-registry.ts";
+import type { Config } from "#api/run/config/config.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
-import {
-  type Contract,
-  type Named,
-  parseChain,
-  parseContract,
-  parseContracts,
-  parseName,
-  parseNamed,
-  parseSlug,
-} from "./arguments.ts";
-import {
-  type Changed,
-  type EntryChange,
-  findSubject,
-  type Refused,
-  registerCollection,
-  removeCollection,
-  type Subject,
-} from "./change-registry.ts";
+import { type Contract, type Named, parseChain, parseContract, parseContracts, parseName, parseNamed, parseSlug } from "./arguments.ts";
+import { type Changed, type EntryChange, findSubject, type Refused, registerCollection, removeCollection, type Subject } from "./change-registry.ts";
 
 type Json = { json?: boolean };
 type Naming = Json & { slug?: string; name?: string };

@@ -1,16 +1,11 @@
-import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { partnerNames } from "../../../../projections/domain/partners.ts";
-import { operatorRoyaltyStated } from "../../../../projections/facts/royalty-stated.ts";
-import { appendObservations } from "../../../../projections/log/append.ts";
-import {
-  decideHeldFees,
-  type HeldFees,
-  readHeldFees,
-} from "../../../../projections/partner-sync/decide-held-fees.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
+import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { type Contract, parseContract, parseContracts } from "./arguments.ts";

@@ -4,18 +4,11 @@ import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { chainIds } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { bindViewsIfStale } from "../../../../projections/reads/analytics/bind-views.ts";
-import {
-  type Dataset,
-  datasets,
-  type RowsFilter,
-  readColumns,
-  readRows,
-  type TextRow,
-} from "../../../../projections/reads/analytics/read-rows.ts";
-import { stringify } from "../../inspection/stringify.ts";
+import { chainIds } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { type Dataset, datasets, type RowsFilter, readColumns, readRows, type TextRow } from "#projections/reads/analytics/read-rows.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { openProgress } from "../cli/progress.ts";
 import { writeCsv } from "./csv.ts";

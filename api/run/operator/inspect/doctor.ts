@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { findProblems } from "../../inspection/find-problems.ts";
-import type { Finding } from "../../inspection/find-server-problems.ts";
+import { findProblems } from "#api/run/inspection/find-problems.ts";
+import type { Finding } from "#api/run/inspection/find-server-problems.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

@@ -1,9 +1,9 @@
 import { Argument, type Command } from "commander";
-import type { PlacedFact } from "../../../../projections/log/provenance.ts";
-import { explainRow, type FactLinks, verdictOf } from "../../inspection/explain-row.ts";
-import { finders } from "../../inspection/find-subject.ts";
-import { lineOf } from "../../inspection/present-fact.ts";
-import { stringify } from "../../inspection/stringify.ts";
+import type { PlacedFact } from "#projections/log/provenance.ts";
+import { explainRow, type FactLinks, verdictOf } from "#api/run/inspection/explain-row.ts";
+import { finders } from "#api/run/inspection/find-subject.ts";
+import { lineOf } from "#api/run/inspection/present-fact.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

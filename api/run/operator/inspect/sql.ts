@@ -1,18 +1,13 @@
 import type { Command } from "commander";
-import { projectionNames } from "../../../../projections/all.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { targetOf } from "../../../../projections/engine/checkpoint.ts";
-import type { Market } from "../../../background/orders/market/market.ts";
-import { routes } from "../../../serve/v1/routes.ts";
-import type { Context } from "../../../serve/v1/routing/context.ts";
-import type { Config } from "../../config/config.ts";
-import {
-  captureApply,
-  captureRequest,
-  findRequest,
-  type Statements,
-} from "../../inspection/capture-statements.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
+import { projectionNames } from "#projections/all.ts";
+import type { Database } from "#projections/database.ts";
+import { targetOf } from "#projections/engine/checkpoint.ts";
+import type { Market } from "#api/background/orders/market/market.ts";
+import { routes } from "#api/serve/v1/routes.ts";
+import type { Context } from "#api/serve/v1/routing/context.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { captureApply, captureRequest, findRequest, type Statements } from "#api/run/inspection/capture-statements.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

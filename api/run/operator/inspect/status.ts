@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { describeExcludedFacts } from "../../../../projections/engine/quarantine/quarantine.ts";
-import { readServiceProgress, type ServiceProgress } from "../../inspection/read-status.ts";
+import { describeExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { chainIds } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { factKind } from "../../../../projections/log/fact-kind.ts";
-import { type FactFilter, readFactsAfter } from "../../../../projections/log/provenance.ts";
-import { readLogHead } from "../../../../projections/log/read-log-head.ts";
-import { openListener } from "../../../background/log-signal/listener.ts";
-import { createSignal } from "../../../background/log-signal/signal.ts";
-import { isKind, lineOf, presentFact } from "../../inspection/present-fact.ts";
-import { stringify } from "../../inspection/stringify.ts";
-import { createLogger } from "../../output/logger.ts";
+import { chainIds } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { type FactFilter, readFactsAfter } from "#projections/log/provenance.ts";
+import { readLogHead } from "#projections/log/read-log-head.ts";
+import { openListener } from "#api/background/log-signal/listener.ts";
+import { createSignal } from "#api/background/log-signal/signal.ts";
+import { isKind, lineOf, presentFact } from "#api/run/inspection/present-fact.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
+import { createLogger } from "#api/run/output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
 
 const AT_ONCE = 1_000;

@@ -1,9 +1,9 @@
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Difference } from "../../../../projections/log/audit.ts";
-import type { Config } from "../../config/config.ts";
-import { type Audit, auditChain } from "../../indexer/audit-chain.ts";
-import { readIndexers } from "../../indexer/indexers.ts";
+import type { Difference } from "#projections/log/audit.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { type Audit, auditChain } from "#api/run/indexer/audit-chain.ts";
+import { readIndexers } from "#api/run/indexer/indexers.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
-import { backfillChain } from "../../indexer/backfill-chain.ts";
-import { transferSources } from "../../indexer/indexed-sources.ts";
-import { readIndexers, recordedSources } from "../../indexer/indexers.ts";
+import { backfillChain } from "#api/run/indexer/backfill-chain.ts";
+import { transferSources } from "#api/run/indexer/indexed-sources.ts";
+import { readIndexers, recordedSources } from "#api/run/indexer/indexers.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

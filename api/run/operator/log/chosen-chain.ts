@@ -1,6 +1,6 @@
-import type { ChainConfig } from "../../config/chain-config.ts";
-import type { Config } from "../../config/config.ts";
-import { ConfigurationError } from "../../config/configuration-error.ts";
+import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { ConfigurationError } from "#api/run/config/configuration-error.ts";
 
 /** The chain that a command names. It must be configured and have an RPC. */
 export function chosenChain({ chains }: Config, chainId: string): ChainConfig {

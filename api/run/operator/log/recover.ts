@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { readIndexers } from "../../indexer/indexers.ts";
-import { recoverChain } from "../../indexer/recover.ts";
-import { createLogger } from "../../output/logger.ts";
+import { readIndexers } from "#api/run/indexer/indexers.ts";
+import { recoverChain } from "#api/run/indexer/recover.ts";
+import { createLogger } from "#api/run/output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { chosenChain } from "./chosen-chain.ts";

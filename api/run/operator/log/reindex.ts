@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { readIndexers } from "../../indexer/indexers.ts";
-import { reindexChain } from "../../indexer/reindex.ts";
-import { fetchChainHead } from "../../inspection/fetch-chain-head.ts";
-import { createLogger } from "../../output/logger.ts";
+import { readIndexers } from "#api/run/indexer/indexers.ts";
+import { reindexChain } from "#api/run/indexer/reindex.ts";
+import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import { createLogger } from "#api/run/output/logger.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

@@ -1,21 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
-import type { Database } from "../../../../projections/database.ts";
-import { coreIndexer } from "../../../../projections/log/indexer-id.ts";
-import {
-  addSources,
-  readSources,
-  removeSource,
-  restoreSource,
-} from "../../../../projections/log/sources.ts";
-import type { ChainConfig } from "../../config/chain-config.ts";
-import {
-  collectionSource,
-  exchangeSources,
-  metadataSources,
-} from "../../indexer/assign-indexers.ts";
-import { coreProtocol } from "../../indexer/indexed-sources.ts";
-import { type ChainSources, readChainSources } from "../../inspection/read-sources.ts";
+import type { Database } from "#projections/database.ts";
+import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { addSources, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
+import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import { collectionSource, exchangeSources, metadataSources } from "#api/run/indexer/assign-indexers.ts";
+import { coreProtocol } from "#api/run/indexer/indexed-sources.ts";
+import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { chosenChain } from "./chosen-chain.ts";

@@ -1,16 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import {
-  type UnresolvedReason,
-  unresolvedReasons,
-} from "../../../../projections/exchanges/model/unresolved-event.ts";
-import {
-  readUnresolvedEvents,
-  readUnresolvedTotals,
-  type UnresolvedEventRow,
-  type UnresolvedTotal,
-} from "../../../../projections/reads/sales/read-unresolved-events.ts";
-import type { Config } from "../../config/config.ts";
-import { linksOf } from "../../inspection/explorers.ts";
+import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/unresolved-event.ts";
+import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/reads/sales/read-unresolved-events.ts";
+import type { Config } from "#api/run/config/config.ts";
+import { linksOf } from "#api/run/inspection/explorers.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Projection } from "../../../../projections/engine/projection.ts";
+import type { Projection } from "#projections/engine/projection.ts";
 
 /** The given names, or all. An unknown name is a usage error. */
 export function chooseProjections(

@@ -1,13 +1,9 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import { bindViewsIfStale } from "../../../../projections/reads/analytics/bind-views.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
-import { megabytes } from "../../inspection/megabytes.ts";
-import {
-  dropStaleSchema,
-  findStaleSchemas,
-  type StaleSchema,
-} from "../../inspection/stale-schemas.ts";
+import type { Database } from "#projections/database.ts";
+import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { megabytes } from "#api/run/inspection/megabytes.ts";
+import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "#api/run/inspection/stale-schemas.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

@@ -1,12 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { releaseQuarantined } from "../../../../projections/engine/quarantine/release-quarantined.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
-import { lineOf } from "../../inspection/present-fact.ts";
-import {
-  presentQuarantined,
-  type QuarantinedFact,
-  readQuarantinedFacts,
-} from "../../inspection/read-quarantined.ts";
+import { releaseQuarantined } from "#projections/engine/quarantine/release-quarantined.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { lineOf } from "#api/run/inspection/present-fact.ts";
+import { presentQuarantined, type QuarantinedFact, readQuarantinedFacts } from "#api/run/inspection/read-quarantined.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

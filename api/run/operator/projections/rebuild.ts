@@ -1,17 +1,14 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import { readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
-import { rebuild, withDependents } from "../../../../projections/engine/rebuild.ts";
-import {
-  type StartedRebuild,
-  startRebuild,
-} from "../../../../projections/engine/rebuild-progress.ts";
-import { dependsOn, runConcurrently } from "../../../../projections/engine/run-concurrently.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
-import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "../../../../projections/versions.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
+import type { Database } from "#projections/database.ts";
+import { readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { rebuild, withDependents } from "#projections/engine/rebuild.ts";
+import { type StartedRebuild, startRebuild } from "#projections/engine/rebuild-progress.ts";
+import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
+import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
+import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { schemaOf } from "#projections/versions.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { reportBuild } from "../cli/build-progress.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import { isCurrent, readCheckpoints } from "../../../../projections/engine/checkpoint.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
-import { rollBack } from "../../../../projections/engine/rebuild.ts";
-import { shadowSchemas } from "../../../../projections/engine/shadow-schema.ts";
-import { bindViews } from "../../../../projections/reads/analytics/bind-views.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
+import type { Database } from "#projections/database.ts";
+import { isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { rollBack } from "#projections/engine/rebuild.ts";
+import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
+import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { chooseProjections } from "./choose-projections.ts";

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Database } from "../../../../projections/database.ts";
-import type { Difference } from "../../../../projections/engine/compare.ts";
-import type { Projection } from "../../../../projections/engine/projection.ts";
-import { type Verification, verify } from "../../../../projections/engine/verify.ts";
-import { configuredProjections } from "../../inspection/configured-projections.ts";
-import { stringify } from "../../inspection/stringify.ts";
+import type { Database } from "#projections/database.ts";
+import type { Difference } from "#projections/engine/compare.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { type Verification, verify } from "#projections/engine/verify.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
 import { reportBuild } from "../cli/build-progress.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";

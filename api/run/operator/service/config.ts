@@ -1,5 +1,5 @@
-import { readConfig, readEnvironment } from "../../config/read-config.ts";
-import { renderDocument, renderExample, renderInEffect } from "../../config/render.ts";
+import { readConfig, readEnvironment } from "#api/run/config/read-config.ts";
+import { renderDocument, renderExample, renderInEffect } from "#api/run/config/render.ts";
 
 type Options = { json?: boolean; table?: boolean; example?: boolean };
 

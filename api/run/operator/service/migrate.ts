@@ -1,7 +1,7 @@
-import { pendingMigrations } from "../../../../projections/log/pending-migrations.ts";
-import { applyRights } from "../../database-roles/apply-rights.ts";
-import { readDatabaseRoles } from "../../database-roles/database-roles.ts";
-import { migrate as migrateDatabase } from "../../postgres/migrate.ts";
+import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { applyRights } from "#api/run/database-roles/apply-rights.ts";
+import { readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
+import { migrate as migrateDatabase } from "#api/run/postgres/migrate.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Session as DatabaseSession } from "../../../../projections/database.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { hashKey, isSecret, makeKey } from "../../keys/key-text.ts";
+import type { Session as DatabaseSession } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { hashKey, isSecret, makeKey } from "#api/serve/keys/key-text.ts";
 import type { AccountContext } from "../account-context.ts";
 import { currentTime } from "../clock.ts";
 import { createSession, type Visitor } from "../sessions.ts";

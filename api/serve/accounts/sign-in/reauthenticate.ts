@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "../account-context.ts";
 import { currentTime } from "../clock.ts";
 import type { Busy } from "../passwords.ts";

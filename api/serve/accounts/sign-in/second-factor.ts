@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database, Session as DatabaseSession } from "../../../../projections/database.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { hashKey } from "../../keys/key-text.ts";
+import type { Database, Session as DatabaseSession } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { hashKey } from "#api/serve/keys/key-text.ts";
 import type { AccountContext } from "../account-context.ts";
 import { currentTime } from "../clock.ts";
 import { secondFactorMail } from "../mails.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "../../../../projections/database.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "../account-context.ts";
 import { parseEmail } from "../email.ts";
 import type { Busy } from "../passwords.ts";

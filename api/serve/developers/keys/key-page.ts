@@ -1,11 +1,6 @@
-import { type AccountKey, readAccountKey } from "../../accounts/read-account-keys.ts";
-import { type Html, html } from "../../html/html.ts";
-import {
-  type KeyRequest,
-  maxRequests,
-  readKeyRequests,
-  requestDays,
-} from "../../keys/request-log.ts";
+import { type AccountKey, readAccountKey } from "#api/serve/accounts/read-account-keys.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/serve/keys/request-log.ts";
 import { time } from "../form.ts";
 import { layout, refusalPage } from "../layout.ts";
 import type { SignedIn, SignedInHandler } from "../page-handler.ts";

@@ -1,12 +1,8 @@
-import { maxKeys, overlapHours } from "../../accounts/account-keys.ts";
-import { readTokens } from "../../accounts/bearer-tokens.ts";
-import { readClientKey } from "../../accounts/client-keys.ts";
-import {
-  type AccountKey,
-  readAccountKeys,
-  readAccountUsage,
-} from "../../accounts/read-account-keys.ts";
-import { type Html, html } from "../../html/html.ts";
+import { maxKeys, overlapHours } from "#api/serve/accounts/account-keys.ts";
+import { readTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import { readClientKey } from "#api/serve/accounts/client-keys.ts";
+import { type AccountKey, readAccountKeys, readAccountUsage } from "#api/serve/accounts/read-account-keys.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { alert, confirmForm, field, notice, time } from "../form.ts";
 import { layout } from "../layout.ts";
 import type { Developers, SignedIn } from "../page-handler.ts";

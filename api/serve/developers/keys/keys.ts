@@ -1,11 +1,7 @@
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import {
-  createAccountKey,
-  revokeAccountKey,
-  rotateAccountKey,
-} from "../../accounts/account-keys.ts";
-import { revokeToken } from "../../accounts/bearer-tokens.ts";
-import { createClientKey, revokeClientKey } from "../../accounts/client-keys.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { createAccountKey, revokeAccountKey, rotateAccountKey } from "#api/serve/accounts/account-keys.ts";
+import { revokeToken } from "#api/serve/accounts/bearer-tokens.ts";
+import { createClientKey, revokeClientKey } from "#api/serve/accounts/client-keys.ts";
 import type { SignedInHandler } from "../page-handler.ts";
 import { refusalReply } from "../refusal.ts";
 import { rowIdOf } from "../row-id.ts";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Request } from "express";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 
 /** HTTP status of each code. */
 export const bodyRefusals = { payload_too_large: 413, unsupported_media_type: 415 } as const;

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { reject } from "../../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "../answer.ts";
 import { callerOf } from "../limit.ts";
 import type { ConcurrencyLimiter } from "./concurrency-limiter.ts";

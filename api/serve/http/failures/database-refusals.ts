@@ -1,11 +1,7 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import {
-  DatabaseUnavailable,
-  isConflict,
-  isStatementTimeout,
-} from "../../../../projections/database-failure.ts";
-import { reject } from "../../../../projections/domain/rejection.ts";
+import { DatabaseUnavailable, isConflict, isStatementTimeout } from "#projections/database-failure.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { ReadTimedOut } from "../concurrency/slow-requests.ts";
 import { loggedPath } from "../logged-path.ts";
 import { PositionNotReached } from "../reads/position.ts";

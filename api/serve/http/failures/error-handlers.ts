@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "../answer.ts";
 import { loggedPath } from "../logged-path.ts";
 import { requestIdOf } from "../request-id.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { splitAddress } from "../split-address.ts";
 
 /** Code of every endpoint that reads projections. */

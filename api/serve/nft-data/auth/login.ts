@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { text } from "../../v1/routing/parameters.ts";
-import { time } from "../../views/wire.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { text } from "#api/serve/v1/routing/parameters.ts";
+import { time } from "#api/serve/views/wire.ts";
 import { route } from "../context.ts";
 
 export const login = route(

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import { keyOfHeld, walletScope } from "../../v1/wallets/held-page.ts";
-import { address } from "../../views/wire.ts";
+import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { keyOfHeld, walletScope } from "#api/serve/v1/wallets/held-page.ts";
+import { address } from "#api/serve/views/wire.ts";
 import { route } from "../context.ts";
 import { cutList, listMeta, nextMeta } from "../list-page.ts";
 import { addresses } from "../parameters.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { traitsFields, traitsPage } from "../../v1/collections/traits-page.ts";
-import { presentTraits } from "../../views/trait.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { traitsFields, traitsPage } from "#api/serve/v1/collections/traits-page.ts";
+import { presentTraits } from "#api/serve/views/trait.ts";
 import { route } from "../context.ts";
 import { listMeta, nextMeta } from "../list-page.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { noCollection, referTo } from "../../v1/collections/reference.ts";
+import { noCollection, referTo } from "#api/serve/v1/collections/reference.ts";
 import type { NftDataContext } from "../context.ts";
 
 /** The collection of a contract, or the refusal. */

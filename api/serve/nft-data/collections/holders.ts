@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readHolders } from "../../../../projections/reads/ownership/read-holders.ts";
-import { holderKey, holdersScope, keyOfHolder } from "../../v1/collections/holders-page.ts";
-import { Holder, presentHolder } from "../../views/holder.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { holderKey, holdersScope, keyOfHolder } from "#api/serve/v1/collections/holders-page.ts";
+import { Holder, presentHolder } from "#api/serve/views/holder.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { collectionAddress } from "../parameters.ts";

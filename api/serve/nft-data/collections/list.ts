@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readCollectionKeys } from "../../../../projections/reads/collections/read-collections.ts";
-import { keyOfRanked, rankingKey, viewRanked } from "../../v1/collections/ranked-page.ts";
-import { excludeWash, text } from "../../v1/routing/parameters.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
+import { keyOfRanked, rankingKey, viewRanked } from "#api/serve/v1/collections/ranked-page.ts";
+import { excludeWash, text } from "#api/serve/v1/routing/parameters.ts";
 import { type NftDataRoute, route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { NftCollection, presentNftCollection } from "../views/objects.ts";

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import {
-  allTokenParts,
-  readTokenDetails,
-} from "../../../../projections/reads/tokens/token-details.ts";
-import { tokenId } from "../../v1/routing/parameters.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { allTokenParts, readTokenDetails } from "#projections/reads/tokens/token-details.ts";
+import { tokenId } from "#api/serve/v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";
 import { NftToken, presentNftToken } from "../views/objects.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
-import { readTokens } from "../../../../projections/reads/tokens/read-tokens.ts";
-import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
-import { ownContracts } from "../../v1/collections/reference.ts";
-import { keyOfToken, tokenKeyOf } from "../../v1/collections/tokens.ts";
-import { flag } from "../../v1/routing/parameters.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { readTokens } from "#projections/reads/tokens/read-tokens.ts";
+import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { ownContracts } from "#api/serve/v1/collections/reference.ts";
+import { keyOfToken, tokenKeyOf } from "#api/serve/v1/collections/tokens.ts";
+import { flag } from "#api/serve/v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
 import { address, attributes, collectionAddress } from "../parameters.ts";

@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
-import { Collection, presentCollection } from "../../views/collection.ts";
-import { HeldToken, presentHeld } from "../../views/held-token.ts";
-import type { MediaLinks } from "../../views/media.ts";
-import type { OrderViewContext } from "../../views/orders/book-order.ts";
-import { presentToken, Token } from "../../views/token.ts";
-import { TraitTypes } from "../../views/trait.ts";
+import type { WalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { ActivityItem, presentActivity } from "#api/serve/views/activity-item.ts";
+import { Collection, presentCollection } from "#api/serve/views/collection.ts";
+import { HeldToken, presentHeld } from "#api/serve/views/held-token.ts";
+import type { MediaLinks } from "#api/serve/views/media.ts";
+import type { OrderViewContext } from "#api/serve/views/orders/book-order.ts";
+import { presentToken, Token } from "#api/serve/views/token.ts";
+import { TraitTypes } from "#api/serve/views/trait.ts";
 import type { NftDataContext } from "../context.ts";
 import { snake, snakeSchema } from "./snake.ts";
 

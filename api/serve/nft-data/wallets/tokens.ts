@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import { ownContracts } from "../../v1/collections/reference.ts";
-import { heldKey, keyOfHeld, walletScope } from "../../v1/wallets/held-page.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { ownContracts } from "#api/serve/v1/collections/reference.ts";
+import { heldKey, keyOfHeld, walletScope } from "#api/serve/v1/wallets/held-page.ts";
 import { findByAddress } from "../collections/find.ts";
 import { route } from "../context.ts";
 import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { BookDepth } from "../../v1/collections/depth.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { BookDepth } from "#api/serve/v1/collections/depth.ts";
 import { bareAmount } from "../parts/amount.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";
 import { formatCount, formatNumber } from "../parts/number.ts";

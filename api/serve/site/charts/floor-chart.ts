@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
-import { type Html, html } from "../../html/html.ts";
-import type { FloorHistory } from "../../v1/collections/floor-history.ts";
-import type { Sale } from "../../views/sale.ts";
+import { intervalMs, windowStart } from "#projections/domain/candles.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { FloorHistory } from "#api/serve/v1/collections/floor-history.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import { counted, formatNumber } from "../parts/number.ts";
 import { table } from "../parts/table.ts";
 import { height, place, plot, width } from "./plot.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { Sale } from "../../views/sale.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import { counted } from "../parts/number.ts";
 import { table } from "../parts/table.ts";
 import { height, place, plot, width } from "./plot.ts";

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { formatShare } from "../parts/number.ts";
 
 /** A part of a whole as a bar, beside its figure. */

@@ -1,6 +1,5 @@
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import { listActivity } from "../../v1/activity/list.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { listActivity } from "#api/serve/v1/activity/list.ts";
 import type { Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
 import { nextPage, panel, tabs } from "../parts/panel.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { chainNames } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
-import type { Collection } from "../../views/collection.ts";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Collection } from "#api/serve/views/collection.ts";
 import { collectionLink, pageLink } from "../parts/links.ts";
 import { toOutside, toWallet } from "../parts/links-to.ts";
 import { picture } from "../parts/media.ts";

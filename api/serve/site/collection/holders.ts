@@ -1,11 +1,7 @@
 import type { z } from "zod";
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import {
-  type HolderDistribution,
-  holderDistribution,
-} from "../../v1/collections/holder-distribution.ts";
-import { holders } from "../../v1/collections/holders.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { type HolderDistribution, holderDistribution } from "#api/serve/v1/collections/holder-distribution.ts";
+import { holders } from "#api/serve/v1/collections/holders.ts";
 import { shareBar } from "../charts/share-bar.ts";
 import type { Visit } from "../page/visit.ts";
 import { toWallet } from "../parts/links-to.ts";

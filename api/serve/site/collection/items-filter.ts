@@ -1,7 +1,7 @@
-import { listingMarketplaces } from "../../../../projections/domain/listing-marketplaces.ts";
-import { tokenSorts } from "../../../../projections/reads/tokens/filter.ts";
-import { type Html, html } from "../../html/html.ts";
-import type { TraitType } from "../../views/trait.ts";
+import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { TraitType } from "#api/serve/views/trait.ts";
 import type { Visit } from "../page/visit.ts";
 import { coinOf } from "../parts/chain.ts";
 import { linksByValue } from "../parts/links.ts";

@@ -1,22 +1,15 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import { tokens } from "../../v1/collections/tokens.ts";
-import { traits } from "../../v1/collections/traits.ts";
-import { listListings } from "../../v1/listings/list.ts";
-import type { Token } from "../../views/token.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { tokens } from "#api/serve/v1/collections/tokens.ts";
+import { traits } from "#api/serve/v1/collections/traits.ts";
+import { listListings } from "#api/serve/v1/listings/list.ts";
+import type { Token } from "#api/serve/views/token.ts";
 import type { Visit } from "../page/visit.ts";
 import { type ItemCard, itemGrid } from "../parts/item-grid.ts";
 import { formatCount } from "../parts/number.ts";
 import { nextPage } from "../parts/panel.ts";
 import type { CollectionRow } from "./head.ts";
-import {
-  filterForm,
-  type ItemsFilter,
-  isByListing,
-  itemsFilterOf,
-  itemsLink,
-  traitMenu,
-} from "./items-filter.ts";
+import { filterForm, type ItemsFilter, isByListing, itemsFilterOf, itemsLink, traitMenu } from "./items-filter.ts";
 
 type TokenRow = z.output<typeof Token>;
 type Found = {

@@ -1,6 +1,5 @@
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import { collection } from "../../v1/collections/collection.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { collection } from "#api/serve/v1/collections/collection.ts";
 import type { LiveFilter, PageContent, Visit } from "../page/visit.ts";
 import { chosenKind } from "../parts/activity-table.ts";
 import { plainText } from "../parts/text.ts";

@@ -1,8 +1,8 @@
-import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
-import { type Html, html } from "../../html/html.ts";
-import { depth } from "../../v1/collections/depth.ts";
-import { floorHistory } from "../../v1/collections/floor-history.ts";
-import { listSales } from "../../v1/sales/list.ts";
+import { intervalMs, windowStart } from "#projections/domain/candles.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { depth } from "#api/serve/v1/collections/depth.ts";
+import { floorHistory } from "#api/serve/v1/collections/floor-history.ts";
+import { listSales } from "#api/serve/v1/sales/list.ts";
 import { depthChart } from "../charts/depth-chart.ts";
 import { floorChart } from "../charts/floor-chart.ts";
 import type { Visit } from "../page/visit.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Collection } from "../../views/collection.ts";
+import type { Collection } from "#api/serve/views/collection.ts";
 
 type Supplied = Pick<z.output<typeof Collection>, "contracts" | "stats">;
 

@@ -1,7 +1,6 @@
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import { traits } from "../../v1/collections/traits.ts";
-import type { TraitType } from "../../views/trait.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { traits } from "#api/serve/v1/collections/traits.ts";
+import type { TraitType } from "#api/serve/views/trait.ts";
 import { shareBar } from "../charts/share-bar.ts";
 import type { Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";

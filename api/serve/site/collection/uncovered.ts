@@ -1,6 +1,6 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { html } from "../../html/html.ts";
-import { listSales } from "../../v1/sales/list.ts";
+import { chainNames } from "#chains/index.ts";
+import { html } from "#api/serve/html/html.ts";
+import { listSales } from "#api/serve/v1/sales/list.ts";
 import { Refused } from "../page/reader.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { cutNote } from "../parts/cut-note.ts";

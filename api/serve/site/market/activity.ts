@@ -1,6 +1,6 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { html } from "../../html/html.ts";
-import { listActivity } from "../../v1/activity/list.ts";
+import { chainNames } from "#chains/index.ts";
+import { html } from "#api/serve/html/html.ts";
+import { listActivity } from "#api/serve/v1/activity/list.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../parts/activity-table.ts";
 import { pageLink } from "../parts/links.ts";

@@ -1,8 +1,8 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { html } from "../../html/html.ts";
-import { listActivity } from "../../v1/activity/list.ts";
-import { floorLines } from "../../v1/collections/floor-lines.ts";
-import { listCollections } from "../../v1/collections/list.ts";
+import { chainNames } from "#chains/index.ts";
+import { html } from "#api/serve/html/html.ts";
+import { listActivity } from "#api/serve/v1/activity/list.ts";
+import { floorLines } from "#api/serve/v1/collections/floor-lines.ts";
+import { listCollections } from "#api/serve/v1/collections/list.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { activityLink, pageLink } from "../parts/links.ts";

@@ -1,7 +1,7 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { formatProvedShare } from "../../../../projections/log/history-proof.ts";
-import { type Html, html } from "../../html/html.ts";
-import { status } from "../../v1/status.ts";
+import { chainNames } from "#chains/index.ts";
+import { formatProvedShare } from "#projections/log/history-proof.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { status } from "#api/serve/v1/status.ts";
 import type { Visit } from "../page/visit.ts";
 import { formatCount } from "../parts/number.ts";
 

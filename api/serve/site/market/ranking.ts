@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { Collection } from "../../views/collection.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Collection } from "#api/serve/views/collection.ts";
 import { sparkline } from "../charts/sparkline.ts";
 import { amount } from "../parts/amount.ts";
 import { coinOf } from "../parts/chain.ts";

@@ -1,5 +1,5 @@
-import { seaportSignatures, seaportStructs } from "../../../../abis/seaport.ts";
-import type { ChainId } from "../../../../chains/index.ts";
+import { seaportSignatures, seaportStructs } from "#abis/seaport.ts";
+import type { ChainId } from "#chains/index.ts";
 
 type Acceptance = {
   readonly path: string;

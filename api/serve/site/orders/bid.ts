@@ -1,5 +1,5 @@
-import { html } from "../../html/html.ts";
-import { bid } from "../../v1/bids/bid.ts";
+import { html } from "#api/serve/html/html.ts";
+import { bid } from "#api/serve/v1/bids/bid.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { toCollection, toToken } from "../parts/links-to.ts";

@@ -1,5 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";
 import { panel } from "../parts/panel.ts";
 import { acceptWithViem } from "./accept-with-viem.ts";

@@ -1,5 +1,5 @@
-import { html } from "../../html/html.ts";
-import { listing } from "../../v1/listings/listing.ts";
+import { html } from "#api/serve/html/html.ts";
+import { listing } from "#api/serve/v1/listings/listing.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { toToken } from "../parts/links-to.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";

@@ -1,7 +1,6 @@
-import { chainNames } from "../../../../chains/index.ts";
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import type { presentBookOrder } from "../../views/orders/book-order.ts";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { presentBookOrder } from "#api/serve/views/orders/book-order.ts";
 import { splitBar } from "../charts/share-bar.ts";
 import { amount } from "../parts/amount.ts";
 import { toCollection, toWallet } from "../parts/links-to.ts";

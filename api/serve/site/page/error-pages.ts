@@ -1,5 +1,5 @@
-import { type ChainId, chainNames } from "../../../../chains/index.ts";
-import { html } from "../../html/html.ts";
+import { type ChainId, chainNames } from "#chains/index.ts";
+import { html } from "#api/serve/html/html.ts";
 import { activityLink, marketLink } from "../parts/links.ts";
 import { plainText } from "../parts/text.ts";
 import type { PageContent } from "./visit.ts";

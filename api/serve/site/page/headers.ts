@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
-import { pagePolicy } from "../../http/security.ts";
-import type { MediaLinks } from "../../views/media.ts";
+import { pagePolicy } from "#api/serve/http/security.ts";
+import type { MediaLinks } from "#api/serve/views/media.ts";
 
 /**
  * For the market's pages: our own scripts and styles only, and forms to ourselves. Images and videos of tokens stand

@@ -1,5 +1,5 @@
-import { type ChainId, chainNames } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type ChainId, chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { activityLink, marketLink, pageLink } from "../parts/links.ts";
 import { marketplaceNames } from "../parts/marketplace-name.ts";
 import { plainText } from "../parts/text.ts";

@@ -1,9 +1,9 @@
 import type { RequestHandler } from "express";
-import { reject } from "../../../../projections/domain/rejection.ts";
-import { answerFeed } from "../../feed/answer-feed.ts";
-import { countStreamOrRefuse } from "../../feed/count-stream.ts";
-import { sendRejection } from "../../http/answer.ts";
-import { callerAddress } from "../../http/caller-address.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { answerFeed } from "#api/serve/feed/answer-feed.ts";
+import { countStreamOrRefuse } from "#api/serve/feed/count-stream.ts";
+import { sendRejection } from "#api/serve/http/answer.ts";
+import { callerAddress } from "#api/serve/http/caller-address.ts";
 import { chainOf, type SiteContext } from "./serve-page.ts";
 
 /** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */

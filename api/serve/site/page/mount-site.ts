@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import { defaultChain } from "../../../../chains/index.ts";
-import { sendFixed, textDocument } from "../../http/answer.ts";
-import type { ConcurrencyLimiter } from "../../http/concurrency/concurrency-limiter.ts";
-import { limitConcurrency } from "../../http/concurrency/limit-concurrency.ts";
-import { limitPages } from "../../http/limit-addresses.ts";
-import { servePath } from "../../http/mount.ts";
+import { defaultChain } from "#chains/index.ts";
+import { sendFixed, textDocument } from "#api/serve/http/answer.ts";
+import type { ConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";
+import { limitConcurrency } from "#api/serve/http/concurrency/limit-concurrency.ts";
+import { limitPages } from "#api/serve/http/limit-addresses.ts";
+import { servePath } from "#api/serve/http/mount.ts";
 import { busyPage, limitedPage, unknownPage } from "./error-pages.ts";
 import { siteHeaders } from "./headers.ts";
 import { streamToPages } from "./live-stream.ts";

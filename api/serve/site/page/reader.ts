@@ -1,6 +1,6 @@
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import type { Answer, TypedRoute } from "../../http/route.ts";
-import type { Context } from "../../v1/routing/context.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Answer, TypedRoute } from "#api/serve/http/route.ts";
+import type { Context } from "#api/serve/v1/routing/context.ts";
 
 type Query = Readonly<Record<string, string | Readonly<Record<string, string>> | undefined>>;
 

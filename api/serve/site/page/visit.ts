@@ -1,5 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Html } from "../../html/html.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Html } from "#api/serve/html/html.ts";
 import type { Read } from "./reader.ts";
 
 /** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { ActivityItem } from "../../views/activity-item.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { ActivityItem } from "#api/serve/views/activity-item.ts";
 import { amount } from "./amount.ts";
 import { bidLink, listingLink, saleLink } from "./links.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links-to.ts";

@@ -1,5 +1,5 @@
 import { formatEther } from "viem";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { formatNumber, formatUsd, none } from "./number.ts";
 
 /** An amount of a currency. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
-import type { Token } from "../../views/token.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Token } from "#api/serve/views/token.ts";
 import { amount } from "./amount.ts";
 import { tokenLink } from "./links.ts";
 import { marketplaceName } from "./marketplace-name.ts";

@@ -1,5 +1,5 @@
-import type { ChainId } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 import { collectionLink, tokenLink, transactionLink, walletLink } from "./links.ts";
 import { nameOr, shortHex, shortId } from "./text.ts";
 

@@ -1,12 +1,4 @@
-import {
-  presentBidUrl,
-  presentCollectionUrls,
-  presentListingUrl,
-  presentMakerUrl,
-  presentSaleUrl,
-  presentTokenUrls,
-  type Site,
-} from "../../views/urls.ts";
+import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls, type Site } from "#api/serve/views/urls.ts";
 
 /** Paths of pages: those of `urls` in answers, without the site's address. */
 const here = (chainId: number): Site => ({ siteUrl: "", chainId });

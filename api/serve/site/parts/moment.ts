@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 
 const units = [
   ["d", 86_400],

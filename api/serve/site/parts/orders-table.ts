@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { Bid } from "../../views/orders/bid.ts";
-import type { Listing } from "../../views/orders/listing.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Bid } from "#api/serve/views/orders/bid.ts";
+import type { Listing } from "#api/serve/views/orders/listing.ts";
 import { amount } from "./amount.ts";
 import { toCollection, toToken, toWallet } from "./links-to.ts";
 import { marketplaceName } from "./marketplace-name.ts";

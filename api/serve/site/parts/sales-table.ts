@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { Sale } from "../../views/sale.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import { amount } from "./amount.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links-to.ts";
 import { marketplaceName } from "./marketplace-name.ts";

@@ -1,5 +1,5 @@
-import type { OrderStatus } from "../../../../projections/domain/orders/order-status.ts";
-import { type Html, html } from "../../html/html.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
 
 const tones: Partial<Record<OrderStatus, string>> = {
   active: "good",

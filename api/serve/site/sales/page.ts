@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { chainNames } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
-import { listBids } from "../../v1/bids/list.ts";
-import { listListings } from "../../v1/listings/list.ts";
-import { sale } from "../../v1/sales/sale.ts";
-import type { Sale } from "../../views/sale.ts";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { listBids } from "#api/serve/v1/bids/list.ts";
+import { listListings } from "#api/serve/v1/listings/list.ts";
+import { sale } from "#api/serve/v1/sales/sale.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { cutNote } from "../parts/cut-note.ts";

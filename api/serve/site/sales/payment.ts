@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { Html } from "../../html/html.ts";
-import { html } from "../../html/html.ts";
-import type { Sale } from "../../views/sale.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import { splitBar } from "../charts/share-bar.ts";
 import { amount } from "../parts/amount.ts";
 import { toWallet } from "../parts/links-to.ts";

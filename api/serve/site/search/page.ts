@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { chainNames } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
-import { search } from "../../v1/search/search.ts";
-import type { SearchResult } from "../../views/search-schema.ts";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { search } from "#api/serve/v1/search/search.ts";
+import type { SearchResult } from "#api/serve/views/search-schema.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { transactionLink, walletLink } from "../parts/links.ts";
 import { toWallet } from "../parts/links-to.ts";

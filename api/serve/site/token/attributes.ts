@@ -1,5 +1,5 @@
-import { type Html, html } from "../../html/html.ts";
-import type { TraitType } from "../../views/trait.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { TraitType } from "#api/serve/views/trait.ts";
 import { amount } from "../parts/amount.ts";
 import { coinOf } from "../parts/chain.ts";
 import { collectionLink } from "../parts/links.ts";

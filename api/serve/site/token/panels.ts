@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { uncountedMeta } from "../../http/page.ts";
-import type { ActivityItem } from "../../views/activity-item.ts";
-import type { Bid } from "../../views/orders/bid.ts";
-import type { Listing } from "../../views/orders/listing.ts";
-import type { Sale } from "../../views/sale.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { uncountedMeta } from "#api/serve/http/page.ts";
+import type { ActivityItem } from "#api/serve/views/activity-item.ts";
+import type { Bid } from "#api/serve/views/orders/bid.ts";
+import type { Listing } from "#api/serve/views/orders/listing.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
 import { priceChart } from "../charts/price-chart.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { cutNote } from "../parts/cut-note.ts";

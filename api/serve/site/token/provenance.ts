@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import type { ActivityItem } from "../../views/activity-item.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import type { ActivityItem } from "#api/serve/views/activity-item.ts";
 import { bidLink, listingLink, saleLink } from "../parts/links.ts";
 import { toTransaction } from "../parts/links-to.ts";
 import { exactTime } from "../parts/moment.ts";

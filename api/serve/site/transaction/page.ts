@@ -1,6 +1,6 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { html } from "../../html/html.ts";
-import { transaction } from "../../v1/transactions/transaction.ts";
+import { chainNames } from "#chains/index.ts";
+import { html } from "#api/serve/html/html.ts";
+import { transaction } from "#api/serve/v1/transactions/transaction.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable } from "../parts/activity-table.ts";
 import { exactTime, moment } from "../parts/moment.ts";

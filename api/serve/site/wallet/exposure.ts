@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import { walletExposure } from "../../v1/wallets/exposure.ts";
-import type { Exposure } from "../../views/orders/exposure.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { walletExposure } from "#api/serve/v1/wallets/exposure.ts";
+import type { Exposure } from "#api/serve/views/orders/exposure.ts";
 import type { Visit } from "../page/visit.ts";
 import { amount } from "../parts/amount.ts";
 import { toCollection, toToken } from "../parts/links-to.ts";

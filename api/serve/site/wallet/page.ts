@@ -1,9 +1,9 @@
-import { chainNames } from "../../../../chains/index.ts";
-import { type Html, html } from "../../html/html.ts";
-import { listActivity } from "../../v1/activity/list.ts";
-import { listBids } from "../../v1/bids/list.ts";
-import { listListings } from "../../v1/listings/list.ts";
-import { walletTokens } from "../../v1/wallets/tokens.ts";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { listActivity } from "#api/serve/v1/activity/list.ts";
+import { listBids } from "#api/serve/v1/bids/list.ts";
+import { listListings } from "#api/serve/v1/listings/list.ts";
+import { walletTokens } from "#api/serve/v1/wallets/tokens.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { activityTable, liveSwitch } from "../parts/activity-table.ts";
 import { bidsTable, listingsTable } from "../parts/orders-table.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { type Html, html } from "../../html/html.ts";
-import { walletTokens } from "../../v1/wallets/tokens.ts";
-import type { HeldToken } from "../../views/held-token.ts";
+import { type Html, html } from "#api/serve/html/html.ts";
+import { walletTokens } from "#api/serve/v1/wallets/tokens.ts";
+import type { HeldToken } from "#api/serve/views/held-token.ts";
 import type { Visit } from "../page/visit.ts";
 import { itemGrid } from "../parts/item-grid.ts";
 import { toCollection } from "../parts/links-to.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { cursorRefusals, uncountedMeta } from "../../http/page.ts";
-import { ActivityItem } from "../../views/activity-item.ts";
+import { cursorRefusals, uncountedMeta } from "#api/serve/http/page.ts";
+import { ActivityItem } from "#api/serve/views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../routing/parameters.ts";

@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import type { ActivityKey } from "../../../../projections/reads/activity/merge.ts";
-import { readActivity } from "../../../../projections/reads/activity/read-activity.ts";
-import type { ActivityType } from "../../../../projections/reads/activity/read-filter.ts";
-import { cursorInteger, cursorOf, pageFields, parseCursorKey } from "../../http/page.ts";
-import { type RowFields, rowFields, withFields } from "../../http/row-fields.ts";
-import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { ActivityKey } from "#projections/reads/activity/merge.ts";
+import { readActivity } from "#projections/reads/activity/read-activity.ts";
+import type { ActivityType } from "#projections/reads/activity/read-filter.ts";
+import { cursorInteger, cursorOf, pageFields, parseCursorKey } from "#api/serve/http/page.ts";
+import { type RowFields, rowFields, withFields } from "#api/serve/http/row-fields.ts";
+import { ActivityItem, presentActivity } from "#api/serve/views/activity-item.ts";
 import type { Context } from "../routing/context.ts";
 import { activityTypeList, since } from "../routing/parameters.ts";
 

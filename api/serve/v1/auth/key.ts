@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
-import { cursorInteger } from "../../http/page.ts";
-import { scopes } from "../../http/scope.ts";
-import type { OwnKeys } from "../../keys/own-key.ts";
-import { maxRequests, requestDays } from "../../keys/request-log.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { cursorInteger } from "#api/serve/http/page.ts";
+import { scopes } from "#api/serve/http/scope.ts";
+import type { OwnKeys } from "#api/serve/keys/own-key.ts";
+import { maxRequests, requestDays } from "#api/serve/keys/request-log.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId } from "../routing/parameters.ts";
 

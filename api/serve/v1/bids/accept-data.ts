@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { acceptBid } from "../../../background/orders/accepting/accept-bid.ts";
-import { OfferAcceptData, presentAcceptData } from "../../views/orders/accept-data.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { acceptBid } from "#api/background/orders/accepting/accept-bid.ts";
+import { OfferAcceptData, presentAcceptData } from "#api/serve/views/orders/accept-data.ts";
 import { route } from "../routing/context.ts";
 import { bidId, bodyChainId, tokenId } from "../routing/parameters.ts";
 import { acceptAmount, acceptRefusals, fulfiller } from "./accept-fields.ts";

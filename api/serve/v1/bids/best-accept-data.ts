@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { acceptBestBid } from "../../../background/orders/accepting/accept-best-bid.ts";
-import { OfferAcceptData, presentAcceptData } from "../../views/orders/accept-data.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { acceptBestBid } from "#api/background/orders/accepting/accept-best-bid.ts";
+import { OfferAcceptData, presentAcceptData } from "#api/serve/views/orders/accept-data.ts";
 import { route } from "../routing/context.ts";
 import { bodyChainId, tokenId, wallet } from "../routing/parameters.ts";
 import { acceptRefusals, fulfiller } from "./accept-fields.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { readBestBidsOf } from "../../../../projections/reads/bids/read-best-bids.ts";
-import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import { Bid, presentBid } from "../../views/orders/bid.ts";
-import { chainIdValue, collectionRef, uint256Text } from "../../views/wire.ts";
+import { readBestBidsOf } from "#projections/reads/bids/read-best-bids.ts";
+import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
+import { chainIdValue, collectionRef, uint256Text } from "#api/serve/views/wire.ts";
 import { noCollection, ownContracts, referTo } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";

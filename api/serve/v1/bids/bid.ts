@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readBid } from "../../../../projections/reads/bids/read-bid.ts";
-import { orderHashOf } from "../../../background/orders/market/order-id.ts";
-import { Bid, presentBid } from "../../views/orders/bid.ts";
+import { readBid } from "#projections/reads/bids/read-bid.ts";
+import { orderHashOf } from "#api/background/orders/market/order-id.ts";
+import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
 import { bids } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";
 import { bidId, chainId, chainRefusals } from "../routing/parameters.ts";

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { readBids } from "../../../../projections/reads/bids/read-bid.ts";
-import {
-  readBidPage,
-  readHashedBidPage,
-} from "../../../../projections/reads/bids/read-bid-page.ts";
-import { pageFields } from "../../http/page.ts";
-import { rowFields } from "../../http/row-fields.ts";
-import { Bid, bidKind, presentBid } from "../../views/orders/bid.ts";
+import { readBids } from "#projections/reads/bids/read-bid.ts";
+import { readBidPage, readHashedBidPage } from "#projections/reads/bids/read-bid-page.ts";
+import { pageFields } from "#api/serve/http/page.ts";
+import { rowFields } from "#api/serve/http/row-fields.ts";
+import { Bid, bidKind, presentBid } from "#api/serve/views/orders/bid.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { bidSort } from "../routing/parameters.ts";

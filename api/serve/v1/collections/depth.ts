@@ -1,10 +1,10 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import { readBidDepth, readListingDepth } from "../../../../projections/reads/orders/read-depth.ts";
-import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
-import { presentCurrency } from "../../views/money.ts";
-import { depthFields, presentAskDepth, presentBidDepth } from "../../views/orders/depth.ts";
-import { currency } from "../../views/wire.ts";
+import { readBidDepth, readListingDepth } from "#projections/reads/orders/read-depth.ts";
+import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
+import { presentCurrency } from "#api/serve/views/money.ts";
+import { depthFields, presentAskDepth, presentBidDepth } from "#api/serve/views/orders/depth.ts";
+import { currency } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

@@ -1,19 +1,14 @@
 import { z } from "zod";
-import { coinSymbols, currencies } from "../../../../chains/coins.ts";
-import { type ChainId, chainById } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import {
-  type CandleInterval,
-  intervalMs,
-  summarizeCandles,
-  windowStart,
-} from "../../../../projections/domain/candles.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
-import { readFloorCandles } from "../../../../projections/reads/floors/read-floors.ts";
-import { timedCache } from "../../http/timed-cache.ts";
-import { presentCandle, presentSummary, windowFields, windowParts } from "../../views/candle.ts";
-import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
-import { displayAmount } from "../../views/money.ts";
+import { coinSymbols, currencies } from "#chains/coins.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { type CandleInterval, intervalMs, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
+import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import { readFloorCandles } from "#projections/reads/floors/read-floors.ts";
+import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { presentCandle, presentSummary, windowFields, windowParts } from "#api/serve/views/candle.ts";
+import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
+import { displayAmount } from "#api/serve/views/money.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

@@ -1,14 +1,14 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { intervalMs, windowStart } from "../../../../projections/domain/candles.ts";
-import { readFloorLines } from "../../../../projections/reads/floors/read-floor-lines.ts";
-import { commaList } from "../../http/comma-list.ts";
-import { timedCache } from "../../http/timed-cache.ts";
-import { windowFields } from "../../views/candle.ts";
-import { displayAmount } from "../../views/money.ts";
-import { address, time, uint256Text } from "../../views/wire.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { intervalMs, windowStart } from "#projections/domain/candles.ts";
+import { readFloorLines } from "#projections/reads/floors/read-floor-lines.ts";
+import { commaList } from "#api/serve/http/comma-list.ts";
+import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { windowFields } from "#api/serve/views/candle.ts";
+import { displayAmount } from "#api/serve/views/money.ts";
+import { address, time, uint256Text } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, wallet } from "../routing/parameters.ts";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Database } from "../../../../projections/database.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
-import { readHolderGroups } from "../../../../projections/reads/ownership/read-holders.ts";
-import { timedCache } from "../../http/timed-cache.ts";
-import { LinkedCollection, presentLinkedCollection } from "../../views/linked-collection.ts";
-import { uint256Text } from "../../views/wire.ts";
+import type { Database } from "#projections/database.ts";
+import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import { readHolderGroups } from "#projections/reads/ownership/read-holders.ts";
+import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
+import { uint256Text } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

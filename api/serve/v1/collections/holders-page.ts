@@ -1,11 +1,8 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type {
-  HolderCursor,
-  HolderRow,
-} from "../../../../projections/reads/ownership/read-holders.ts";
-import type { CursorScope } from "../../http/cursor.ts";
-import { cursorInteger } from "../../http/page.ts";
+import type { HolderCursor, HolderRow } from "#projections/reads/ownership/read-holders.ts";
+import type { CursorScope } from "#api/serve/http/cursor.ts";
+import { cursorInteger } from "#api/serve/http/page.ts";
 
 export function holdersScope(chainId: number, contractIds: readonly number[]): CursorScope {
   return { list: "holders", chainId, contractIds: contractIds.join() };

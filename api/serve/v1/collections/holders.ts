@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { countHolders, readHolders } from "../../../../projections/reads/ownership/read-holders.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields } from "../../http/page.ts";
-import { Holder, presentHolder } from "../../views/holder.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { countHolders, readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields } from "#api/serve/http/page.ts";
+import { Holder, presentHolder } from "#api/serve/views/holder.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { holderKey, holdersScope, keyOfHolder } from "./holders-page.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readCollectionKeys } from "../../../../projections/reads/collections/read-collections.ts";
-import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "../../http/page.ts";
-import { pickFields, rowFields } from "../../http/row-fields.ts";
-import { Collection, collectionPartsOf, presentCollection } from "../../views/collection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
+import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
+import { pickFields, rowFields } from "#api/serve/http/row-fields.ts";
+import { Collection, collectionPartsOf, presentCollection } from "#api/serve/views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";
 import { keyOfRanked, rankingKey, viewRanked } from "./ranked-page.ts";

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { type ChainId, chainById } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
-import type { CollectionParts } from "../../../../projections/reads/collections/collection-columns.ts";
-import type { CollectionRow } from "../../../../projections/reads/collections/collection-row.ts";
-import type { CollectionKey } from "../../../../projections/reads/collections/page-keys.ts";
-import { readCollections } from "../../../../projections/reads/collections/read-collections.ts";
-import { writeOnce } from "../../http/json-text.ts";
-import { cursorInteger } from "../../http/page.ts";
-import { versionCache } from "../../http/reads/version-cache.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import type { CollectionParts } from "#projections/reads/collections/collection-columns.ts";
+import type { CollectionRow } from "#projections/reads/collections/collection-row.ts";
+import type { CollectionKey } from "#projections/reads/collections/page-keys.ts";
+import { readCollections } from "#projections/reads/collections/read-collections.ts";
+import { writeOnce } from "#api/serve/http/json-text.ts";
+import { cursorInteger } from "#api/serve/http/page.ts";
+import { versionCache } from "#api/serve/http/reads/version-cache.ts";
 
 /** Digits: a sum of wei is unbounded; an id is an integer column. */
 export const rankingKey = z

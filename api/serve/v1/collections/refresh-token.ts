@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
-import {
-  requestMetadata,
-  requestMinutes,
-} from "../../../../projections/reads/metadata/requests.ts";
-import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import { address, chainIdValue, time, uint256Text } from "../../views/wire.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { requestMetadata, requestMinutes } from "#projections/reads/metadata/requests.ts";
+import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { address, chainIdValue, time, uint256Text } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, collectionKey, tokenId } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

@@ -1,17 +1,8 @@
-import type { Database } from "../../../../projections/database.ts";
-import type { TokenKey } from "../../../../projections/reads/tokens/filter.ts";
-import {
-  type HashedToken,
-  readHashedTokens,
-  readTokens,
-  type TokensQuery,
-} from "../../../../projections/reads/tokens/read-tokens.ts";
-import {
-  readTokenDetails,
-  type TokenDetails,
-  type TokenParts,
-} from "../../../../projections/reads/tokens/token-details.ts";
-import { rowCache, type Viewing, viewCached } from "../../http/reads/row-cache.ts";
+import type { Database } from "#projections/database.ts";
+import type { TokenKey } from "#projections/reads/tokens/filter.ts";
+import { type HashedToken, readHashedTokens, readTokens, type TokensQuery } from "#projections/reads/tokens/read-tokens.ts";
+import { readTokenDetails, type TokenDetails, type TokenParts } from "#projections/reads/tokens/token-details.ts";
+import { rowCache, type Viewing, viewCached } from "#api/serve/http/reads/row-cache.ts";
 
 type Query = TokensQuery & { readonly parts: TokenParts };
 type Row = { readonly key: TokenKey };

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
-import { readToken } from "../../../../projections/reads/ownership/read-token.ts";
-import { readRankingIsOutdated } from "../../../../projections/reads/rarity/outdated-rankings.ts";
-import {
-  allTokenParts,
-  readTokenDetails,
-} from "../../../../projections/reads/tokens/token-details.ts";
-import { presentToken, Token } from "../../views/token.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { readRankingIsOutdated } from "#projections/reads/rarity/outdated-rankings.ts";
+import { allTokenParts, readTokenDetails } from "#projections/reads/tokens/token-details.ts";
+import { presentToken, Token } from "#api/serve/views/token.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
 import { noCollection, notCovered, ownContracts, referTo } from "./reference.ts";

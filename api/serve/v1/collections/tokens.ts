@@ -1,38 +1,17 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { CollectionRef } from "../../../../projections/reads/collections/find-collection.ts";
-import {
-  type TokenKey,
-  type TokenSort,
-  tokenSorts,
-} from "../../../../projections/reads/tokens/filter.ts";
-import { readTraitKeys } from "../../../../projections/reads/traits/read-trait-keys.ts";
-import { commaList } from "../../http/comma-list.ts";
-import {
-  cursorInteger,
-  cursorPageOf,
-  cursorRefusals,
-  cursorTime,
-  cutPage,
-  nameOfList,
-  pageFields,
-  pageMeta,
-} from "../../http/page.ts";
-import { pickFields, rowFields } from "../../http/row-fields.ts";
-import { presentToken, Token, tokenPartsOf } from "../../views/token.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import { type TokenKey, type TokenSort, tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { commaList } from "#api/serve/http/comma-list.ts";
+import { cursorInteger, cursorPageOf, cursorRefusals, cursorTime, cutPage, nameOfList, pageFields, pageMeta } from "#api/serve/http/page.ts";
+import { pickFields, rowFields } from "#api/serve/http/row-fields.ts";
+import { presentToken, Token, tokenPartsOf } from "#api/serve/views/token.ts";
 import { route } from "../routing/context.ts";
-import {
-  chainId,
-  chainRefusals,
-  collectionKey,
-  flag,
-  traitFilter,
-  uint256,
-  wallet,
-} from "../routing/parameters.ts";
+import { chainId, chainRefusals, collectionKey, flag, traitFilter, uint256, wallet } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";
 import { readTokenViews } from "./token-views.ts";
 

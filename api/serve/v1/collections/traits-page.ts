@@ -1,15 +1,14 @@
 import { z } from "zod";
-import { type ChainId, chainById } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import { readPriceAt } from "../../../../projections/reads/coin-prices/read-prices.ts";
-import type { TraitsSlice } from "../../../../projections/reads/traits/page-values.ts";
-import { readTraits } from "../../../../projections/reads/traits/read-traits.ts";
-import type { CursorScope } from "../../http/cursor.ts";
-import { encodeCursor } from "../../http/cursor.ts";
-import { cursorInteger, parseCursorKey } from "../../http/page.ts";
-import { timedCache } from "../../http/timed-cache.ts";
-import { presentTraitTypes } from "../../views/trait.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import type { TraitsSlice } from "#projections/reads/traits/page-values.ts";
+import { readTraits } from "#projections/reads/traits/read-traits.ts";
+import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
+import { cursorInteger, parseCursorKey } from "#api/serve/http/page.ts";
+import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { presentTraitTypes } from "#api/serve/views/trait.ts";
 import { text } from "../routing/parameters.ts";
 
 export const maxTraitsAgeSeconds = 60;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import { presentTraits, TraitTypes, traitsMeta } from "../../views/trait.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { presentTraits, TraitTypes, traitsMeta } from "#api/serve/views/trait.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { buyListings } from "../../../background/orders/buying/buy-listings.ts";
-import { callerOfInput } from "../../http/limit.ts";
-import { BuyData, presentBuyData } from "../../views/orders/buy-data.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { buyListings } from "#api/background/orders/buying/buy-listings.ts";
+import { callerOfInput } from "#api/serve/http/limit.ts";
+import { BuyData, presentBuyData } from "#api/serve/views/orders/buy-data.ts";
 import { route } from "../routing/context.ts";
 import { askId, bodyChainId } from "../routing/parameters.ts";
 import { buyAmount, buyer, buyRefusals, maxPrice, maxPriceWei } from "./buy-fields.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import { coinsInWords } from "../../../../chains/texts.ts";
+import { coinsInWords } from "#chains/texts.ts";
 import { maxNativeAmount } from "../routing/native-amount.ts";
 
 /** Rejection codes of invalid requests to buy. */

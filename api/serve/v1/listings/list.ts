@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { readListings } from "../../../../projections/reads/listings/read-listing.ts";
-import {
-  readHashedListingPage,
-  readListingPage,
-} from "../../../../projections/reads/listings/read-listing-page.ts";
-import { pageFields } from "../../http/page.ts";
-import { rowFields } from "../../http/row-fields.ts";
-import { Listing, presentListing } from "../../views/orders/listing.ts";
+import { readListings } from "#projections/reads/listings/read-listing.ts";
+import { readHashedListingPage, readListingPage } from "#projections/reads/listings/read-listing-page.ts";
+import { pageFields } from "#api/serve/http/page.ts";
+import { rowFields } from "#api/serve/http/row-fields.ts";
+import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";
 import { nativeAmount } from "../routing/native-amount.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { readListing } from "../../../../projections/reads/listings/read-listing.ts";
-import { listingOf } from "../../../background/orders/market/order-id.ts";
-import { Listing, presentListing } from "../../views/orders/listing.ts";
+import { readListing } from "#projections/reads/listings/read-listing.ts";
+import { listingOf } from "#api/background/orders/market/order-id.ts";
+import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";
 import { asks } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";
 import { askId, chainId, chainRefusals } from "../routing/parameters.ts";

@@ -1,13 +1,10 @@
 import { z } from "zod";
-import {
-  type IntakeCode,
-  intakeCodes,
-} from "../../../../projections/domain/intake/intake-codes.ts";
-import { isRejection, type Rejection } from "../../../../projections/domain/rejection.ts";
-import type { Admission, Submission } from "../../../background/orders/market/admission.ts";
-import { orderId } from "../../../background/orders/market/order-id.ts";
-import type { BodyLimits } from "../../http/body/json-body.ts";
-import { address, hash, uint256Text } from "../../views/wire.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake/intake-codes.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Admission, Submission } from "#api/background/orders/market/admission.ts";
+import { orderId } from "#api/background/orders/market/order-id.ts";
+import type { BodyLimits } from "#api/serve/http/body/json-body.ts";
+import { address, hash, uint256Text } from "#api/serve/views/wire.ts";
 import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";
 import { orderStatusName, rejectPaused, unknownField } from "./submission.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { route } from "../routing/context.ts";
 import { optionalChainId } from "../routing/parameters.ts";
 import { asks, bids, idParams, type Side } from "./sides.ts";

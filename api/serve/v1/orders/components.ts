@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Database } from "../../../../projections/database.ts";
-import { readCrossListings } from "../../../../projections/reads/cross-listings/read-cross-listings.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
-import { readAcceptedOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { orderHashOf, orderId } from "../../../background/orders/market/order-id.ts";
-import { AskComponents, BidComponents, presentSignedOrder } from "../../views/orders/components.ts";
+import type { Database } from "#projections/database.ts";
+import { readCrossListings } from "#projections/reads/cross-listings/read-cross-listings.ts";
+import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
+import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { orderHashOf, orderId } from "#api/background/orders/market/order-id.ts";
+import { AskComponents, BidComponents, presentSignedOrder } from "#api/serve/views/orders/components.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";

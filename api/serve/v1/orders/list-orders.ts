@@ -1,34 +1,14 @@
 import { z } from "zod";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { isOpenStatus } from "../../../../projections/reads/orders/listed-status.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
-import {
-  type OrderCursor,
-  type OrderSort,
-  orderCursor,
-} from "../../../../projections/reads/orders/order-page.ts";
-import {
-  cursorInteger,
-  cursorTime,
-  cutPage,
-  nameOfList,
-  pageFields,
-  pageMeta,
-  pageOf,
-  pageRefusals,
-} from "../../http/page.ts";
-import { pickFields, type RowFields } from "../../http/row-fields.ts";
-import { type OrderViewContext, orderPartsOf } from "../../views/orders/book-order.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import { isOpenStatus } from "#projections/reads/orders/listed-status.ts";
+import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
+import { type OrderCursor, type OrderSort, orderCursor } from "#projections/reads/orders/order-page.ts";
+import { cursorInteger, cursorTime, cutPage, nameOfList, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
+import { pickFields, type RowFields } from "#api/serve/http/row-fields.ts";
+import { type OrderViewContext, orderPartsOf } from "#api/serve/views/orders/book-order.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import type { Context } from "../routing/context.ts";
-import {
-  chainId,
-  chainRefusals,
-  collectionKey,
-  listedStatus,
-  tokenId,
-  wallet,
-} from "../routing/parameters.ts";
+import { chainId, chainRefusals, collectionKey, listedStatus, tokenId, wallet } from "../routing/parameters.ts";
 import { type OrderReads, readOrderViews } from "./order-views.ts";
 
 /** What the routes of both lists have in common. */

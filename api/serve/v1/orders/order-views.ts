@@ -1,15 +1,10 @@
 import type { Hex } from "viem";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import type { OrderParts, OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
-import type {
-  HashedOrder,
-  OrderKey,
-  OrderSlice,
-  OrderSort,
-} from "../../../../projections/reads/orders/order-page.ts";
-import type { OrderFilter } from "../../../../projections/reads/orders/order-query.ts";
-import { rowCache, type Viewing, viewCached } from "../../http/reads/row-cache.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import type { OrderParts, OrderRow } from "#projections/reads/orders/order-columns.ts";
+import type { HashedOrder, OrderKey, OrderSlice, OrderSort } from "#projections/reads/orders/order-page.ts";
+import type { OrderFilter } from "#projections/reads/orders/order-query.ts";
+import { rowCache, type Viewing, viewCached } from "#api/serve/http/reads/row-cache.ts";
 
 type PageQuery<Filter> = [
   filter: OrderFilter & { chainId: ChainId } & Filter,

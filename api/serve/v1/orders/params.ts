@@ -1,24 +1,13 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "../../../../abis/deployments.ts";
-import {
-  type MarketTerms,
-  orderBounds,
-} from "../../../../projections/domain/orders/market-terms.ts";
-import {
-  publishedBounds,
-  saltPrefix,
-  signingParams,
-} from "../../../../projections/domain/orders/order-params.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import {
-  type OrderParameters,
-  type OrderParametersRequest,
-  readOrderParameters,
-} from "../../../background/orders/requirements/order-parameters.ts";
-import { presentCurrency } from "../../views/money.ts";
-import { presentPriced, pricedFields } from "../../views/orders/order-terms.ts";
-import { address, chainIdValue, currency, hash, uint256Text } from "../../views/wire.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { type MarketTerms, orderBounds } from "#projections/domain/orders/market-terms.ts";
+import { publishedBounds, saltPrefix, signingParams } from "#projections/domain/orders/order-params.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { type OrderParameters, type OrderParametersRequest, readOrderParameters } from "#api/background/orders/requirements/order-parameters.ts";
+import { presentCurrency } from "#api/serve/views/money.ts";
+import { presentPriced, pricedFields } from "#api/serve/views/orders/order-terms.ts";
+import { address, chainIdValue, currency, hash, uint256Text } from "#api/serve/views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainId, tokenId, wallet } from "../routing/parameters.ts";
 import { blockedFields, presentBlocked, requirementRefusals, wei } from "./requirement-fields.ts";

@@ -1,14 +1,11 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { type BidRow, readBid } from "../../../../projections/reads/bids/read-bid.ts";
-import {
-  type ListingRow,
-  readListing,
-} from "../../../../projections/reads/listings/read-listing.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { type BidRow, readBid } from "#projections/reads/bids/read-bid.ts";
+import { type ListingRow, readListing } from "#projections/reads/listings/read-listing.ts";
+import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
 import { askId, bidId } from "../routing/parameters.ts";
 
 /** What differs between listings and bids in the endpoints that both have. */

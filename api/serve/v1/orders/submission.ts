@@ -1,17 +1,11 @@
 import { z } from "zod";
-import {
-  type IntakeCode,
-  intakeCodes,
-} from "../../../../projections/domain/intake/intake-codes.ts";
-import { isRejection, type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import { protocolNames } from "../../../background/order-input/order-protocol.ts";
-import {
-  parseOrderBody,
-  signedOrderDocument,
-} from "../../../background/order-input/parse-order-body.ts";
-import { rejectBulkSignature } from "../../../background/orders/intake/pending-order.ts";
-import type { BodyLimits } from "../../http/body/json-body.ts";
-import { callerOfInput, type RequestOrigin } from "../../http/limit.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake/intake-codes.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import { protocolNames } from "#api/background/order-input/order-protocol.ts";
+import { parseOrderBody, signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";
+import { rejectBulkSignature } from "#api/background/orders/intake/pending-order.ts";
+import type { BodyLimits } from "#api/serve/http/body/json-body.ts";
+import { callerOfInput, type RequestOrigin } from "#api/serve/http/limit.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";

@@ -1,16 +1,10 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { orderId } from "../../../background/orders/market/order-id.ts";
-import { hash } from "../../views/wire.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { orderId } from "#api/background/orders/market/order-id.ts";
+import { hash } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { asks, bids, type Side } from "./sides.ts";
-import {
-  admitOne,
-  orderStatusName,
-  refusalsOf,
-  singleBody,
-  singleBodyLimits,
-} from "./submission.ts";
+import { admitOne, orderStatusName, refusalsOf, singleBody, singleBodyLimits } from "./submission.ts";
 
 const submitted = { orderHash: hash, status: orderStatusName };
 type Submitted = z.output<z.ZodObject<typeof submitted>>;

@@ -1,21 +1,15 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import type { OrderRow } from "../../../../projections/reads/orders/order-columns.ts";
-import { readOrderBookPosition } from "../../../../projections/reads/orders/read-order-book-position.ts";
-import { orderHashOf } from "../../../background/orders/market/order-id.ts";
-import { syncOrder } from "../../../background/orders/syncing/sync-order.ts";
-import { PositionNotReached } from "../../http/reads/position.ts";
-import { presentBid } from "../../views/orders/bid.ts";
-import type { OrderViewContext } from "../../views/orders/book-order.ts";
-import { presentListing } from "../../views/orders/listing.ts";
-import {
-  AskSync,
-  BidSync,
-  presentAskSync,
-  presentBidSync,
-  type SyncCheck,
-} from "../../views/orders/sync-record.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
+import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
+import { orderHashOf } from "#api/background/orders/market/order-id.ts";
+import { syncOrder } from "#api/background/orders/syncing/sync-order.ts";
+import { PositionNotReached } from "#api/serve/http/reads/position.ts";
+import { presentBid } from "#api/serve/views/orders/bid.ts";
+import type { OrderViewContext } from "#api/serve/views/orders/book-order.ts";
+import { presentListing } from "#api/serve/views/orders/listing.ts";
+import { AskSync, BidSync, presentAskSync, presentBidSync, type SyncCheck } from "#api/serve/views/orders/sync-record.ts";
 import { route } from "../routing/context.ts";
 import { bodyChainId } from "../routing/parameters.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";

@@ -1,12 +1,12 @@
-import { type ChainId, chainIds, defaultChain } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { Market } from "../../../background/orders/market/market.ts";
-import { type Input, type Route, routeFor } from "../../http/route.ts";
-import type { InstantKeys } from "../../keys/instant-keys.ts";
-import type { OwnKeys } from "../../keys/own-key.ts";
-import type { MediaLinks } from "../../views/media.ts";
-import type { PublicStatus } from "../../views/service-status.ts";
+import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Market } from "#api/background/orders/market/market.ts";
+import { type Input, type Route, routeFor } from "#api/serve/http/route.ts";
+import type { InstantKeys } from "#api/serve/keys/instant-keys.ts";
+import type { OwnKeys } from "#api/serve/keys/own-key.ts";
+import type { MediaLinks } from "#api/serve/views/media.ts";
+import type { PublicStatus } from "#api/serve/views/service-status.ts";
 
 /** What the endpoints of `/v1` need. */
 export type Context = {

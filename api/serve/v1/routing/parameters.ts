@@ -1,18 +1,11 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { type ChainId, chainIds, defaultChain } from "../../../../chains/index.ts";
-import {
-  type ListingMarketplace,
-  listingMarketplaces,
-} from "../../../../projections/domain/listing-marketplaces.ts";
-import { orderStatuses } from "../../../../projections/domain/orders/order-status.ts";
-import {
-  type PartnerName,
-  partnerNames,
-  partners,
-} from "../../../../projections/domain/partners.ts";
-import { activityTypes } from "../../../../projections/reads/activity/read-filter.ts";
-import { commaList } from "../../http/comma-list.ts";
+import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
+import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { orderStatuses } from "#projections/domain/orders/order-status.ts";
+import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
+import { activityTypes } from "#projections/reads/activity/read-filter.ts";
+import { commaList } from "#api/serve/http/comma-list.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;

@@ -1,33 +1,17 @@
 import { z } from "zod";
-import type { Database } from "../../../../projections/database.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { SaleKey } from "../../../../projections/reads/sales/order.ts";
-import { readSales } from "../../../../projections/reads/sales/read.ts";
-import type { SaleRow } from "../../../../projections/reads/sales/sale-columns.ts";
-import {
-  readTraitKeys,
-  readTraitKeysOfChain,
-} from "../../../../projections/reads/traits/read-trait-keys.ts";
-import type { RequestedTrait } from "../../../../projections/reads/traits/token-bitmaps.ts";
-import {
-  cursorInteger,
-  cutPage,
-  pageFields,
-  pageMeta,
-  pageOf,
-  pageRefusals,
-} from "../../http/page.ts";
-import { rowFields, withFields } from "../../http/row-fields.ts";
-import { presentSale, Sale, salePartsOf } from "../../views/sale.ts";
+import type { Database } from "#projections/database.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { SaleKey } from "#projections/reads/sales/order.ts";
+import { readSales } from "#projections/reads/sales/read.ts";
+import type { SaleRow } from "#projections/reads/sales/sale-columns.ts";
+import { readTraitKeys, readTraitKeysOfChain } from "#projections/reads/traits/read-trait-keys.ts";
+import type { RequestedTrait } from "#projections/reads/traits/token-bitmaps.ts";
+import { cursorInteger, cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
+import { rowFields, withFields } from "#api/serve/http/row-fields.ts";
+import { presentSale, Sale, salePartsOf } from "#api/serve/views/sale.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
-import {
-  chainId,
-  chainRefusals,
-  collectionKey,
-  tokenId,
-  traitFilter,
-} from "../routing/parameters.ts";
+import { chainId, chainRefusals, collectionKey, tokenId, traitFilter } from "../routing/parameters.ts";
 import { tradeFields, tradeFilterOf, tradeScope } from "./trade-fields.ts";
 
 /** Contracts in which traits are looked up when no collection is named. */

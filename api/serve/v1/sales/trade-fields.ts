@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import { currenciesInWords } from "../../../../chains/texts.ts";
-import { type Rejection, reject } from "../../../../projections/domain/rejection.ts";
-import type { TradeFilter } from "../../../../projections/reads/sales/trade-filter.ts";
-import { currencyOfSymbol } from "../../views/money.ts";
+import type { ChainId } from "#chains/index.ts";
+import { currenciesInWords } from "#chains/texts.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { TradeFilter } from "#projections/reads/sales/trade-filter.ts";
+import { currencyOfSymbol } from "#api/serve/views/money.ts";
 import { saleMarketplace, since, text, until, wallet } from "../routing/parameters.ts";
 
 /** Query parameters of who traded, where, in what and when. All of them must match. */

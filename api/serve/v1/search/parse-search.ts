@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { parseEnsName } from "../../../../projections/domain/ens-name.ts";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
+import { parseEnsName } from "#projections/domain/ens-name.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 
 /** What a text may mean, all of it at once. */
 export type SearchTerms = {

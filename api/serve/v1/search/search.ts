@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { chainIds } from "../../../../chains/index.ts";
-import { readHashMatches } from "../../../../projections/reads/search/read-hash-matches.ts";
-import { RpcFailure } from "../../../background/chain/rpc.ts";
-import { sleep } from "../../../background/log-signal/back-off.ts";
-import { presentFound } from "../../views/search-result.ts";
-import { SearchResult } from "../../views/search-schema.ts";
+import { chainIds } from "#chains/index.ts";
+import { readHashMatches } from "#projections/reads/search/read-hash-matches.ts";
+import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
+import { presentFound } from "#api/serve/views/search-result.ts";
+import { SearchResult } from "#api/serve/views/search-schema.ts";
 import { readEnsRecord } from "../ens.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId, text } from "../routing/parameters.ts";

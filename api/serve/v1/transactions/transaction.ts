@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { reject } from "../../../../projections/domain/rejection.ts";
-import {
-  maxTransactionRows,
-  readTransaction,
-} from "../../../../projections/reads/activity/read-transaction.ts";
-import { ActivityItem, presentActivity } from "../../views/activity-item.ts";
-import { presentSale, Sale } from "../../views/sale.ts";
-import { chainIdValue, hash, time } from "../../views/wire.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { maxTransactionRows, readTransaction } from "#projections/reads/activity/read-transaction.ts";
+import { ActivityItem, presentActivity } from "#api/serve/views/activity-item.ts";
+import { presentSale, Sale } from "#api/serve/views/sale.ts";
+import { chainIdValue, hash, time } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, transactionHash } from "../routing/parameters.ts";
 

@@ -1,20 +1,15 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "../../../../chains/index.ts";
-import type { Database } from "../../../../projections/database.ts";
-import { readExposedBids } from "../../../../projections/reads/bids/read-exposed-bids.ts";
-import { readExposedListings } from "../../../../projections/reads/listings/read-exposed-listings.ts";
-import { exposedCursor } from "../../../../projections/reads/orders/exposed-orders.ts";
-import { readOpenApprovals } from "../../../../projections/reads/orders/read-open-approvals.ts";
-import { readMarketplaceOrders } from "../../../../projections/reads/orders/read-signed-orders.ts";
-import { cursorInteger, cursorTime } from "../../http/page.ts";
-import type { OrderViewContext } from "../../views/orders/book-order.ts";
-import {
-  type Exposure,
-  presentExposedBid,
-  presentExposedListing,
-  presentOpenApproval,
-} from "../../views/orders/exposure.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/database.ts";
+import { readExposedBids } from "#projections/reads/bids/read-exposed-bids.ts";
+import { readExposedListings } from "#projections/reads/listings/read-exposed-listings.ts";
+import { exposedCursor } from "#projections/reads/orders/exposed-orders.ts";
+import { readOpenApprovals } from "#projections/reads/orders/read-open-approvals.ts";
+import { readMarketplaceOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { cursorInteger, cursorTime } from "#api/serve/http/page.ts";
+import type { OrderViewContext } from "#api/serve/views/orders/book-order.ts";
+import { type Exposure, presentExposedBid, presentExposedListing, presentOpenApproval } from "#api/serve/views/orders/exposure.ts";
 
 /** A place in the list: the number of its part, and the last row's key there; an approval's second number is 0. */
 type Place = { part: number; value: bigint; position: bigint };

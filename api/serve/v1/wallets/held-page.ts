@@ -1,11 +1,8 @@
 import { z } from "zod";
-import type {
-  WalletFilter,
-  WalletTokenCursor,
-} from "../../../../projections/reads/ownership/read-wallet-tokens.ts";
-import type { WalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import type { CursorScope } from "../../http/cursor.ts";
-import { cursorInteger } from "../../http/page.ts";
+import type { WalletFilter, WalletTokenCursor } from "#projections/reads/ownership/read-wallet-tokens.ts";
+import type { WalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import type { CursorScope } from "#api/serve/http/cursor.ts";
+import { cursorInteger } from "#api/serve/http/page.ts";
 
 /** Shared by the batch endpoint, whose cursors continue in the wallet's own list. */
 export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {

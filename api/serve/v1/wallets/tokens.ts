@@ -1,16 +1,10 @@
 import { z } from "zod";
-import { isRejection } from "../../../../projections/domain/rejection.ts";
-import { readWalletTokenDetails } from "../../../../projections/reads/tokens/read-wallet-tokens.ts";
-import {
-  cursorPageOf,
-  cursorRefusals,
-  cutPage,
-  pageFields,
-  uncountedMeta,
-} from "../../http/page.ts";
-import { rowFields, withFields } from "../../http/row-fields.ts";
-import { HeldToken, presentHeld } from "../../views/held-token.ts";
-import { tokenPartsOf } from "../../views/token.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta } from "#api/serve/http/page.ts";
+import { rowFields, withFields } from "#api/serve/http/row-fields.ts";
+import { HeldToken, presentHeld } from "#api/serve/views/held-token.ts";
+import { tokenPartsOf } from "#api/serve/views/token.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../routing/parameters.ts";

@@ -1,13 +1,6 @@
 import { z } from "zod";
-import type {
-  AdvancedOrder,
-  OrderParameters,
-} from "../../../../projections/domain/seaport/fill.ts";
-import type {
-  ConsiderationItem,
-  OfferItem,
-  OrderComponents,
-} from "../../../../projections/domain/seaport/order-components.ts";
+import type { AdvancedOrder, OrderParameters } from "#projections/domain/seaport/fill.ts";
+import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { address, hash, uint256Text } from "../wire.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
 

@@ -1,22 +1,11 @@
 import { z } from "zod";
-import { bidReasons } from "../../../../projections/domain/orders/order-status.ts";
-import type { BidRow } from "../../../../projections/reads/bids/read-bid.ts";
-import type { TokenBidRow } from "../../../../projections/reads/tokens/trade-columns.ts";
-import { orderId } from "../../../background/orders/market/order-id.ts";
-import {
-  bidUrls,
-  presentBidUrl,
-  presentCollectionUrls,
-  presentMakerUrl,
-  presentTokenUrls,
-} from "../urls.ts";
+import { bidReasons } from "#projections/domain/orders/order-status.ts";
+import type { BidRow } from "#projections/reads/bids/read-bid.ts";
+import type { TokenBidRow } from "#projections/reads/tokens/trade-columns.ts";
+import { orderId } from "#api/background/orders/market/order-id.ts";
+import { bidUrls, presentBidUrl, presentCollectionUrls, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { uint256Text } from "../wire.ts";
-import {
-  bookOrderFields,
-  type OrderViewContext,
-  presentBookOrder,
-  presentPrice,
-} from "./book-order.ts";
+import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice } from "./book-order.ts";
 
 export const bidKind = z.enum(["single-token", "collection"]);
 

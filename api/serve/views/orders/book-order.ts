@@ -1,28 +1,13 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
-import { seaport } from "../../../../abis/deployments.ts";
-import type { ChainId } from "../../../../chains/index.ts";
-import { orderStatuses } from "../../../../projections/domain/orders/order-status.ts";
-import type {
-  OrderPart,
-  OrderParts,
-  OrderRow,
-} from "../../../../projections/reads/orders/order-columns.ts";
-import { displayPrice } from "../../../background/prices/parse-price.ts";
-import { type PartFields, partsOf, type RowFields } from "../../http/row-fields.ts";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { orderStatuses } from "#projections/domain/orders/order-status.ts";
+import type { OrderPart, OrderParts, OrderRow } from "#projections/reads/orders/order-columns.ts";
+import { displayPrice } from "#api/background/prices/parse-price.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/serve/http/row-fields.ts";
 import { displayAmount, presentCurrency } from "../money.ts";
-import {
-  address,
-  chainIdValue,
-  collectionRef,
-  currency,
-  exactUnits,
-  hash,
-  nameStandard,
-  standardName,
-  time,
-  uint256Text,
-} from "../wire.ts";
+import { address, chainIdValue, collectionRef, currency, exactUnits, hash, nameStandard, standardName, time, uint256Text } from "../wire.ts";
 
 export const orderStatus = z.enum(orderStatuses).meta({ id: "OrderStatus" });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { fixedParts } from "../../../../projections/domain/orders/order-params.ts";
-import type { CrossListingDraft } from "../../../background/orders/cross-listings/draft-cross-listing.ts";
-import { partnerOrderForm } from "../../../background/orders/cross-listings/partner-terms.ts";
+import { fixedParts } from "#projections/domain/orders/order-params.ts";
+import type { CrossListingDraft } from "#api/background/orders/cross-listings/draft-cross-listing.ts";
+import { partnerOrderForm } from "#api/background/orders/cross-listings/partner-terms.ts";
 import { address, hash, uint256Text } from "../wire.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
 

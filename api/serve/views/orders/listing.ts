@@ -1,18 +1,12 @@
 import { z } from "zod";
-import { listingMarketplaces } from "../../../../projections/domain/listing-marketplaces.ts";
-import { listingReasons } from "../../../../projections/domain/orders/order-status.ts";
-import type { ListingRow } from "../../../../projections/reads/listings/read-listing.ts";
-import type { TokenListingRow } from "../../../../projections/reads/tokens/trade-columns.ts";
-import { listingId } from "../../../background/orders/market/order-id.ts";
+import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { listingReasons } from "#projections/domain/orders/order-status.ts";
+import type { ListingRow } from "#projections/reads/listings/read-listing.ts";
+import type { TokenListingRow } from "#projections/reads/tokens/trade-columns.ts";
+import { listingId } from "#api/background/orders/market/order-id.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { exactUnits, uint256Text } from "../wire.ts";
-import {
-  bookOrderFields,
-  type OrderViewContext,
-  presentBookOrder,
-  presentPrice,
-  timeOf,
-} from "./book-order.ts";
+import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice, timeOf } from "./book-order.ts";
 
 /** Units of one token that their owner offers for a price. */
 export const Listing = z

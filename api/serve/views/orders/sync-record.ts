@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bidReasons, listingReasons } from "../../../../projections/domain/orders/order-status.ts";
+import { bidReasons, listingReasons } from "#projections/domain/orders/order-status.ts";
 import { hash, time } from "../wire.ts";
 import { Bid } from "./bid.ts";
 import { orderStatus } from "./book-order.ts";

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { factKind } from "../../../log/fact-kind.ts";
-import { inVersions } from "../../../versioned-names.ts";
-import { schemaOf } from "../../../versions.ts";
+import { factKind } from "#projections/log/fact-kind.ts";
+import { inVersions } from "#projections/versioned-names.ts";
+import { schemaOf } from "#projections/versions.ts";
 import { type CopiedColumn, copiedColumn, valuesOf } from "./columns.ts";
 import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
 

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { itemType } from "../../../../projections/domain/seaport/order-components.ts";
+import { itemType } from "#projections/domain/seaport/order-components.ts";
 
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint };
 

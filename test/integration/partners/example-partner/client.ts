@@ -1,18 +1,15 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { seaport } from "../../../../abis/deployments.ts";
-import { parseListing } from "../../../../api/background/marketplaces/parse-listing.ts";
-import {
-  parseEntries,
-  parseResponse,
-} from "../../../../api/background/marketplaces/parse-response.ts";
-import type { Partner } from "../../../../api/background/marketplaces/partner.ts";
-import type { PartnerDefinition } from "../../../../api/background/marketplaces/partner-definition.ts";
-import { orderComponents } from "../../../../api/background/marketplaces/partner-order-schema.ts";
-import { openTransport } from "../../../../api/background/marketplaces/transport.ts";
-import { chainIds } from "../../../../chains/index.ts";
-import type { PartnerName } from "../../../../projections/domain/partners.ts";
-import { isRejection, reject } from "../../../../projections/domain/rejection.ts";
+import { seaport } from "#abis/deployments.ts";
+import { parseListing } from "#api/background/marketplaces/parse-listing.ts";
+import { parseEntries, parseResponse } from "#api/background/marketplaces/parse-response.ts";
+import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { PartnerDefinition } from "#api/background/marketplaces/partner-definition.ts";
+import { orderComponents } from "#api/background/marketplaces/partner-order-schema.ts";
+import { openTransport } from "#api/background/marketplaces/transport.ts";
+import { chainIds } from "#chains/index.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 
 export const examplePartner = "example" as PartnerName;
 

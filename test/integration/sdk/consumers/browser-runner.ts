@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { contracts } from "../../../../devnet/contracts/addresses.ts";
-import { openPage, startBrowser } from "../../../support/http/browser.ts";
-import type { Person, TestChain } from "../../../support/orders/test-chains.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { openPage, startBrowser } from "#test/support/http/browser.ts";
+import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
 import { type InjectedWallet, injectWallet } from "./injected-wallet.ts";
 import type { PackedClient } from "./packed-client.ts";
 import { servePages } from "./page-server.ts";

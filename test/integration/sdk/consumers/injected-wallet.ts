@@ -1,7 +1,7 @@
 import type { BrowserContext } from "playwright-core";
 import { createWalletClient, type Hex, http, type LocalAccount, type WalletClient } from "viem";
-import { accounts } from "../../../../devnet/accounts.ts";
-import type { Person, TestChain } from "../../../support/orders/test-chains.ts";
+import { accounts } from "#devnet/accounts.ts";
+import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
 
 type Request = { method: string; params?: readonly unknown[] };
 type Answer = { result: unknown } | { error: { code: number; message: string } };

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { accounts } from "../../../../devnet/accounts.ts";
-import { contracts } from "../../../../devnet/contracts/addresses.ts";
-import type { TestChain } from "../../../support/orders/test-chains.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import type { TestChain } from "#test/support/orders/test-chains.ts";
 import type { PackedClient } from "./packed-client.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";
 

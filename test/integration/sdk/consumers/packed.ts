@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { accounts } from "../../../../devnet/accounts.ts";
-import { contracts } from "../../../../devnet/contracts/addresses.ts";
-import { mintPunk, type TestChain } from "../../../support/orders/test-chains.ts";
-import { seedsOf } from "../../../support/thoroughness.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { mintPunk, type TestChain } from "#test/support/orders/test-chains.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 import { type PackedClient, root, run } from "./packed-client.ts";
 
 /** The version that runs the tests, and the oldest that is supported, which `npm ci` brings for this test alone. */

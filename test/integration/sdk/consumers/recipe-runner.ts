@@ -1,4 +1,4 @@
-import type { Person } from "../../../support/orders/test-chains.ts";
+import type { Person } from "#test/support/orders/test-chains.ts";
 
 type RunningRecipe = {
   /** What it has printed until now. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openPage, startBrowser, type TestBrowser } from "../../../support/http/browser.ts";
-import type { TestChain } from "../../../support/orders/test-chains.ts";
+import { openPage, startBrowser, type TestBrowser } from "#test/support/http/browser.ts";
+import type { TestChain } from "#test/support/orders/test-chains.ts";
 
 const Described = z.object({
   paths: z.record(

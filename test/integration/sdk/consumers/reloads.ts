@@ -1,15 +1,10 @@
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../../../devnet/accounts.ts";
-import { contracts } from "../../../../devnet/contracts/addresses.ts";
-import { type Plan, postedIds } from "../../../../sdk/src/viem/index.ts";
-import {
-  mintPunk,
-  orderRequest,
-  type Person,
-  type TestChain,
-} from "../../../support/orders/test-chains.ts";
-import { seedsOf } from "../../../support/thoroughness.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { type Plan, postedIds } from "#sdk/src/viem/index.ts";
+import { mintPunk, orderRequest, type Person, type TestChain } from "#test/support/orders/test-chains.ts";
+import { seedsOf } from "#test/support/thoroughness.ts";
 import { openCaller, postedId } from "../callers.ts";
 import type { BrowserRunner, WalletPage } from "./browser-runner.ts";
 
