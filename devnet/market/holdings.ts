@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { collectionAbi, editionsAbi } from "./fixture-abis.ts";
 import type { Signer } from "./signer.ts";
 

@@ -4,7 +4,7 @@ import { seaport } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents, seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { accounts } from "../accounts.ts";

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import type { Coin } from "#chains/coins.ts";
 import { chainById } from "#chains/index.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor, Actors } from "./actors.ts";
 import type { MarketContext } from "./signer.ts";

@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { erc721Abi } from "#abis/tokens.ts";
 import type { ChainId } from "#chains/index.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { DevnetClient } from "../client.ts";
 import { syncWithClock } from "../clock.ts";
 import { contracts } from "../contracts/addresses.ts";

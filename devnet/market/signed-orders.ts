@@ -1,11 +1,9 @@
 import type { Address } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { bulkOrderHash, bulkOrderTree, bulkSignature } from "#projections/domain/seaport/bulk-order.ts";
-import type { MakerChoices } from "#projections/domain/seaport/listing-components.ts";
+import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import type { MakerChoices, Price } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
-import type { Price } from "#projections/domain/seaport/price-legs.ts";
 import { accounts } from "../accounts.ts";
 import { collectionAbi } from "./fixture-abis.ts";
 import type { MarketContext, Signer } from "./signer.ts";

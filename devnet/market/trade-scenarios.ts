@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { marketplaces } from "#projections/domain/marketplaces.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor } from "./actors.ts";
 import { knownTags, type Tag } from "./marketplace-tag.ts";

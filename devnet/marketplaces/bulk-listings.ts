@@ -1,8 +1,7 @@
 import { type Address, concatHex, type Hex, keccak256, type LocalAccount, numberToHex, pad, stringToHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { bulkOrderHash, bulkOrderTree, bulkSignature } from "#projections/domain/seaport/bulk-order.ts";
+import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import { type OfferItem, type OrderComponents, orderTypes } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import type { ListingStore } from "./listing-store.ts";
 import { type PartnerName, partnerComponents } from "./make-partner-listing.ts";
 

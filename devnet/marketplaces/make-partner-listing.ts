@@ -2,9 +2,8 @@ import { type Address, encodeFunctionData, type Hex, type LocalAccount } from "v
 import { commonConduit } from "#abis/deployments.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { listingComponents, type MakerChoices, type Nft } from "#projections/domain/seaport/listing-components.ts";
+import { listingComponents, type MakerChoices, type Nft, type Price } from "#projections/domain/seaport/draft-components.ts";
 import { itemType, type OrderComponents, orderType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import type { Price } from "#projections/domain/seaport/price-legs.ts";
 import { signedZone } from "../contracts/addresses.ts";
 import { readTerms, signOrder } from "../market/signed-orders.ts";
 import { accountSigner, type MarketContext } from "../market/signer.ts";

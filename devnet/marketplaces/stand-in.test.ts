@@ -1,7 +1,6 @@
 import { recoverAddress } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { bulkOrderHash, hashPair } from "#projections/domain/seaport/bulk-order.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import { bulkOrderHash, hashPair, exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { openPartnerB } from "./magiceden/magiceden.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import { defaultFeeLimits } from "../domain/creator-fee-review.ts";
+import { defaultFeeLimits } from "../domain/royalty.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
 

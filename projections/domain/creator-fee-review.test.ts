@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  type CreatorFee,
-  defaultFeeLimits,
-  type HeldReason,
-  reviewFees,
-} from "./creator-fee-review.ts";
+import { type CreatorFee, defaultFeeLimits, type HeldReason, reviewFees } from "./royalty.ts";
 
 const creator = "0x00000000000000000000000000000000000000a1";
 const other = "0x00000000000000000000000000000000000000b2";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lookAlikes } from "./look-alikes.ts";
-import { nameLook } from "./name-look.ts";
+import { lookAlikes, nameLook } from "./name-look.ts";
 
 const name = "Local Punks 10";
 

@@ -1,4 +1,72 @@
-import { lookAlikes } from "./look-alikes.ts";
+/**
+ * Letters, digits and signs that look like ASCII letters or digits, by what they look like: `confusables.txt` of Unicode
+ * Security Mechanisms (UTS #39) 13.0.0, as packaged in unhomoglyph 1.0.6 (MIT). Taken as far as lower case: `I` and `i` are
+ * one letter here, so that `l` stands for both. What NFKD or the removal of marks already makes equal is left out.
+ *
+ * © 1991-2020 Unicode, Inc. All rights reserved. Distributed under the Terms of Use in
+ * https://www.unicode.org/copyright.html (Unicode License, SPDX `Unicode-DFS-2016`).
+ */
+export const lookAlikes: Readonly<Record<string, string>> = {
+  "2": "ƧƨƻϨϩᒿᴤꙄꙅꛯꝚꝛ",
+  "3": "ƷȜȝɜʒЗзҘҙӠӡჳᲳᴈⳌⳍꝪꝫꞫ𑢪𑣊𖼻𝈆",
+  "4": "Ꮞꮞ𑢯𑣏",
+  "5": "Ƽ𑢻𑣛",
+  "6": "бᏮⳒⳓꮾ𑣕",
+  "7": "𐓒𐓺𑣆𝈒",
+  "8": "Ȣȣ৪੪𐌚𞣋",
+  "9": "৭੧୨൭ⳊⳋꝮꝯ𑢬𑢶𑣌𑣖",
+  a: "ɑΑαАаᎪᗅ⍶⍺Ɑꓮꭺ𐊠𖽀",
+  b: "ƀƂƃƄƅɃɓΒβБВЬвьѢѣҌҍᏏᏴᏼᑲᑳᖯᗷᲀᲇꓐꞴꞵꮟ𐊂𐊡𐌁",
+  c: "¢ȻȼСсҪҫᏟᲃᴄ₡Ⲥⲥꓚꮯ𐊢𐌂𐐕𐐽𐔜𑣩𑣲🅮🝌",
+  d: "ÐðĐđƉƋƌɖɗԀԁᎠᏧᑯᗞᗪ₫ꓒꓓꭰꮷ",
+  e: "ɆɇΕεЕеҼҽҾҿᎬ℮⋿ⴹꓰꬲꭼ𐊆𑢦𑢮𑣎",
+  f: "ƑƒϜϝՔքᖴᵮẝ₽ꓝꞘꞙꬵ𐊇𐊥𐔥𑢢𑣂𝈓",
+  g: "ƍǤǥɠɡԌԍՑցᏀᏳᏻᶃꓖꞬꮐ",
+  h: "ĦħɦΗЋНнћҢңҺһӇӈӉӊՀհᎻᏂᏲᏺᕼⱧⱨⲎⲏꓧꚔꚕꞪꮋꮒ𐋏𐓍𐓵",
+  j: "ɈɉʝͿϳЈјᎫᒍꓙꞲꭻ",
+  k: "ƙΚκКкҚқҞҟᏦᛕ₭ⱩⱪⲔⲕꓗꝀꝁꮶ𐔘",
+  l: "1Ii|ıŁłƖƗƚǀȽɨɩɪɫɭΙιІіӀӏוןا١ٳ۱ߊᎥᏞᒪᛁᵻᵼ∣⍳⍸⏽ⱢⲒⲓⳐⳑⵏꓡꓲꙆꙇꞮꭵꮮ𐊊𐌉𐌠𐐛𐑃𐔦𑢣𑢲𑣃𑣒𖼖𖼨𝈪𞣇",
+  n: "ƝƞȠɲɳΝηՈոռበᑎᵰ∩⋂Ⲛⲛꓠꓵ𐆎𐔓𝉅",
+  o: "0ØøƟɵΘΟθοσОоѲѳӨөՕօסه٥ھہە۵ۿ߀०০੦૦ଠ୦௦౦೦ഠ൦๐໐ဝ၀ჿዐᎾᏫᲂᲿᴏᴑ⊖⊝⍬Ⲟⲟⴱⵁⵔ〇ꓳꝊꝋꬽꬾꭴꮎꮻ𐊒𐊫𐐄𐐬𐓂𐓪𐔖𑓐𑢵𑣈𑣗𑣠𝈚🜔",
+  p: "ƥΡρРрᏢᑭᵽ⍴ⱣⲢⲣꓑꮲ𐊕",
+  q: "ʠԚԛԳԶգզⵕ",
+  r: "ƦɌɍɼɽʀгғᎡᏒᖇᴦᵲⱤⲅꓣꭇꭈꭱꮁꮢ𐒴𐓜𖼵𝈖",
+  s: "ƽʂЅѕՏտᏕᏚᵴꓢꜱꟅꮥꮪ𐊖𐐠𐑈𑢡𑣁𖼺",
+  t: "ŦŧƭƮȾʈΤτТтҬҭᎢᲄᲅᵵ₮⊤⍡⟙ⱦⲦⲧꓔꭲ𐊗𐊱𐌕𑢼𖼊🝨",
+  u: "ƲɄʉʋυՍսሀᏌᑌᴜᵾ∪⋃ꓴꞟꭎꭒꮜ𐓎𐓶𑢸𑣘𖽂",
+  v: "νѴѵט٧۷Ꮩᐯᴠ∨⋁ⴸꓦꛟꮩ𐆗𐔝𑜆𑢠𑣀𖼈𝈍🜈",
+  w: "ƜɯѠѡԜԝԱաᎳᏇᏔᗯᴡ₩ꓪꝠꝡꮃꮗꮤ𑓅𑜊𑜎𑜏𑣦𑣯𝈢",
+  x: "×ΧχХхҲҳᕁᕽ᙭ᚷ╳⤫⤬⨯⨰ⲬⲭⵝꓫꞳꭓꭕ𐆖𐊐𐊴𐌗𐌢𐔧𑣬",
+  y: "¥ƔƴɎɏɣʏΓΥγГУуҒҮүҰұყᎩᎱᎽᒥᲧᶌỾỿⲄⲨⲩꓬꭚꭹꮍ𐊲𑢤𑣜𖼇𖽃",
+  z: "ƵƶȤȥʐΖζᏃᴢᵶꓜꮓ𐋵𑢩𑣄𑣉𑣥",
+  aa: "Ꜳꜳ",
+  ae: "ÆæӔӕ",
+  ao: "Ꜵꜵ",
+  ar: "🜇",
+  au: "Ꜷꜷ",
+  av: "ꜸꜹꜺꜻ",
+  ay: "Ꜽꜽ",
+  bl: "Ыы",
+  dz: "ʣ",
+  ll: "ǁװ∥𐆙",
+  lo: "Юю⏨",
+  ls: "ʪ",
+  lt: "₶",
+  lz: "ʫ",
+  oe: "Œœ",
+  oo: "∞ꚘꚙꝎꝏ",
+  qe: "🜀",
+  rn: "MmɱΜμϺϻМмӍӎᎷᗰᛖᵯ₥ⱮⲘⲙꓟꮇ𐊰𐌑𑜀𑣣",
+  t3: "Ꜩꜩ",
+  tf: "ꝷ",
+  ts: "ʦ",
+  ue: "ᵫ",
+  uo: "ꭣ",
+  vb: "🝬",
+  lls: "𐆘",
+  rnb: "🝫",
+  sss: "🝜",
+};
 
 /** Of a long name the beginning is compared. */
 const comparedLength = 60;

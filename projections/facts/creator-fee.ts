@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { CreatorFee, FeeReview } from "../domain/creator-fee-review.ts";
+import type { CreatorFee, FeeReview } from "../domain/royalty.ts";
 import type { Observation } from "../log/append.ts";
 import { contentIdentity } from "./content-identity.ts";
 

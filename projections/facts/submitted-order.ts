@@ -1,6 +1,6 @@
 import { concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { TradeTerms } from "../domain/orders/trade-terms.ts";
+import type { TradeTerms } from "../domain/orders/order-terms.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import type { Observation } from "../log/append.ts";
 import { serializeBigints } from "./serialize-bigints.ts";

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "#abis/deployments.ts";
-import { listingMarketplaces } from "../domain/listing-marketplaces.ts";
-import { partnersFillingByApi } from "../domain/partners.ts";
+import { listingMarketplaces, partnersFillingByApi } from "../domain/marketplaces.ts";
 import { wholeOrderTypes } from "../domain/seaport/fill.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import type { FactKind } from "../log/fact-kind.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { PartnerName } from "../domain/partners.ts";
+import type { PartnerName } from "../domain/marketplaces.ts";
 import { bytea } from "../sql/bytea.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 

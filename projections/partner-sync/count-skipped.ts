@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../database.ts";
-import type { PartnerName } from "../domain/partners.ts";
+import type { PartnerName } from "../domain/marketplaces.ts";
 
 /** Counts skipped entries of a partner by reason, with the path of the last one. */
 export async function countSkipped(

@@ -1,11 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session } from "../database.ts";
-import {
-  type CreatorFee,
-  type FeeLimits,
-  type HeldReason,
-  reviewFees,
-} from "../domain/creator-fee-review.ts";
+import { type CreatorFee, type FeeLimits, type HeldReason, reviewFees } from "../domain/royalty.ts";
 import { creatorFeeRead } from "../facts/creator-fee.ts";
 import { appendObservationsIn } from "../log/append.ts";
 import { isCollection } from "./collection-pass.ts";

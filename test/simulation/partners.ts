@@ -1,6 +1,6 @@
 import { concatHex, keccak256, toHex } from "viem";
-import type { FeeReview } from "#projections/domain/creator-fee-review.ts";
-import { partnerNames } from "#projections/domain/partners.ts";
+import type { FeeReview } from "#projections/domain/royalty.ts";
+import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { crossListingAnswered, crossListingSubmitted } from "#projections/facts/cross-listing.ts";
 import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import type { Player } from "./players.ts";

@@ -7,7 +7,7 @@ import { type Random, seededRandom } from "#devnet/market/random.ts";
 import { sendAsMined } from "#devnet/market/sending.ts";
 import type { MarketContext } from "#devnet/market/signer.ts";
 import { type Database, openDatabase } from "#projections/database.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { readProjectionProgress } from "#projections/log/status.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";

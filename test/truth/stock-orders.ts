@@ -1,7 +1,7 @@
 import { bytesToHex, concatHex } from "viem";
 import { z } from "zod";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Fixture } from "./fixture.ts";
 import { bid, daySeconds, drawPriceWei, list, listInBulk } from "./place-orders.ts";
 import type { Player } from "./players.ts";

@@ -1,7 +1,7 @@
 import { isAddressEqual } from "viem";
 import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { allPlayers, type Fixture } from "./fixture.ts";
 import type { Player } from "./players.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
-import type { FeeLimits } from "#projections/domain/creator-fee-review.ts";
+import type { FeeLimits } from "#projections/domain/royalty.ts";
 import { enrollCollections } from "#projections/partner-sync/due-collection.ts";
 import { areCollectionsAtLeastAt } from "#projections/reads/collections/read-contracts-without-description.ts";
 import type { Job } from "../log-signal/job.ts";

@@ -1,8 +1,7 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { marketplaces } from "#projections/domain/marketplaces.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import { marketplaces, type PartnerName } from "#projections/domain/marketplaces.ts";
 import { itemType, type OfferItem, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import type { PartnerListing } from "#projections/facts/partner-listing.ts";

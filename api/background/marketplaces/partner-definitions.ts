@@ -1,4 +1,4 @@
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { magiceden } from "./magiceden/definition.ts";
 import { opensea } from "./opensea/definition.ts";
 import type { PartnerDefinition } from "./partner-definition.ts";

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { parseJson } from "#projections/domain/json/parse-json.ts";
+import { parseJson } from "#projections/domain/json.ts";
 
 export type PartnerRequest = {
   method: "GET" | "POST";

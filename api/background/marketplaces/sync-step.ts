@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
-import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/creator-fee-review.ts";
+import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/royalty.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { appendPage } from "#projections/partner-sync/append-page.ts";
 import { beginPass, endPass, postponeCollection } from "#projections/partner-sync/collection-pass.ts";

@@ -1,6 +1,5 @@
 import { Agent } from "undici";
-import { gatewayUrl } from "#projections/domain/metadata/gateway-url.ts";
-import { type Location, locate } from "#projections/domain/metadata/location.ts";
+import { gatewayUrl, type Location, locate } from "#projections/domain/metadata/location.ts";
 import { undoCodings } from "./content-codings.ts";
 import { createCooldowns } from "./cooldowns.ts";
 import { type Document, type DocumentFault, fetchDocumentAt, isPicture, type Limits, type Route } from "./fetch-document.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "#projections/database.ts";
 import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
-import { tokenUrisOf } from "#projections/domain/metadata/id-placeholder.ts";
+import { tokenUrisOf } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";
 import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
 import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";

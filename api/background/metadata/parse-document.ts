@@ -1,7 +1,6 @@
 import { type ContractMetadata, parseContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
-import type { IdForm } from "#projections/domain/metadata/id-placeholder.ts";
-import { type JsonObject, parseJsonDocument } from "#projections/domain/metadata/json-document.ts";
-import { isJsonSchema } from "#projections/domain/metadata/json-schema.ts";
+import type { IdForm } from "#projections/domain/metadata/location.ts";
+import { type JsonObject, parseJsonDocument, isJsonSchema } from "#projections/domain/metadata/document.ts";
 import { imageMetadata, parseTokenMetadata, type TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
 import { type Document, isPicture } from "./fetch-document.ts";
 

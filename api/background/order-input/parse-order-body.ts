@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import { type Rejection, type RejectionDetail, reject } from "#projections/domain/rejection.ts";
 import { isRetiredProtocol, namesOtherProtocol, protocolNames } from "./order-protocol.ts";
 import { bytes, closed, decimalUint256, orderParametersSchema } from "./order-schema.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Address } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { type DatabaseAddress, openDatabase } from "#projections/database.ts";
-import { orderBounds } from "#projections/domain/orders/market-terms.ts";
+import { orderBounds } from "#projections/domain/orders/order-terms.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { openSwitch } from "#projections/log/switches.ts";
 import { openChainClient } from "../chain/clients.ts";

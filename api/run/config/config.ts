@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Address } from "viem";
 import { chainIds } from "#chains/index.ts";
-import type { FeeLimits } from "#projections/domain/creator-fee-review.ts";
+import type { FeeLimits } from "#projections/domain/royalty.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
 import type { PartnerConfigs } from "#api/background/marketplaces/open-partners.ts";

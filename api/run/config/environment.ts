@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { coinSymbols } from "#chains/coins.ts";
 import { accountChain, chainIds } from "#chains/index.ts";
-import { defaultFeeLimits } from "#projections/domain/creator-fee-review.ts";
+import { defaultFeeLimits } from "#projections/domain/royalty.ts";
 import { exchangeNames } from "#api/background/prices/feeds.ts";
 import { analyticsSettings } from "./analytics-settings.ts";
 import { chainSettings } from "./chain-settings.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
+import { type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import type { PartnerConfigs } from "#api/background/marketplaces/open-partners.ts";
 import type { PartnerConfig } from "#api/background/marketplaces/partner-definition.ts";
 import { partnerDefinitions } from "#api/background/marketplaces/partner-definitions.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
-import { partnerNames, partners } from "#projections/domain/partners.ts";
+import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import type { Config } from "../config/config.ts";
 import { address } from "../config/setting.ts";
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { gatewayUrl } from "#projections/domain/metadata/gateway-url.ts";
-import { isInline, locate } from "#projections/domain/metadata/location.ts";
+import { gatewayUrl, isInline, locate } from "#projections/domain/metadata/location.ts";
 import { parseMedia } from "#projections/domain/metadata/media.ts";
 
 /** Where links to media point. */

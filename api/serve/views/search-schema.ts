@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { mediaUrl } from "./media.ts";
 import { collectionUrls, tokenUrls } from "./urls.ts";

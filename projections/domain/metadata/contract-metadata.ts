@@ -1,6 +1,4 @@
-import { parseDescription, parseName, parseNestedUri } from "./document-values.ts";
-import { firstUsable, type JsonObject, membersOf } from "./json-document.ts";
-import { isJsonSchema } from "./json-schema.ts";
+import { parseDescription, parseName, parseNestedUri, firstUsable, type JsonObject, membersOf, isJsonSchema } from "./document.ts";
 import { parseLink, parseSvg } from "./media.ts";
 
 /** Metadata from a contract's document (ERC-7572). */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseContractMetadata } from "./contract-metadata.ts";
-import { isJsonObject, parseJsonDocument } from "./json-document.ts";
+import { isJsonObject, parseJsonDocument } from "./document.ts";
 import { locate } from "./location.ts";
 import { parseTokenMetadata } from "./token-metadata.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { substituteId, tokenUrisOf } from "./id-placeholder.ts";
-import { locate } from "./location.ts";
+import { substituteId, tokenUrisOf, locate } from "./location.ts";
 
 const cid = `Qm${"a".repeat(44)}`;
 const bafy = `bafy${"b".repeat(55)}`;

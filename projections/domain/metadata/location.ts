@@ -1,4 +1,125 @@
-import { type ContentPath, cid, contentOnWeb } from "./content-path.ts";
+/** The path of content behind any gateway: `ipfs/<cid>/…`, `ipns/<name>/…`, or of Arweave `<transaction>/…`. */
+type ContentPath = {
+  kind: "ipfs" | "arweave";
+  path: string;
+  /** Whether the address is surely that of a gateway. Otherwise it may be a file that is named like content. */
+  isSure: boolean;
+};
+
+/** Content ids in base58 (`Qm…`, `z…`), base32, base36 and base16. */
+const cid =
+  "(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,110}|B[A-Z2-7]{50,110}|z[1-9A-HJ-NP-Za-km-z]{40,110}|k[0-9a-z]{45,110}|f[0-9a-f]{60,150}|F[0-9A-F]{60,150})";
+const end = "(?=$|[/?#])";
+/** `/ipfs/`, also doubled as `/ipfs/ipfs/` or `/ipfs/ipfs://`, with or without percent signs. */
+const ipfsFolder = "/[iI][pP][fF][sS](?=[/:%])(?:/|:|%3[aA]|%2[fF]|[iI][pP][fF][sS](?=[/:%]|$))+";
+const belowFolder = new RegExp(`${ipfsFolder}(${cid}${end}.*)$`, "s");
+const belowNames = /^\/ipns\/+([^/?#]+.*)$/is;
+/** `?arg=` of the interface that nodes have beside their gateway. */
+const nodeCall = new RegExp(`^/api/v0/(?:cat|get)/?\\?(?:.*&)?arg=(?:/?ipfs/)?(${cid}[^&]*)`, "s");
+const firstSegment = new RegExp(
+  `^/+((?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{56})${end}.*)$`,
+  "s",
+);
+
+const hostOfContent = new RegExp(`^(${cid})\\.ipfs\\.`, "i");
+const hostOfName = /^([a-z0-9-]+)\.ipns\./i;
+const hostLikeContent = /^(baf[a-z2-7]{56})\./;
+
+const arweaveHost =
+  /(?:^|\.)(?:arweave\.(?:net|dev)|ar-io\.(?:net|dev)|g8way\.io|permagate\.io|irys\.xyz)$/;
+const transactionPath = new RegExp(`^/+(?:raw/|tx/)?([\\w-]{43})${end}(?:/data$)?(.*)$`, "s");
+/** Gateways serve a transaction below its own id in base32. */
+const sandbox = /^([a-z2-7]{52})\./;
+
+/** Of paths that are longer nothing is looked for. */
+const longestPath = 4_096;
+
+/** The content that a web address names: `host` and `rest` (path and query) as written. Null where it names none. */
+function contentOnWeb(host: string, rest: string): ContentPath | null {
+  if (rest.length > longestPath) return null;
+  return ipfsOnWeb(host, rest) ?? arweaveOnWeb(host.toLowerCase(), rest);
+}
+
+type Reader = (host: string, rest: string) => ContentPath | null;
+
+const ipfsReaders: readonly Reader[] = [
+  (host, rest) => {
+    const [, content] = hostOfContent.exec(host) ?? [];
+    return content === undefined ? null : ipfs(`${caseOf(content)}${belowRoot(rest)}`);
+  },
+  (host, rest) => {
+    const [, name] = hostOfName.exec(host) ?? [];
+    return name === undefined ? null : ipfs(`${dnsName(name)}${belowRoot(rest)}`, "ipns");
+  },
+  (_, rest) => {
+    const [, content] = belowFolder.exec(rest) ?? [];
+    // Within a query it is another address that the host is asked about. After the id `?` may be part of a name.
+    const isInPath = content !== undefined && !rest.slice(0, -content.length).includes("?");
+    return isInPath ? ipfs(content) : null;
+  },
+  (_, rest) => {
+    const [, name] = belowNames.exec(rest) ?? [];
+    return name === undefined ? null : ipfs(name, "ipns");
+  },
+  (_, rest) => {
+    const [, content] = nodeCall.exec(rest) ?? [];
+    return content === undefined ? null : ipfs(content);
+  },
+  (host, rest) => {
+    const [, label] = hostLikeContent.exec(host) ?? [];
+    const content =
+      label === undefined ? firstSegment.exec(rest)?.[1] : `${label}${belowRoot(rest)}`;
+    return content === undefined ? null : { ...ipfs(content), isSure: false };
+  },
+];
+
+function ipfsOnWeb(host: string, rest: string): ContentPath | null {
+  for (const read of ipfsReaders) {
+    const content = read(host, rest);
+    if (content !== null) return content;
+  }
+  return null;
+}
+
+const ipfs = (path: string, folder: "ipfs" | "ipns" = "ipfs"): ContentPath => ({
+  kind: "ipfs",
+  path: `${folder}/${path}`,
+  isSure: true,
+});
+
+/** In a host name letters lose their case, which ids in base58 need: browsers cannot use these, but people write them. */
+const caseOf = (content: string) => (content.startsWith("Qm") ? content : content.toLowerCase());
+
+const belowRoot = (rest: string) => (rest === "" || rest.startsWith("/") ? rest : `/${rest}`);
+
+/** A name of DNS within one label: `-` for a dot, `--` for a dash. */
+function dnsName(label: string): string {
+  if (!label.includes("-")) return label;
+  return label.replaceAll(/--|-/g, (dash) => (dash === "-" ? "." : "-"));
+}
+
+function arweaveOnWeb(host: string, rest: string): ContentPath | null {
+  const [, label] = sandbox.exec(host) ?? [];
+  const owner = label === undefined ? null : transactionOf(label);
+  const [, transaction, below] = transactionPath.exec(rest) ?? [];
+  const isKnownHost = arweaveHost.test(host.replace(/:\d+$/, ""));
+  if (transaction !== undefined && (isKnownHost || transaction === owner)) {
+    return { kind: "arweave", path: `${transaction}${below}`, isSure: true };
+  }
+  if (owner === null || !isKnownHost) return null;
+  return { kind: "arweave", path: `${owner}${belowRoot(rest)}`, isSure: true };
+}
+
+const base32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** The transaction's id, 32 bytes in base64, of its base32 form. */
+function transactionOf(label: string): string {
+  const bits = [...label].map((one) => base32.indexOf(one).toString(2).padStart(5, "0")).join("");
+  const bytes = Array.from({ length: 32 }, (_, at) =>
+    Number.parseInt(bits.slice(at * 8, at * 8 + 8), 2),
+  );
+  return Buffer.from(bytes).toString("base64url");
+}
 
 /** Where a document is: in the URI itself, behind a gateway, or at a web address. */
 export type Location =
@@ -112,4 +233,80 @@ function unescapePercents(text: string): Buffer {
     index % 2 === 1 ? Buffer.from(part.replaceAll("%", ""), "hex") : Buffer.from(part),
   );
   return Buffer.concat(bytes);
+}
+
+/** How a token's id is written for `{id}`: 64 digits of lower-case hex as ERC-1155 says, or decimal. */
+export type IdForm = "hex" | "decimal";
+
+/** Escaped or not, in any case. */
+const placeholder = /(?:\{|%7b)id(?:\}|%7d)/gi;
+
+/** Replaces `{id}` by the token's id. */
+export function substituteId(uri: string, tokenId: bigint, form: IdForm = "hex"): string {
+  return uri.replaceAll(
+    placeholder,
+    form === "hex" ? tokenId.toString(16).padStart(64, "0") : `${tokenId}`,
+  );
+}
+
+/** A URI to try for a token, and the form in which it has its id. */
+type TokenUri = { uri: string; form: IdForm };
+
+/**
+ * The URIs that a contract's answer stands for, in the order to try. Only ERC-1155 defines `{id}`; ERC-721 contracts that
+ * return it too mean that form or, as often, the names that other ERC-721 documents have. What follows `0x` is hex. A
+ * document in the URI itself is a template with ERC-1155 only.
+ */
+export function tokenUrisOf(answer: string, tokenId: bigint, standard: 721 | 1155): TokenUri[] {
+  if (standard === 721 && isInline(answer)) return [{ uri: answer, form: "hex" }];
+  const forms: IdForm[] =
+    standard === 721 && ambiguousPlaceholder.test(answer) ? ["hex", "decimal"] : ["hex"];
+  return forms.map((form) => ({ uri: substituteId(answer, tokenId, form), form }));
+}
+
+const ambiguousPlaceholder = /(?<!0x)(?:\{|%7b)id(?:\}|%7d)/i;
+
+/** File types before which nothing else ends, so that `?` and `#` after them begin a query and a fragment. */
+const fileType =
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|svg|mp4|webm|mov|mp3|wav|ogg|glb|gltf|html?|json|pdf|txt|js)$/i;
+const endsInType = /\.[a-z][a-z0-9]{1,4}$/i;
+
+/**
+ * The URL of content behind a gateway: the only writer of such links. `path` is as people write it (`ipfs/<cid>/Ape
+ * #1.png`): escapes stay, other `%`, `#` and `?` of names are escaped. Null if the path leads out of the gateway's own.
+ */
+export function gatewayUrl(gateway: string, path: string): URL | null {
+  const root = `${gateway.replace(/\/(?:ipfs\/?)?$/, "")}/`;
+  const { name, query, fragment } = partsOf(path);
+  const escaped = name
+    .replaceAll(/%(?![0-9a-f]{2})/gi, "%25")
+    .replaceAll("?", "%3F")
+    .replaceAll("#", "%23");
+  if (!URL.canParse(root + escaped + query + fragment)) return null;
+  const url = new URL(root + escaped + query + fragment);
+  const { origin, pathname } = new URL(root);
+  const below = `${pathname}${escaped.split("/")[0]}/`;
+  return url.origin === origin && `${url.pathname}/`.startsWith(below) ? url : null;
+}
+
+type Parts = { name: string; query: string; fragment: string };
+
+/** What is a name, and what a query or a fragment for the file: both signs also occur in names (`Ape #1.png`, `Why?`). */
+function partsOf(path: string): Parts {
+  const hash = separatorIn(path, "#", () => false);
+  const [before, fragment] = hash === -1 ? [path, ""] : [path.slice(0, hash), path.slice(hash)];
+  const mark = separatorIn(before, "?", (after) => /^[\w.~-]+=/.test(after));
+  return mark === -1
+    ? { name: before, query: "", fragment }
+    : { name: before.slice(0, mark), query: before.slice(mark), fragment };
+}
+
+/** Where the first such sign separates; -1: it does not. */
+function separatorIn(path: string, sign: string, separates: (after: string) => boolean): number {
+  const at = path.indexOf(sign);
+  if (at === -1) return -1;
+  const after = path.slice(at + 1);
+  const isAfterFile =
+    fileType.test(path.slice(0, at).split("?")[0] ?? "") && !endsInType.test(after);
+  return isAfterFile || separates(after) ? at : -1;
 }

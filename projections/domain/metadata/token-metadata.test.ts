@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseContractMetadata } from "./contract-metadata.ts";
-import { parseJsonDocument } from "./json-document.ts";
+import { parseJsonDocument } from "./document.ts";
 import { parseTokenMetadata } from "./token-metadata.ts";
 
 function read(json: string | Uint8Array, editionId?: bigint) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parseEther } from "viem";
 import { describe, expect, it } from "vitest";
-import { isSerious, offerSize, spendableWei } from "./offer-size.ts";
+import { isSerious, offerSize, spendableWei } from "./order-quotas.ts";
 
 const wei = fc.bigInt({ min: 0n, max: 10n ** 24n });
 

@@ -2,7 +2,7 @@ import { type Hex, keccak256, slice, stringToHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { type ConsiderationItem, type OfferItem, type OrderComponents, orderTypes } from "../seaport/order-components.ts";
 import { exchangeDomain } from "../seaport/order-hash.ts";
-import type { MarketTerms } from "./market-terms.ts";
+import type { MarketTerms } from "./order-terms.ts";
 
 /** First four bytes of the salt of every order made for this market; identifies them on chain. */
 export function saltPrefix(marketPrefix: string): Hex {

@@ -1,12 +1,10 @@
 import type { Address } from "viem";
 import { wrappedNative } from "#chains/index.ts";
 import { isRejection } from "../rejection.ts";
-import { bidComponents } from "../seaport/bid-components.ts";
-import { listingComponents } from "../seaport/listing-components.ts";
+import { bidComponents, listingComponents } from "../seaport/draft-components.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
-import { type MarketTerms, orderBounds } from "./market-terms.ts";
+import { type MarketTerms, orderBounds, type TradeTerms } from "./order-terms.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
-import type { TradeTerms } from "./trade-terms.ts";
 import { validateFees } from "./validate-fees.ts";
 import { validateTimes } from "./validate-times.ts";
 

@@ -2,7 +2,7 @@ import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import type { IntakeCode } from "../intake/intake-codes.ts";
+import type { IntakeCode } from "../intake-codes.ts";
 import type { ConsiderationItem as Item } from "../seaport/order-components.ts";
 import { creator, maker, now, orders, resultOf, stranger, withChanges } from "./orders.fixture.ts";
 

@@ -1,11 +1,8 @@
 import type { Address } from "viem";
-import { type IntakeCode, intakeCodes } from "../intake/intake-codes.ts";
-import { rejectField } from "../intake/reject-field.ts";
+import { type IntakeCode, intakeCodes, rejectField } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
-import { assignLegs, type IndexedLeg } from "./assign-legs.ts";
-import type { MarketTerms } from "./market-terms.ts";
-import type { ParsedOrder } from "./parsed-order.ts";
-import type { TradeFee, TradeTerms } from "./trade-terms.ts";
+import type { MarketTerms, ParsedOrder, TradeFee, TradeTerms } from "./order-terms.ts";
+import type { Leg } from "../seaport/draft-components.ts";
 
 type Refusal = Rejection<IntakeCode>;
 
@@ -148,4 +145,28 @@ function ofPrice({ unitPriceWei, quantity }: ParsedOrder, unitWei: bigint): stri
   const bps = Number((unitWei * 1_000_000n) / unitPriceWei) / 100;
   const each = quantity === 1n ? "" : ` for each of ${quantity} units`;
   return `${unitWei} wei${each} (${bps} bps of ${unitPriceWei} wei)`;
+}
+
+/** A fee leg as signed; `index` is its position among the legs not paid to the seller. */
+type IndexedLeg = Leg & { index: number };
+
+/** Ways in which a leg matches an expected fee, best match first; the last one takes any leg in order. */
+const matchers: readonly ((fee: TradeFee, leg: Leg) => boolean)[] = [
+  (fee, leg) => fee.recipient === leg.recipient && fee.unitWei === leg.unitWei,
+  (fee, leg) => fee.recipient === leg.recipient,
+  () => true,
+];
+
+/** Assigns legs to expected fees, so that a rejection names the leg that is wrong. */
+function assignLegs(expectedFees: readonly TradeFee[], legs: readonly Leg[]) {
+  const surplus: IndexedLeg[] = legs.map((leg, index) => ({ ...leg, index }));
+  const paid = new Map<TradeFee["kind"], IndexedLeg>();
+  for (const matches of matchers) {
+    for (const fee of expectedFees) {
+      const at = paid.has(fee.kind) ? -1 : surplus.findIndex((leg) => matches(fee, leg));
+      const [leg] = at < 0 ? [] : surplus.splice(at, 1);
+      if (leg !== undefined) paid.set(fee.kind, leg);
+    }
+  }
+  return { paid, surplus };
 }

@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { orderBounds } from "./market-terms.ts";
+import { orderBounds } from "./order-terms.ts";
 import { publishedBounds } from "./order-params.ts";
-import { validateQuantity } from "./order-shape.ts";
+import { validateQuantity } from "./parse-order.ts";
 
 const units = (amount: bigint) => ({
   path: "offer[0]",

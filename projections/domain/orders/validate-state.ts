@@ -1,13 +1,10 @@
 import type { Address, Hex } from "viem";
-import { commonConduit } from "#abis/deployments.ts";
+import { commonConduit, seaport } from "#abis/deployments.ts";
 import { burnAddresses } from "../burn-address.ts";
-import type { IntakeCode } from "../intake/intake-codes.ts";
-import { rejectField } from "../intake/reject-field.ts";
-import { rpcUnavailable } from "../intake/rpc-unavailable.ts";
+import { type IntakeCode, rejectField, rpcUnavailable } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
 import type { OfferItem } from "../seaport/order-components.ts";
-import type { OrderIntent } from "./parsed-order.ts";
-import { type BidFunds, validateFunds } from "./validate-funds.ts";
+import type { OrderIntent } from "./order-terms.ts";
 
 type Refusal = Rejection<IntakeCode> | null;
 
@@ -218,4 +215,53 @@ function validateSelfOffer(order: OrderIntent, { owner }: BidState): Refusal {
 /** The NFT is the first item: of a listing's offer, of a bid's consideration. */
 function fieldOf({ side }: OrderIntent, name: keyof OfferItem): string {
   return `parameters.${side === "ask" ? "offer" : "consideration"}[0].${name}`;
+}
+
+type BidFunds = {
+  /** The maker's, of the bid's currency. */
+  balanceWei: bigint;
+  /** From the maker to the exchange itself. */
+  allowanceWei: bigint;
+  /** What the maker's other open bids may spend of the same allowance. */
+  openBidsWei: bigint;
+};
+
+/** The balance must cover this bid alone, the allowance every other open one too. */
+function validateFunds(order: OrderIntent, state: BidFunds): Rejection<IntakeCode> | null {
+  const { balanceWei, allowanceWei, openBidsWei } = state;
+  const bidWei = order.unitPriceWei * order.quantity;
+  const field = "parameters.offer[0].startAmount";
+  if (balanceWei < bidWei) {
+    return rejectField("insufficient_balance", {
+      field,
+      expected: `at most the balance, ${balanceWei}`,
+      actual: `${bidWei}`,
+      message: `the bid offers ${bidWei} wei and ${order.maker} has ${balanceWei} of the currency`,
+    });
+  }
+  const requiredWei = openBidsWei + bidWei;
+  if (allowanceWei >= requiredWei) return null;
+  return rejectField("insufficient_allowance", {
+    field,
+    expected: `an allowance of at least ${requiredWei}`,
+    actual: `${allowanceWei}`,
+    message: `${order.maker} must allow the exchange ${seaport["1.6"]} to spend ${requiredWei} wei, ${openBidsWei} of it for open bids, and allows ${allowanceWei}`,
+  });
+}
+
+/** Each bid is covered by itself; all open bids of a maker together are bounded by a multiple of the balance. */
+export function validateExposure(
+  bidWei: bigint,
+  { openBidsWei, balanceWei }: { openBidsWei: bigint; balanceWei: bigint },
+  maxTimes: number,
+): Rejection<IntakeCode> | null {
+  const totalWei = openBidsWei + bidWei;
+  const maxWei = balanceWei * BigInt(maxTimes);
+  if (totalWei <= maxWei) return null;
+  return rejectField("offer_exposure_exceeded", {
+    field: "parameters.offer[0].startAmount",
+    expected: `open offers of at most ${maxWei} wei, ${maxTimes} times the balance`,
+    actual: `${totalWei}`,
+    message: `all open offers of the maker would be ${totalWei} wei; the maximum is ${maxTimes} times the balance of ${balanceWei} wei`,
+  });
 }

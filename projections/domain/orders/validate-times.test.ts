@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { orderBounds } from "./market-terms.ts";
+import { orderBounds } from "./order-terms.ts";
 import { validateTimes } from "./validate-times.ts";
 
 const now = 1_700_000_000n;

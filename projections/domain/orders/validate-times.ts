@@ -1,8 +1,7 @@
-import type { IntakeCode } from "../intake/intake-codes.ts";
-import { rejectField } from "../intake/reject-field.ts";
+import { type IntakeCode, rejectField } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
-import type { OrderBounds } from "./market-terms.ts";
+import type { OrderBounds } from "./order-terms.ts";
 
 type Times = Pick<OrderComponents, "startTime" | "endTime">;
 

@@ -1,9 +1,8 @@
 import { type Hex, hashTypedData, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, hashPair } from "./bulk-order.ts";
-import { listingComponents } from "./listing-components.ts";
+import { bulkOrderHash, bulkOrderTree, bulkSignature, hashPair, exchangeDomain, orderHash, signingDigest } from "./order-hash.ts";
+import { listingComponents } from "./draft-components.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "./order-hash.ts";
 
 const orders = (count: number) =>
   Array.from({ length: count }, (_, index) => listing(BigInt(index)));

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents, type RequestedNft } from "./bid-components.ts";
-import { advancedOrder, basicOrderForItemBid } from "./fill.ts";
-import { listingComponents } from "./listing-components.ts";
-import { matchBidWithMirror } from "./mirror-order.ts";
+import { bidComponents, type RequestedNft, listingComponents } from "./draft-components.ts";
+import { advancedOrder, basicOrderForItemBid, matchBidWithMirror } from "./fill.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";
 const seller = "0x0000000000000000000000000000000000000b0b";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents } from "./bid-components.ts";
-import { listingComponents } from "./listing-components.ts";
+import { bidComponents, listingComponents } from "./draft-components.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";
 const feeRecipient = "0x000000000000000000000000000000000000fee0";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { priceLegs } from "./price-legs.ts";
+import { priceLegs } from "./draft-components.ts";
 
 const fee = { recipient: "0x000000000000000000000000000000000000fee0", bps: 100 } as const;
 const creator = "0x000000000000000000000000000000000000c4ea";

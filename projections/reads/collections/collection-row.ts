@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Period, salesColumns } from "#projections/collection-stats/periods.ts";
-import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { CrossListingKey } from "#projections/facts/cross-listing.ts";
 import type { Serialized } from "#projections/facts/serialize-bigints.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/database.ts";
-import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import { type OrderSlice, type OrderSort, readHashedOrderPage, readOrderPage } from "../orders/order-page.ts";
 import type { OrderFilter, OrderQuery } from "../orders/order-query.ts";

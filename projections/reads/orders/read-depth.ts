@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#projections/database.ts";
-import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import { ofStatus, timely } from "./listed-status.ts";
 import { orderTable } from "./order-columns.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/database.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 
 /** An order of a list from oldest to newest, and its sort key. */
 export type OrderByAge = { orderHash: Hex; createdAt: Date; position: bigint };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/database.ts";
-import type { TradeFee, TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { TradeFee, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { Serialized } from "#projections/facts/serialize-bigints.ts";
 import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";

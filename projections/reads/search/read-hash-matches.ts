@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/database.ts";
-import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
 import { bytea } from "#projections/sql/bytea.ts";

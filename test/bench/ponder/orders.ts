@@ -2,10 +2,9 @@ import type { Address, PrivateKeyAccount } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { Random } from "#devnet/market/random.ts";
-import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import { listingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
-import { priceLegs } from "#projections/domain/seaport/price-legs.ts";
 import { orderSubmitted } from "#projections/facts/submitted-order.ts";
 import type { Observation } from "#projections/log/append.ts";
 

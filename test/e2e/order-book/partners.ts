@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Trader } from "#test/support/chain/trader.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { mintPunk, orderRequest, type TestChain, type TestChains, untilStatus } from "#test/support/orders/test-chains.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { openTrader, type Trader } from "#test/support/chain/trader.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, type TestChains, takeIds, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";

@@ -6,7 +6,7 @@ import { queryChain } from "#api/background/chain/query-chain.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { guardedCollectionAbi, transferValidatorAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 

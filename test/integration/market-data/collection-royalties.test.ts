@@ -6,7 +6,7 @@ import { registerCuratedCollections } from "#api/background/jobs/register-curate
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import type { ChainId } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { FeeReview } from "#projections/domain/creator-fee-review.ts";
+import type { FeeReview } from "#projections/domain/royalty.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";

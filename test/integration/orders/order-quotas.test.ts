@@ -2,7 +2,7 @@ import { type Address, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";

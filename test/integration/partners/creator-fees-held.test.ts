@@ -11,7 +11,7 @@ import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { CollectionFee } from "#devnet/marketplaces/stand-in-collections.ts";
 import { collectionsProjection } from "#projections/collections/project.ts";
-import type { CreatorFee } from "#projections/domain/creator-fee-review.ts";
+import type { CreatorFee } from "#projections/domain/royalty.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { appendObservations } from "#projections/log/append.ts";

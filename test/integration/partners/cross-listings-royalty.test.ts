@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionsProjection } from "#projections/collections/project.ts";
-import type { CreatorFee } from "#projections/domain/creator-fee-review.ts";
+import type { CreatorFee } from "#projections/domain/royalty.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { block, type ChainEvent } from "#test/support/database/given.ts";
 import { alice, approves, at, bob, gets, listing, nft, openListingsLog } from "#test/support/orders/listings-log.ts";
 import { cancelled, channelUpdated, counterRaised, filled, type GivenOrder, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";

@@ -2,7 +2,7 @@ import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Plan } from "#sdk/src/viem/index.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { mintEdition, mintPunk, orderRequest, type TestChain, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";

@@ -1,7 +1,7 @@
 import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { postedIds } from "#sdk/src/viem/index.ts";
 import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, takeIds, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
 import { type Caller, openCaller, postedId, statesOf } from "./callers.ts";

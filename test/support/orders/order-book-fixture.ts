@@ -5,7 +5,7 @@ import type { Partner } from "#api/background/marketplaces/partner.ts";
 import { type AppOptions, createApp } from "#api/serve/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import { type ConsiderationItem, itemType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";

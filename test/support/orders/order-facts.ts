@@ -1,12 +1,10 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
-import { bidComponents } from "#projections/domain/seaport/bid-components.ts";
-import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import { bidComponents, listingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { priceLegs } from "#projections/domain/seaport/price-legs.ts";
 import type { ChainReading } from "#projections/facts/chain-reading.ts";
 import { readingObserved } from "#projections/facts/reading-observed.ts";
 import { orderSubmitted } from "#projections/facts/submitted-order.ts";

@@ -3,7 +3,7 @@ import { seaport } from "#abis/deployments.ts";
 import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/database.ts";
-import type { ListingMarketplace } from "#projections/domain/listing-marketplaces.ts";
+import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjections, project, zeroAddress } from "../database/given.ts";
 import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, receivedAt } from "./order-facts.ts";

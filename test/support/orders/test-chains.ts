@@ -3,7 +3,7 @@ import { erc20Abi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Nft } from "#projections/domain/seaport/listing-components.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { openTrader, type Trader } from "../chain/trader.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../database/pipeline.ts";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { bytesToBigInt } from "viem";
-import { type BasicOrderParameters, basicOrderForItemBid } from "#projections/domain/seaport/fill.ts";
-import { type MatchedOrders, matchBidWithMirror } from "#projections/domain/seaport/mirror-order.ts";
+import { type BasicOrderParameters, basicOrderForItemBid, type MatchedOrders, matchBidWithMirror } from "#projections/domain/seaport/fill.ts";
 import type { CheckedOrder } from "../checks/evaluate-order.ts";
 import type { Sale } from "./evaluate-bid.ts";
 

@@ -1,6 +1,6 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { partnersFillingByApi } from "#projections/domain/partners.ts";
+import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import { type ChainResults, readingsOf } from "#api/background/chain/query-chain.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { partnersFillingByApi } from "#projections/domain/partners.ts";
+import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type ListingRow, readListings } from "#projections/reads/listings/read-listing.ts";

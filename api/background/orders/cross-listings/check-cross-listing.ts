@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { verifySignature } from "#projections/domain/seaport/signature.ts";

@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
 import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";
 

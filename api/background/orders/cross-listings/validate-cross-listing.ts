@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
-import type { OrderBody } from "#projections/domain/orders/order-body.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "#projections/facts/partner-listing.ts";
 import { unixSeconds } from "#projections/reads/orders/order-columns.ts";

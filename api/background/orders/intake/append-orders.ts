@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
 import type { Database } from "#projections/database.ts";
-import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderSubmitted } from "#projections/facts/submitted-order.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Admit, Outcome } from "../market/admission.ts";
 import { type AdmissionContext, admitBatch } from "./admit-batch.ts";

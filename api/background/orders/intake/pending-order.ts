@@ -1,8 +1,6 @@
 import type { ChainId } from "#chains/index.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
-import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import type { MarketTerms, OrderBody, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { itemType } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";

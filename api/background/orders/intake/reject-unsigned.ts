@@ -1,6 +1,6 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
-import { rpcUnavailable } from "#projections/domain/intake/rpc-unavailable.ts";
+import { rpcUnavailable } from "#projections/domain/intake-codes.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import { type BatchSettings, type ChainResults, queryChain } from "#api/background/chain/query-chain.ts";
 import type { IntakeRejection } from "../market/admission.ts";

@@ -1,7 +1,6 @@
 import type { Address } from "viem";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import { rpcUnavailable } from "#projections/domain/intake/rpc-unavailable.ts";
-import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import { type IntakeCode, rpcUnavailable } from "#projections/domain/intake-codes.ts";
+import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import { validateTimes } from "#projections/domain/orders/validate-times.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";

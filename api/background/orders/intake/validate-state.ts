@@ -1,6 +1,5 @@
-import { rpcUnavailable } from "#projections/domain/intake/rpc-unavailable.ts";
-import { validateExposure } from "#projections/domain/orders/validate-exposure.ts";
-import { type ExchangeStatus, type OwnListing, type TokenState, validateBidState, validateListingState, validatePriceRaise, validateRecipients } from "#projections/domain/orders/validate-state.ts";
+import { rpcUnavailable } from "#projections/domain/intake-codes.ts";
+import { validateExposure, type ExchangeStatus, type OwnListing, type TokenState, validateBidState, validateListingState, validatePriceRaise, validateRecipients } from "#projections/domain/orders/validate-state.ts";
 import { recipientsQuery } from "../checks/evaluate-order.ts";
 import { isConduitApproved, transferQueries } from "../checks/transferability.ts";
 import type { IntakeRejection } from "../market/admission.ts";

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import type { OrderBody } from "#projections/domain/orders/order-body.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 

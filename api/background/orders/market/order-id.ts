@@ -1,6 +1,5 @@
 import type { Hex } from "viem";
-import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
-import { partners } from "#projections/domain/partners.ts";
+import { type ListingMarketplace, listingMarketplaces, partners } from "#projections/domain/marketplaces.ts";
 
 /** `askId` or `bidId` of a native order. */
 export function orderId(prefix: string, orderHash: Hex): string {

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { OrderBudget } from "#projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
 import { budgetKey, type Charge } from "./order-budgets.ts";
 

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "#projections/database.ts";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import { rejectField } from "#projections/domain/intake/reject-field.ts";
+import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import { bytea, byteaArray } from "#projections/sql/bytea.ts";
 

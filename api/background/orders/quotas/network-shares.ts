@@ -1,5 +1,5 @@
 import { type Hex, keccak256, stringToBytes } from "viem";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 
 /** Bytes of a key: enough that no other has it, and no address of ours is as long. */
 const keyBytes = 16;

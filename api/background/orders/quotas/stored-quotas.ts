@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
 import type { Spending, TradeHistory } from "#projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { readHigherBidders } from "#projections/reads/bids/read-higher-bidders.ts";
 import { readOpenOrderCounts } from "#projections/reads/orders/read-open-order-counts.ts";
 import { type ContractHistory, readContractHistories, readMakerHistories } from "#projections/reads/orders/read-trade-histories.ts";

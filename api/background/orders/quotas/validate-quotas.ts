@@ -1,8 +1,6 @@
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import { rejectField } from "#projections/domain/intake/reject-field.ts";
-import { isSerious, type OfferFunds, offerSize } from "#projections/domain/orders/offer-size.ts";
-import { type BudgetSubject, noHistory, type OrderBudget, type OrderQuotas, openOrderQuota, ownBudget, secondsUntilFree, sharedBudget, shareOfBudget } from "#projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
+import { isSerious, type OfferFunds, offerSize, type BudgetSubject, noHistory, type OrderBudget, type OrderQuotas, openOrderQuota, ownBudget, secondsUntilFree, sharedBudget, shareOfBudget } from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { BatchTotals } from "./batch-totals.ts";
 import { networkKey } from "./network-shares.ts";

@@ -1,8 +1,7 @@
 import { type Address, maxUint256 } from "viem";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
-import { validateExposure } from "#projections/domain/orders/validate-exposure.ts";
-import { validateBidState } from "#projections/domain/orders/validate-state.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
+import { validateExposure, validateBidState } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";

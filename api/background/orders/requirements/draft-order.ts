@@ -1,11 +1,8 @@
 import { type Address, zeroAddress } from "viem";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
-import type { TradeFee, TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { MarketTerms, TradeFee, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
-import { bidComponents } from "#projections/domain/seaport/bid-components.ts";
-import { listingComponents } from "#projections/domain/seaport/listing-components.ts";
+import { bidComponents, listingComponents, type Price, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { type Price, priceLegs } from "#projections/domain/seaport/price-legs.ts";
 
 /** What a maker wants to sell or buy, and the price per unit. */
 export type OrderIntent = Pick<

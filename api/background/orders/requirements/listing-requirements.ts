@@ -1,7 +1,6 @@
 import type { Address } from "viem";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { MarketTerms, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { type ListingState, validateListingState, validatePriceRaise } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { type NativeListing, readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import { validateTradable } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";

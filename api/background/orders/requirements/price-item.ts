@@ -1,8 +1,7 @@
 import { maxUint256 } from "viem";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { MarketTerms, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
 import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";

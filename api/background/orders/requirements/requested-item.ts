@@ -1,9 +1,7 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { IntakeCode } from "#projections/domain/intake/intake-codes.ts";
-import type { MarketTerms } from "#projections/domain/orders/market-terms.ts";
-import type { ParsedOrder } from "#projections/domain/orders/parsed-order.ts";
-import type { TradeTerms } from "#projections/domain/orders/trade-terms.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { MarketTerms, ParsedOrder, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";

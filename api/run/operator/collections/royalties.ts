@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/database.ts";
-import { partnerNames } from "#projections/domain/partners.ts";
+import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";

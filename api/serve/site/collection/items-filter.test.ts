@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import type { Visit } from "../page/visit.ts";
 import { marketplaceName } from "../parts/marketplace-name.ts";
 import type { CollectionRow } from "./head.ts";

@@ -1,4 +1,4 @@
-import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { tokenSorts } from "#projections/reads/tokens/filter.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import type { TraitType } from "#api/serve/views/trait.ts";

@@ -1,4 +1,4 @@
-import { partnerNames, partners } from "#projections/domain/partners.ts";
+import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
 
 /** Names of marketplaces for visitors, by those on the wire. */
 export const marketplaceNames: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake/intake-codes.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Admission, Submission } from "#api/background/orders/market/admission.ts";
 import { orderId } from "#api/background/orders/market/order-id.ts";

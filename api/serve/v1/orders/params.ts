@@ -1,7 +1,7 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { type MarketTerms, orderBounds } from "#projections/domain/orders/market-terms.ts";
+import { type MarketTerms, orderBounds } from "#projections/domain/orders/order-terms.ts";
 import { publishedBounds, saltPrefix, signingParams } from "#projections/domain/orders/order-params.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type OrderParameters, type OrderParametersRequest, readOrderParameters } from "#api/background/orders/requirements/order-parameters.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake/intake-codes.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { PricedItem } from "#api/background/orders/requirements/price-item.ts";
 import type { BodyLimits } from "#api/serve/http/body/json-body.ts";

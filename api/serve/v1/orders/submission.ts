@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake/intake-codes.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { protocolNames } from "#api/background/order-input/order-protocol.ts";
 import { parseOrderBody, signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";

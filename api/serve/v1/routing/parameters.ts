@@ -1,9 +1,8 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
-import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { type ListingMarketplace, listingMarketplaces, type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
-import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
 import { activityTypes } from "#projections/reads/activity/read-filter.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";
 

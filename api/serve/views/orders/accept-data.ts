@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import type { BasicOrderParameters } from "#projections/domain/seaport/fill.ts";
-import type { MatchedOrders } from "#projections/domain/seaport/mirror-order.ts";
+import type { BasicOrderParameters, MatchedOrders } from "#projections/domain/seaport/fill.ts";
 import type { Accepted } from "#api/background/orders/accepting/accept-bid.ts";
 import { address, chainIdValue, exactUnits, hash, time, uint256Text } from "../wire.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";

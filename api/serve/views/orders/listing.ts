@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listingMarketplaces } from "#projections/domain/listing-marketplaces.ts";
+import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { listingReasons } from "#projections/domain/orders/order-status.ts";
 import type { ListingRow } from "#projections/reads/listings/read-listing.ts";
 import type { TokenListingRow } from "#projections/reads/tokens/trade-columns.ts";

@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { fixedParts } from "#projections/domain/orders/order-params.ts";
-import type { TradeFee } from "#projections/domain/orders/trade-terms.ts";
+import type { TradeFee } from "#projections/domain/orders/order-terms.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import type { PricedItem } from "#api/background/orders/requirements/price-item.ts";
 import { address, uint256Text } from "../wire.ts";

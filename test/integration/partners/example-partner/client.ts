@@ -8,7 +8,7 @@ import type { PartnerDefinition } from "#api/background/marketplaces/partner-def
 import { orderComponents } from "#api/background/marketplaces/partner-order-schema.ts";
 import { openTransport } from "#api/background/marketplaces/transport.ts";
 import { chainIds } from "#chains/index.ts";
-import type { PartnerName } from "#projections/domain/partners.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 
 export const examplePartner = "example" as PartnerName;

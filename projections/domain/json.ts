@@ -1,4 +1,69 @@
-import { exactNumber, isJsonNumber } from "./exact-number.ts";
+/** `integers`: only whole numbers are kept exact; decimals are rounded to doubles, as those who compute with them expect. */
+type Exactness = "all" | "integers";
+
+/** A string, which also may lack its end, or what looks like a number. */
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/gs;
+/** Without such a number a double loses no digit. */
+const longNumber = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+
+/** `JSON.parse`, but numbers that a double does not hold become the text of their digits. Throws `SyntaxError`. */
+export function parseJson(text: string, exactness: Exactness = "all"): unknown {
+  return JSON.parse(longNumber.test(text) ? quoteLongNumbers(text, exactness) : text);
+}
+
+/** The same of JSON that somebody wrote by hand: see `repairJson`. Undefined where that is no JSON either. */
+export function parseHandmadeJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    const repaired = repairJson(text);
+    return repaired === null ? undefined : parseOrNothing(repaired);
+  }
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function quoteLongNumbers(text: string, exactness: Exactness): string {
+  return text.replace(stringOrNumber, (token) => {
+    if (token.startsWith('"') || !isJsonNumber(token)) return token;
+    if (exactness === "integers" && !/^-?\d+$/.test(token)) return token;
+    return typeof exactNumber(token) === "string" ? `"${token}"` : token;
+  });
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const whole = /^-?\d+$/;
+
+/** Whether JSON may write a number so. */
+const isJsonNumber = (text: string): boolean => jsonNumber.test(text);
+
+/**
+ * A number as a double where that holds every digit of it, else as the text that was written. An exponent beyond all
+ * doubles gives Infinity, as in `JSON.parse`.
+ */
+export function exactNumber(text: string): number | string {
+  const value = Number(text);
+  if (whole.test(text)) return Number.isSafeInteger(value) ? value : text;
+  if (!Number.isFinite(value)) return value;
+  return digitsOf(text) === digitsOf(String(value)) ? value : text;
+}
+
+/** Sign, significant digits and exponent: the same for numbers of the same value. */
+function digitsOf(text: string): string {
+  const [, sign = "", before = "", after = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (before + after).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return "0";
+  const scale = Number(exponent) - after.length + digits.length - significant.length;
+  return `${sign}${significant}e${scale}`;
+}
 
 /** A string, which may lack its end; a mark; space; or anything else up to the next of these. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}[\],:]|\s+|[^\s"{}[\],:]+/gs;
@@ -16,7 +81,7 @@ const identifier = /^[A-Za-z_$][\w$-]*$/;
  * zeros, names without quotes, marks around the document. Null where more than one reading is possible, as with a quote
  * inside a string.
  */
-export function repairJson(text: string): string | null {
+function repairJson(text: string): string | null {
   const writer = createWriter();
   const body = text.replace(leadingMarks, "");
   for (const match of body.matchAll(tokens)) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseHandmadeJson, parseJson } from "./parse-json.ts";
+import { parseHandmadeJson, parseJson } from "./json.ts";
 
 describe("JSON", () => {
   it("is parsed to the same value as ever, strictly and as written by hand", () => {

@@ -1,3 +1,5 @@
+import { type Rejection, reject } from "./rejection.ts";
+
 /** What the maker can do about a rejection. */
 type Retry = "never" | "fix_and_resign" | "after_onchain_action" | "later";
 
@@ -87,3 +89,23 @@ export const intakeCodes = {
 } as const satisfies Record<string, IntakeAnswer>;
 
 export type IntakeCode = keyof typeof intakeCodes;
+
+/**
+ * A rejection of one field of an order: `field` is a path such as `parameters.offer[0].token`.
+ * Without `message` one is composed of the three values.
+ */
+export function rejectField(
+  code: IntakeCode,
+  at: { field: string; expected: string; actual: string; message?: string },
+): Rejection<IntakeCode> {
+  const { field, expected, actual } = at;
+  const message = at.message ?? `${field} must be ${expected}, and is ${actual}`;
+  return reject(code, message, [{ field, expected, actual, message }]);
+}
+
+/** `unread`: what could not be read; null: nothing could. */
+export function rpcUnavailable(unread: string | null): Rejection<"rpc_unavailable"> {
+  const message =
+    unread === null ? "The chain is unavailable" : `The chain did not return ${unread}`;
+  return reject("rpc_unavailable", `${message}; submit the order again later`);
+}
