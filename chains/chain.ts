@@ -42,7 +42,7 @@ export type Chain = {
   /** EIP-155. Below 2³¹, as columns of chain ids are. */
   readonly id: number;
   /**
-   * The chain's number in ids of blocks (`projections/log/block-id.ts`), below 2¹⁹, and permanent: every database stores it
+   * The chain's number in ids of blocks (`projections/log/blocks.ts`), below 2¹⁹, and permanent: every database stores it
    * in its ids. A further chain takes the lowest number that no chain ever had. ApeChain has its id, as ids of blocks were
    * made of chain ids when it was added.
    */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 
 export const cancelKinds = kindList("order_cancelled", "counter_incremented");
 const orderKinds = kindList("order_submitted", "partner_listing_seen");

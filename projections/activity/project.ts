@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
-import { versions } from "../versions.ts";
+import { versions } from "../log/versions.ts";
 import { addCancels, cancelKinds, nameCancelled, removeCancels } from "./derive.ts";
 import { tables } from "./tables.ts";
 

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
 import { blockTime } from "../order-state/block-time.ts";
 import { exchange } from "../order-state/exchange-contracts.ts";
 import { isEffective, type RecomputeSet } from "../order-state/select-facts.ts";

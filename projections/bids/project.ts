@@ -1,7 +1,7 @@
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { versions } from "../versions.ts";
+import { versions } from "../log/versions.ts";
 import { bidsToRecompute, selectAffectedBids, selectAllBids } from "./recompute-set.ts";
 import { storeStates } from "./store.ts";
 import { bidTables } from "./table.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { affectedBids } from "../order-state/affected-bids.ts";
 import { compactedWith, lateFillKinds, lateFills } from "../order-state/compaction.ts";
 import { contractSigned } from "../order-state/contract-signed.ts";

@@ -1,6 +1,5 @@
-import type { Database } from "../database.ts";
-import type { ChainReadings } from "../facts/chain-reading.ts";
-import { readingObserved } from "../facts/reading-observed.ts";
+import type { Database } from "../log/database.ts";
+import { type ChainReadings, readingObserved } from "../log/readings.ts";
 import { appendObservations, type Observation } from "../log/append.ts";
 import { findChangedReadings } from "./find-changed-readings.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
-import type { ReadingBasis } from "../facts/chain-reading.ts";
-import { logHead } from "../log/read-log-head.ts";
-import { byteaArray } from "../sql/bytea.ts";
+import type { Database } from "../log/database.ts";
+import type { ReadingBasis } from "../log/readings.ts";
+import { logHead } from "../log/blocks.ts";
+import { byteaArray } from "../log/sql-values.ts";
 
 /**
  * Whether no block that readings were made at is retracted: those of a node that has not followed a reorg yet are not

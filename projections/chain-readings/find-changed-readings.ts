@@ -1,12 +1,10 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import { logFacts } from "../engine/fact-window.ts";
-import type { ChainReading, ChainReadings } from "../facts/chain-reading.ts";
-import { readingFact, readingObserved } from "../facts/reading-observed.ts";
+import { type ChainReading, type ChainReadings, readingFact, readingObserved } from "../log/readings.ts";
 import type { Observation } from "../log/append.ts";
-import { blockIdRange, firstBlockId } from "../log/block-id.ts";
-import { factKind } from "../log/fact-kind.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { blockIdRange, firstBlockId } from "../log/blocks.ts";
+import { factKind, kindLiteral } from "../log/fact-kinds.ts";
 import { type ReadingsToCompare, selectChangedReadings } from "./select-changed-readings.ts";
 
 /** Above every position. */

@@ -1,12 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
-import {
-  isEffective,
-  latestFacts,
-  latestReadings,
-  type RecomputeSet,
-} from "../order-state/select-facts.ts";
+import { isEffective, latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 
 /** An allowance that spending does not reduce. WETH9 `transferFrom`. */
 const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);

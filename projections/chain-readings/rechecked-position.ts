@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 
 /** Up to where the log was looked through for orders of a chain to recheck; `otherwise`, which is stored, the first time. */
 export async function openRecheckedPosition(

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EffectiveFacts } from "../engine/projection.ts";
-import type { ChainReading } from "../facts/chain-reading.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import type { ChainReading } from "../log/readings.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsMovedSince } from "../order-state/transferred-units.ts";
-import { zeroAddress } from "../sql/burn-address.ts";
+import { zeroAddress } from "../log/sql-values.ts";
 import { tokensAt } from "../sql/token-at.ts";
-import { schemaOf } from "../versions.ts";
+import { schemaOf } from "../log/versions.ts";
 import { knownAllowances, knownBalances } from "./known-funds.ts";
 
 /** Readings of a block, to compare with the effective facts in one statement. */

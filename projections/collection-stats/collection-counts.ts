@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 type Count = { chain_id: number; verified: boolean; collections: bigint };
 

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { openScratchTables } from "../engine/scratch.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { affectedBids } from "../order-state/affected-bids.ts";
 import { salesColumns } from "./periods.ts";
 

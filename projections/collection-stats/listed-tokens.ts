@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
 import { clockAt } from "../order-state/clock.ts";
 

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { changedTransactions } from "../sql/changed-transactions.ts";
 import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
 import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";

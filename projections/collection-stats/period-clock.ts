@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { chainIds } from "#chains/index.ts";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { openScratchTable } from "../engine/scratch.ts";
 import { clockAt } from "../order-state/clock.ts";

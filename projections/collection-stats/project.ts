@@ -1,17 +1,12 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
-import { sendAhead } from "../pipelined.ts";
-import { versions } from "../versions.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
 import { addTimeAffected, deriveCollections, deriveFigures } from "./collections.ts";
-import {
-  addAllContracts,
-  findAffectedContracts,
-  openAffected,
-  updateContracts,
-} from "./contracts.ts";
+import { addAllContracts, findAffectedContracts, openAffected, updateContracts } from "./contracts.ts";
 import { deriveAllListedTokens, deriveListedTokens } from "./listed-tokens.ts";
 import { deriveAllMinuteSales, deriveMinuteSales } from "./minute-sales.ts";
 import { advancePeriodClock } from "./period-clock.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { chainIds } from "#chains/index.ts";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { openScratchTable } from "../engine/scratch.ts";
 import { hoursOf, type Period, periods } from "./periods.ts";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
 import { changedSaleTransactions, saleFactKinds } from "../exchanges/sale-fact-kinds.ts";

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 
 const erc1155 = kindLiteral("erc1155_transfer");
 

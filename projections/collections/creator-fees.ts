@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { defaultFeeLimits } from "../domain/royalty.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { hasRoyalty } from "./stated-royalties.ts";
 
 /** Replaces the rows of `contracts`. Returns the collections that they left or joined. */

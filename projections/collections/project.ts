@@ -1,17 +1,10 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { versions } from "../versions.ts";
-import {
-  addAllFirstTransfers,
-  applyDescriptions,
-  applyFirstTransfers,
-  applyRegistrations,
-  transferKinds,
-} from "./apply-facts.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
+import { versions } from "../log/versions.ts";
+import { addAllFirstTransfers, applyDescriptions, applyFirstTransfers, applyRegistrations, transferKinds } from "./apply-facts.ts";
 import { applyCreatorFees } from "./creator-fees.ts";
 import { deriveCollections, deriveContracts } from "./derive-collections.ts";
 import { deriveRegistry } from "./registry.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** Contracts and collections whose rows a changed registry may change. */
 type Affected = { contracts: number[]; collections: number[] };

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { nameLook } from "../domain/name-look.ts";
 import { searchWords } from "../sql/search-words.ts";
 

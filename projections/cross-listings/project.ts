@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { versions } from "../versions.ts";
+import { versions } from "../log/versions.ts";
 import { crossListingTables } from "./table.ts";
 
 /** Cross-listings, and which of them have no answer from their partner. */

@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import type { Target } from "./checkpoint.ts";
 import { DerivationFailed } from "./failure.ts";
 import type { Window } from "./projection.ts";

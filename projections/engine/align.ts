@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import { advance } from "./advance.ts";
 import { readCheckpoints, targetOf } from "./checkpoint.ts";
 import { areAligned } from "./positions.ts";

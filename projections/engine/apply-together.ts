@@ -1,4 +1,4 @@
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { applyWindow, type OpenWindow } from "./apply-window.ts";
 import type { Target } from "./checkpoint.ts";
 import { DerivationFailed, isPermanentError } from "./failure.ts";

@@ -1,4 +1,4 @@
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { Checkpoint, Target } from "./checkpoint.ts";
 import { withoutFacts } from "./fact-filter.ts";
 import { holdsAny, readKinds, withKinds } from "./fact-window.ts";

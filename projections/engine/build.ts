@@ -1,18 +1,11 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
-import { isConflict } from "../database-failure.ts";
-import { readLogHead } from "../log/read-log-head.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
+import { readLogHead } from "../log/blocks.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { type BulkOptions, deriveInBulk } from "./bulk.ts";
 import { readBulkProgress } from "./bulk-progress.ts";
-import {
-  isCurrent,
-  lockCheckpoints,
-  moveCheckpoints,
-  reachablePosition,
-  readCheckpoints,
-  type Target,
-} from "./checkpoint.ts";
+import { isCurrent, lockCheckpoints, moveCheckpoints, reachablePosition, readCheckpoints, type Target } from "./checkpoint.ts";
 import { openWindow } from "./fact-window.ts";
 import { inSnapshot } from "./in-snapshot.ts";
 import { areAligned } from "./positions.ts";

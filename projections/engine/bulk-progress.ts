@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
-import { isMissingRelation } from "../database-failure.ts";
+import type { Session } from "../log/database.ts";
+import { isMissingRelation } from "../log/database-failure.ts";
 import type { Target } from "./checkpoint.ts";
 
 /** How a dropped index is created again and, where it is a key, attached to its table as a constraint. */

@@ -1,26 +1,9 @@
 import { CompiledQuery, sql } from "kysely";
-import type { Database, Session } from "../database.ts";
-import { isConflict } from "../database-failure.ts";
-import { readLogHead } from "../log/read-log-head.ts";
-import {
-  type BulkProgress,
-  createBulkProgress,
-  describeBulkProgress,
-  dropBulkProgress,
-  type Index,
-  indexStep,
-  readBulkProgress,
-  stepNames,
-  storeBulkProgress,
-  storeIndexDone,
-} from "./bulk-progress.ts";
-import {
-  createCheckpoint,
-  createTables,
-  reachablePosition,
-  readCheckpoints,
-  type Target,
-} from "./checkpoint.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
+import { readLogHead } from "../log/blocks.ts";
+import { type BulkProgress, createBulkProgress, describeBulkProgress, dropBulkProgress, type Index, indexStep, readBulkProgress, stepNames, storeBulkProgress, storeIndexDone } from "./bulk-progress.ts";
+import { createCheckpoint, createTables, reachablePosition, readCheckpoints, type Target } from "./checkpoint.ts";
 import { withHistory } from "./fact-window.ts";
 import { inSnapshot } from "./in-snapshot.ts";
 import { areAligned } from "./positions.ts";

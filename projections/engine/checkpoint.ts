@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
-import type { Session } from "../database.ts";
-import { schemaOf } from "../versions.ts";
+import type { Session } from "../log/database.ts";
+import { schemaOf } from "../log/versions.ts";
 import type { Projection } from "./projection.ts";
 
 /** A projection and the schema of its tables: that of its version, or a shadow schema while it is rebuilt. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** A stored row that differs from the derived one. Null: the row is missing there. */
 export type Difference = {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
-import { schemaOf } from "../versions.ts";
+import type { Session } from "../log/database.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** What the tables of all projections and the log are as of one snapshot. */
 export type DataVersion = {

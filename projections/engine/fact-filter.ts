@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { Relation } from "./projection.ts";
 
 /** Does work on a relation of facts without some of them: a view of the session, or the relation itself for none. */

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
-import { type FactKind, factKind } from "../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
-import { sendAhead } from "../pipelined.ts";
+import type { Session } from "../log/database.ts";
+import { type FactKind, factKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
 import { withoutFacts } from "./fact-filter.ts";
 import type { FactWindow, Relation, Window, WindowWithKinds } from "./projection.ts";
 

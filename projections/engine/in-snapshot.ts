@@ -1,5 +1,5 @@
 import type { Transaction } from "kysely";
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import { withContractIds } from "../log/contracts.ts";
 
 /** Derives in a transaction with one snapshot; in another one where contracts had to be registered first. */

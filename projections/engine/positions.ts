@@ -1,4 +1,4 @@
-import { schemaOf } from "../versions.ts";
+import { schemaOf } from "../log/versions.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 

@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
-import type { Session } from "../database.ts";
-import type { FactKind } from "../log/fact-kind.ts";
+import type { Session } from "../log/database.ts";
+import type { FactKind } from "../log/fact-kinds.ts";
 
 /** Facts with after < position ≤ upTo. */
 export type Window = { readonly after: bigint; readonly upTo: bigint };

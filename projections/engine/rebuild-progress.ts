@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
-import { schemaOf } from "../versions.ts";
+import type { Database, Session } from "../log/database.ts";
+import { schemaOf } from "../log/versions.ts";
 import { describeBulkProgress, readBulkProgress } from "./bulk-progress.ts";
 import { dropTarget, isCurrent, readCheckpoints } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";

@@ -1,25 +1,13 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { withContractIds } from "../log/contracts.ts";
-import { schemaOf } from "../versions.ts";
+import { schemaOf } from "../log/versions.ts";
 import { align } from "./align.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
-import {
-  type Checkpoint,
-  isCurrent,
-  reachablePosition,
-  readCheckpoints,
-  type Target,
-} from "./checkpoint.ts";
+import { type Checkpoint, isCurrent, reachablePosition, readCheckpoints, type Target } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 import { dependsOn, runConcurrently } from "./run-concurrently.ts";
-import {
-  dropUnusedSchema,
-  inSwapTransaction,
-  renameSchema,
-  shadowSchemas,
-  withProjectionLock,
-} from "./shadow-schema.ts";
+import { dropUnusedSchema, inSwapTransaction, renameSchema, shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
 
 type OnProgress = (progress: BuildProgress) => void;
 /** Run in the transaction of every swap, for what is bound to the tables themselves, such as views. */

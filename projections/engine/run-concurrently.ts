@@ -1,4 +1,4 @@
-import { isOfFailedTransaction } from "../database-failure.ts";
+import { isOfFailedTransaction } from "../log/database-failure.ts";
 import type { Projection } from "./projection.ts";
 
 /** Projections that are derived at the same time, and indexes of one that are created at the same time. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { schemaOf } from "../versions.ts";
+import type { Session } from "../log/database.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { schemaOf } from "../log/versions.ts";
 import { applyWindow, readOpenWindow } from "./apply-window.ts";
 import { createTarget, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";

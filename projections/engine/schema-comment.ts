@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** A rebuild of several projections, in the comment of each shadow schema that it has not swapped in yet. */
 export type RebuildRun = { readonly names: readonly string[]; readonly startedAt: Date };

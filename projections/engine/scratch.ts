@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** Types whose long values PostgreSQL would store outside the row (TOAST). */
 const varying = /\b(bytea|text|jsonb|numeric(\(\d+,\s*\d+\))?|uuid\[\])(?=[,\s]|$)/g;

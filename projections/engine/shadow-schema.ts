@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
-import { isConflict } from "../database-failure.ts";
-import { withLock } from "../named-lock.ts";
-import { schemaOf } from "../versions.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
+import { withLock } from "../log/named-lock.ts";
+import { schemaOf } from "../log/versions.ts";
 import { dropTarget } from "./checkpoint.ts";
 
 /** Schemas that this release's version of a projection may have besides its own, each with a checkpoint of its name. */

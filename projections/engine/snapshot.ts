@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Database, reusesPlans } from "../database.ts";
+import { type Database, reusesPlans } from "../log/database.ts";
 import { type DataVersion, onlyVersion, selectDataVersion } from "./data-version.ts";
 
 /** Reads of one snapshot: whatever is written meanwhile, they see the data of one version. */

@@ -1,18 +1,11 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
-import { isConflict } from "../database-failure.ts";
-import { readLogHead } from "../log/read-log-head.ts";
-import { pipelined } from "../pipelined.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
+import { readLogHead } from "../log/blocks.ts";
+import { pipelined } from "../log/pipelined.ts";
 import { applyTogether } from "./apply-together.ts";
 import { readOpenWindow } from "./apply-window.ts";
-import {
-  type Checkpoint,
-  isCurrent,
-  lockCheckpoints,
-  moveCheckpoints,
-  readCheckpoints,
-  type Target,
-} from "./checkpoint.ts";
+import { type Checkpoint, isCurrent, lockCheckpoints, moveCheckpoints, readCheckpoints, type Target } from "./checkpoint.ts";
 import { closeWindow, openWindow } from "./fact-window.ts";
 import { inSnapshot } from "./in-snapshot.ts";
 import { readPositions } from "./positions.ts";

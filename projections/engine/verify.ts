@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database, Session } from "../database.ts";
-import { schemaOf } from "../versions.ts";
+import type { Database, Session } from "../log/database.ts";
+import { schemaOf } from "../log/versions.ts";
 import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
 import { dropTarget, isCurrent, readCheckpoints, type Target } from "./checkpoint.ts";
 import { type Comparison, compareSchemas } from "./compare.ts";

@@ -3,9 +3,9 @@ import { type Abi, type AbiEvent, type Address, decodeEventLog, getAbiItem, type
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { ethereum } from "#chains/ethereum.ts";
 import type { ExchangeEvent } from "../facts/exchange-event.ts";
-import { serializeBigints } from "../facts/serialize-bigints.ts";
+import { serializeBigints } from "../log/append.ts";
 import { nativeTransferLogs, type TokenTransfer } from "../facts/token-transfer.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import { isOfCryptopunks, punkTransfer } from "./cryptopunks/punk-transfers.ts";
 import { exchanges } from "./exchanges.ts";
 import type { ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type FactKind, factKind } from "../log/fact-kind.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { type FactKind, factKind, kindList } from "../log/fact-kinds.ts";
 import { exchanges } from "./exchanges.ts";
 
 /** Kinds of facts that sales are made of, of all exchanges. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Address, Hex } from "viem";
 import type { ExchangeEvent } from "../facts/exchange-event.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import { exchanges } from "./exchanges.ts";
 import { apportion } from "./model/apportion.ts";
 import { attributeMarketplace } from "./model/attribution.ts";

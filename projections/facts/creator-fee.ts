@@ -1,8 +1,7 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { CreatorFee, FeeReview } from "../domain/royalty.ts";
-import type { Observation } from "../log/append.ts";
-import { contentIdentity } from "./content-identity.ts";
+import { type Observation, contentIdentity } from "../log/append.ts";
 
 export type CreatorFeeReading = {
   chainId: ChainId;

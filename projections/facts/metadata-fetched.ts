@@ -1,9 +1,8 @@
 import type { Address } from "viem";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import type { TokenMetadata } from "../domain/metadata/token-metadata.ts";
-import type { Observation } from "../log/append.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { contentIdentity } from "./content-identity.ts";
+import { type Observation, contentIdentity } from "../log/append.ts";
+import type { FactKind } from "../log/fact-kinds.ts";
 
 /** What was fetched, and when. Without `tokenId` it is the contract's own. */
 export type MetadataSubject = {

@@ -2,8 +2,7 @@ import { type Address, concatHex, type Hex, keccak256, stringToHex, toHex } from
 import type { ChainId } from "#chains/index.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
-import type { Observation } from "../log/append.ts";
-import { serializeBigints } from "./serialize-bigints.ts";
+import { type Observation, serializeBigints } from "../log/append.ts";
 
 /** A listing of a partner: one token, a fixed price, Seaport 1.6. Wei are per unit. */
 export type PartnerListing = {

@@ -1,8 +1,7 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Observation } from "../log/append.ts";
-import type { ReadingBasis } from "./chain-reading.ts";
-import { contentIdentity } from "./content-identity.ts";
+import { type Observation, contentIdentity } from "../log/append.ts";
+import type { ReadingBasis } from "../log/readings.ts";
 
 /** A share of the price. Without recipient: no royalty. */
 export type StatedRoyalty = { recipient: Address | null; bps: number };

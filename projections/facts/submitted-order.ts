@@ -2,8 +2,7 @@ import { concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { TradeTerms } from "../domain/orders/order-terms.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
-import type { Observation } from "../log/append.ts";
-import { serializeBigints } from "./serialize-bigints.ts";
+import { type Observation, serializeBigints } from "../log/append.ts";
 
 export type SubmittedOrder = {
   chainId: ChainId;

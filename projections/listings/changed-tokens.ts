@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { Relation } from "../engine/projection.ts";
 import { openScratchTable } from "../engine/scratch.ts";
 

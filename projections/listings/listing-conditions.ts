@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { clockAt } from "../order-state/clock.ts";
 import { conduit, exchange } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { sendAhead } from "../pipelined.ts";
-import { versions } from "../versions.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
 import { changedTokensOf, openChangedTokens } from "./changed-tokens.ts";
 import { listingsToRecompute, selectAffectedListings, selectAllListings } from "./recompute-set.ts";
 import { insertStates, storeStates } from "./store.ts";

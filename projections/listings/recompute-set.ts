@@ -1,17 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
 import { compactedWith, lateFillKinds } from "../order-state/compaction.ts";
 import { exchangeContracts } from "../order-state/exchange-contracts.ts";
 import { recomputeTable } from "../order-state/recompute-table.ts";
-import {
-  allListingTerms,
-  changedListingTerms,
-  termColumns,
-  termColumnTypes,
-} from "./listing-terms.ts";
+import { allListingTerms, changedListingTerms, termColumns, termColumnTypes } from "./listing-terms.ts";
 
 /**
  * The listings to recompute: their terms, their stored state (`old_…`), and `is_replaced`: whether their terms differ

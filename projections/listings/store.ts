@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { isCompacted } from "../order-state/compaction.ts";
 import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { storeCounts } from "../order-state/status-counts.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database, Session } from "../database.ts";
-import { kindList, kindLiteral } from "./fact-kind-sql.ts";
+import type { Database, Session } from "./database.ts";
+import { kindList, kindLiteral } from "./fact-kinds.ts";
 
 export type ChainContract = { readonly chainId: number; readonly address: Address };
 

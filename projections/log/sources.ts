@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database, Session } from "../database.ts";
-import { coreIndexer, type IndexerId } from "./indexer-id.ts";
+import type { Database, Session } from "./database.ts";
 
 type Decider = "configuration" | "operator";
 
@@ -117,3 +116,9 @@ export async function readIndexerNames(db: Database, chainId: number): Promise<s
     order by i.name <> ${coreIndexer}, i.started_at, i.name`.execute(db);
   return rows.map(({ name }) => name);
 }
+
+/** One of a chain's indexers: a Ponder process with its schema. */
+export type IndexerId = { chainId: number; indexer: string };
+
+/** The indexer that every chain has. */
+export const coreIndexer = "core";

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { blockNumberOf } from "../log/block-id.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { blockNumberOf } from "../log/blocks.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 
 const fetched = [
   "token_metadata_fetched",

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow, Step } from "../engine/projection.ts";
 import { deriveAllChanges } from "./changes.ts";
 import { deriveAllFetched } from "./fetched-metadata.ts";

@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { blockNumberOf } from "../log/block-id.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { blockNumberOf } from "../log/blocks.ts";
+import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 
 const literal = (value: number) => sql.raw(String(value));
 const confirmed = kindLiteral("metadata_confirmed");

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { zeroAddress } from "../sql/burn-address.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { zeroAddress } from "../log/sql-values.ts";
 import { rangedAreas } from "../sql/id-areas.ts";
 
 /** SQL: whether the contract still knows the token: it is not burned, or lies at 0x…dead. */

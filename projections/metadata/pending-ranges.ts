@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { type Ids, unionOf, within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
-import { zeroAddress } from "../sql/burn-address.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { zeroAddress } from "../log/sql-values.ts";
 import { type Areas, areaRows, areasOf, byContract } from "../sql/id-areas.ts";
 
 type ContractIds = Ids & { contractId: number };

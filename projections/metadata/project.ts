@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { withKinds } from "../engine/fact-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { sendAhead } from "../pipelined.ts";
-import { versions } from "../versions.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
 import { applyChanges } from "./changes.ts";
 import { metadataSteps } from "./derive-all.ts";
 import { applyFetched } from "./fetched-metadata.ts";

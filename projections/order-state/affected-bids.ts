@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { type AffectedBy, affectedOrders, byClock, byOrderHash } from "./affected-orders.ts";
 import { exchange } from "./exchange-contracts.ts";
 import { isOpen } from "./status-sql.ts";

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
 import { clockAt } from "./clock.ts";
 import { isOpen } from "./status-sql.ts";
 

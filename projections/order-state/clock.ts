@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EffectiveFacts } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
 
 /** The time of the latest clock tick at a position, unix seconds; 0 before the first one. */
 export function clockAt({

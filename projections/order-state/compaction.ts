@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
 import { clockAt } from "./clock.ts";
 
 /** How long after its end time an ended order without a fill leaves the projections; the log keeps its facts. */

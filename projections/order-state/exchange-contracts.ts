@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { chainIds } from "#chains/index.ts";
-import { byteaLiteral } from "../sql/bytea.ts";
+import { byteaLiteral } from "../log/sql-values.ts";
 
 /** Addresses of the exchange that orders are signed for, and of the conduit that moves listed tokens. */
 export const exchange = byteaLiteral(seaport["1.6"]);

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList, kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { allFacts, latestFacts, latestReadings, type RecomputeSet } from "./select-facts.ts";
 
 /** The columns of a fact of the exchange that identify an order. */

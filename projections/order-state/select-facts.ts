@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EffectiveFacts, Relation } from "../engine/projection.ts";
-import type { ChainReading } from "../facts/chain-reading.ts";
-import type { FactKind } from "../log/fact-kind.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import type { ChainReading } from "../log/readings.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
 
 /** Orders to recompute, and the facts to compute them from. */
 export type RecomputeSet = EffectiveFacts & {

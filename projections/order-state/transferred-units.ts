@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Relation } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
+import { kindList } from "../log/fact-kinds.ts";
 import { isEffective, type RecomputeSet } from "./select-facts.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { isBurnAddress } from "../sql/burn-address.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { isBurnAddress } from "../log/sql-values.ts";
 import { collectionDelta, holderDelta, movedUnits, shiftedToken, unitDelta } from "./counters.ts";
 import { unitLegs, unitWalks } from "./unit-walk.ts";
 

@@ -1,17 +1,11 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { latestRuns, within, without } from "../domain/id-runs.ts";
 import { holdsAny, readKinds } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { type Areas, areasOf, byContract } from "../sql/id-areas.ts";
 import { isRange, rangeColumns, readLastRanges } from "./range-facts.ts";
-import {
-  mergeByContract,
-  type OwnedRun,
-  partsByContract,
-  readTouching,
-  replaceRuns,
-} from "./run-rows.ts";
+import { mergeByContract, type OwnedRun, partsByContract, readTouching, replaceRuns } from "./run-rows.ts";
 
 /** Ids whose last range a window changed. */
 export type ChangedRanges = {

@@ -1,21 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { burnAddresses } from "../domain/burn-address.ts";
 import { within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { isBurnAddress } from "../sql/burn-address.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { isBurnAddress } from "../log/sql-values.ts";
 import { type Areas, areaRows, areasOf } from "../sql/id-areas.ts";
 import type { ChangedRanges } from "./apply-ranges.ts";
 import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
-import {
-  mergeByContract,
-  type OwnedRun,
-  partsByContract,
-  readTouching,
-  replaceRuns,
-  runRows,
-} from "./run-rows.ts";
+import { mergeByContract, type OwnedRun, partsByContract, readTouching, replaceRuns, runRows } from "./run-rows.ts";
 
 /** Rows of tokens that a later range has taken are deleted; where a range has gone, those before it are back. */
 export async function applyRangesToTokens(

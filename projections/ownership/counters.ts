@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
 
 /** Session tables that sum up by how much the counters of both standards change in a window. */

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kind-sql.ts";
-import { sendAhead } from "../pipelined.ts";
-import { versions } from "../versions.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
 import { applyErc721 } from "./apply-erc721.ts";
 import { applyErc1155 } from "./apply-erc1155.ts";
 import { applyRanges } from "./apply-ranges.ts";

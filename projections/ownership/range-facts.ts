@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { type Ids, latestRuns, unionOf, within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
 import { type Areas, areaRows, byContract } from "../sql/id-areas.ts";
 import type { OwnedRun } from "./run-rows.ts";
 

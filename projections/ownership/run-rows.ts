@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { mergeRuns, type Run, type within } from "../domain/id-runs.ts";
 import { type Areas, areaRows, byContract } from "../sql/id-areas.ts";
 

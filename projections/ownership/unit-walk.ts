@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { zeroAddress } from "../sql/burn-address.ts";
+import { zeroAddress } from "../log/sql-values.ts";
 
 /** SQL: what each of the transfers takes from an owner and gives to one, in this order; nobody is at the zero address. */
 export function unitLegs(transfers: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database, Session } from "../database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { type PartnerListing, partnerListingSeen } from "../facts/partner-listing.ts";
 import { appendObservationsIn } from "../log/append.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
-import { byteaArray } from "../sql/bytea.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { byteaArray } from "../log/sql-values.ts";
 import { endPass, isCollection, lockPass } from "./collection-pass.ts";
 import { countSkipped } from "./count-skipped.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
-import { bytea } from "../sql/bytea.ts";
+import { bytea } from "../log/sql-values.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 
 type CollectionKey = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
 
 /** Counts skipped entries of a partner by reason, with the path of the last one. */

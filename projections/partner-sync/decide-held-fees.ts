@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import type { CreatorFee, HeldReason } from "../domain/royalty.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
 import { creatorFeeRead } from "../facts/creator-fee.ts";

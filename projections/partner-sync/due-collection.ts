@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "../database.ts";
+import type { Database } from "../log/database.ts";
 import { type PartnerName, partnerNames } from "../domain/marketplaces.ts";
 
 /** A contract whose listings are synchronised from a partner, and how far that is. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { type CreatorFee, type FeeLimits, type HeldReason, reviewFees } from "../domain/royalty.ts";
 import { creatorFeeRead } from "../facts/creator-fee.ts";
 import { appendObservationsIn } from "../log/append.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database, Session } from "../database.ts";
+import type { Database, Session } from "../log/database.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
 import type { PartnerListing } from "../facts/partner-listing.ts";
 import { recordListings } from "./append-page.ts";

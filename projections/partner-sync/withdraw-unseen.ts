@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database, Session } from "../database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { partnerListingWithdrawn } from "../facts/partner-listing.ts";
 import { appendObservationsIn } from "../log/append.ts";
-import { byteaArray } from "../sql/bytea.ts";
+import { byteaArray } from "../log/sql-values.ts";
 import { endPass, isCollection, lockPass } from "./collection-pass.ts";
 import type { PartnerCollectionState } from "./due-collection.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** Contracts of the daily scan over a chain's collections; `afterId` continues after them, null: these are the last. */
 type ScanBatch = { startedAt: Date; contracts: Address[]; afterId: number | null };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../database.ts";
-import { byteaArray } from "../sql/bytea.ts";
+import type { Session } from "../log/database.ts";
+import { byteaArray } from "../log/sql-values.ts";
 
 /** Contracts of a chain's collections whose royalty was never fetched, but `excluded` ones. */
 export async function readContractsWithoutRoyalty(

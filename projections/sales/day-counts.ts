@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 /** SQL: numbers of the rows of `sales`, per contract and (contract 0) per chain. */
 function counts(sales: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -1,16 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow, Parts, Step } from "../engine/projection.ts";
 import { exchanges } from "../exchanges/exchanges.ts";
 import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
-import {
-  type ChainContract,
-  contractsWithoutIds,
-  UnregisteredContracts,
-} from "../log/contracts.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { type ChainContract, contractsWithoutIds, UnregisteredContracts } from "../log/contracts.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
 import { type LocatedTransaction, readTransactions } from "./read-transactions.ts";
 import { type TransactionRows, transactionRows, unregisteredContracts } from "./row.ts";
 import { fillCounters, insertSales } from "./store.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
 import { exchangeTransaction } from "../exchanges/model/exchange-transaction.ts";

@@ -1,11 +1,7 @@
 import type { Address, Hex } from "viem";
-import {
-  type Sale,
-  translateTransaction,
-  type UnresolvedSaleEvent,
-} from "../exchanges/translate-sales.ts";
+import { type Sale, translateTransaction, type UnresolvedSaleEvent } from "../exchanges/translate-sales.ts";
 import type { ChainContract } from "../log/contracts.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import type { LocatedTransaction } from "./read-transactions.ts";
 
 /** A sale as the statement that inserts it expects it. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { bitOf, bitsOf, chunkOf, emptyBits } from "../sql/token-bits.ts";
 
 /** Adds or subtracts the rows of the CTE `counted` to the bit-sliced sale counts of their tokens. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
 import { requireContractIds } from "../log/contracts.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 
 const byToken = sql`
   select chain_id, token_id, count(*) as sales from counted group by 1, 2`;

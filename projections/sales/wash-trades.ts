@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
 import type { SoldToken } from "./store.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Ids, unionOf } from "../domain/id-runs.ts";
-import { kindLiteral } from "../log/fact-kind-sql.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
 
 /** Ids by contract: of each disjoint, by id. */
 export type Areas = ReadonlyMap<number, readonly Ids[]>;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
 import type { Coin } from "#chains/coins.ts";
 import { chains } from "#chains/index.ts";
-import { byteaLiteral } from "./bytea.ts";
+import { byteaLiteral } from "../log/sql-values.ts";
 
 /** As rows of a table: `chain_id`, `coin`. */
 export const nativeCoins = sql`(values ${sql.join(

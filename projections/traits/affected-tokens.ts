@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { factKind } from "../log/fact-kind.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import { rangedAreas } from "../sql/id-areas.ts";
 import { tokensAt } from "../sql/token-at.ts";
-import { schemaOf } from "../versions.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** SQL: session table of the tokens to derive. */
 export const affectedToken = sql`pg_temp.affected_token`;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { cheapestListing, isKnown, isLive } from "./derive-tokens.ts";
 import { deriveAllTokenBitmaps } from "./token-bitmaps.ts";
 import { traitsOf } from "./trait-keys.ts";

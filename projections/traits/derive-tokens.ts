@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
 import { tokensAt } from "../sql/token-at.ts";
 import { affectedToken } from "./affected-tokens.ts";

@@ -1,7 +1,7 @@
 import { handlesAny } from "../engine/apply-window.ts";
 import type { Projection } from "../engine/projection.ts";
-import { sendAhead } from "../pipelined.ts";
-import { versions } from "../versions.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
 import { listAffectedTokens } from "./affected-tokens.ts";
 import { deriveAllTraits } from "./derive-all.ts";
 import { deriveAffectedTokens, openSessionTables } from "./derive-tokens.ts";

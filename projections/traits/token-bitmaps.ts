@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { bitsOf, chunkOf, emptyBits } from "../sql/token-bits.ts";
 import { changedToken } from "./derive-tokens.ts";
 

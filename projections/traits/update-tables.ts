@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../database.ts";
+import type { Session } from "../log/database.ts";
 import { changedToken, parsedTrait } from "./derive-tokens.ts";
 import { flipTokenBits } from "./token-bitmaps.ts";
 

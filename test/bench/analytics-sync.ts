@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts";
 import { sync } from "#api/background/analytics/sync.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { appendRange, makeEvents } from "./facts.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
-import type { Database } from "#projections/database.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
-import { hasProjectionsWithin } from "#projections/log/status.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { hasProjectionsWithin } from "#projections/log/progress.ts";
 import { startPonderAlone } from "../support/chain/ponder.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 import { type Figure, medianFigure } from "./figure.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { project } from "../support/database/given.ts";
 import { appendRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";

@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { serverFile, timed, withDatabase } from "./server.ts";
 

@@ -1,7 +1,7 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { inScopes, projections, type Scope, timed, withLog } from "./server.ts";

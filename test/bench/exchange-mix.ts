@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { ethereum } from "#chains/ethereum.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { createProjections, dropTargets } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
-import { projectionIn, schemaOf } from "#projections/versions.ts";
+import { projectionIn, schemaOf } from "#projections/log/versions.ts";
 import { project } from "../support/database/given.ts";
 import { processorMsOf } from "../support/database/projector-connection.ts";
 import { appendRange, makeEvents } from "./facts.ts";

@@ -7,7 +7,7 @@ import { migrate } from "#api/run/postgres/migrate.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import type { RoleName } from "#api/run/supervisor/role-modules.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../support/database/pipeline.ts";
 

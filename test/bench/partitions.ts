@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { repartition } from "../support/database/partitions.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import { type Figure, medianFigure } from "./figure.ts";

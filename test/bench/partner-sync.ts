@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Partner } from "#api/background/marketplaces/partner.ts";
 import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openSync, openTestPartner } from "../support/orders/partner-sync.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { timed, withDatabase } from "./server.ts";

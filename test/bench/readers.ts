@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { type OwnServer, openOwnServer } from "../support/database/own-server.ts";
 import { keepRole, pipelineSettings } from "../support/database/pipeline.ts";
 import { openStandby } from "../support/database/standby.ts";

@@ -7,11 +7,11 @@ import { startPostgres } from "#api/run/postgres/embedded.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { allProjections } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { appendRange, makeEvents } from "./facts.ts";
 import type { Figure } from "./figure.ts";
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { advance } from "#projections/engine/advance.ts";
-import { readOperatorActions } from "#projections/log/operator-actions.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
-import { readPaused } from "#projections/log/switches.ts";
+import { readOperatorActions, readPaused } from "#projections/log/operators.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { apes, appendTrades, appendUnreadableOrder, prepare, retractBlocks } from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { findBarriers, keepPicture, openPage, overflowOf, startBrowser, type TestBrowser } from "../support/http/browser.ts";

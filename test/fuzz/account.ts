@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import { hashKey, lastCharacters, makeKey } from "#api/serve/keys/key-text.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 
 /** An account with a client key in a database, and how to remove it. */
 export type FuzzAccount = { login: { email: string; client_key: string }; remove(): Promise<void> };

@@ -12,8 +12,8 @@ import { unindexedSources } from "#api/background/unindexed/unindexed-sources.ts
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { appendStaged, openStage } from "#projections/log/stage.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import { until } from "../support/database/pipeline.ts";
 import { type IntakeFixture, openIntakeFixture } from "../support/orders/intake-fixture.ts";
 

@@ -10,8 +10,8 @@ import { keepRunning, type RestartedProcess } from "#api/run/supervisor/keep-run
 import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { runTrading } from "#devnet/market/trading.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import { type KeptRole, keepRole, pipelineSettings, until } from "../support/database/pipeline.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { type OwnServer, openOwnServer } from "../support/database/own-server.ts";
 import { until } from "../support/database/pipeline.ts";
 import { base } from "../support/http/nft-data-fixture.ts";

@@ -6,7 +6,7 @@ import { seededRandom } from "#devnet/market/random.ts";
 import { pickScenario } from "#devnet/market/scenario-selection.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { sendAsMined } from "#devnet/market/sending.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
 import { type Pipeline, pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";

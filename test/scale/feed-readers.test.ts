@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventFilter, filterFields } from "#api/serve/feed/event-filter.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { type FeedEvent, formatEventId } from "#projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
 import { openReader, type StreamReader } from "../integration/feed/feed-reader.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 import { dumpFacts, replayChain } from "../support/chain/chain-replay.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";

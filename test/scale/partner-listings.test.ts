@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
 import { contractsOf, orderFigures } from "#projections/collection-stats/order-figures.ts";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import { termColumns } from "#projections/listings/listing-terms.ts";
 import { listingsProjection } from "#projections/listings/project.ts";

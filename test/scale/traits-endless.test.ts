@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { TraitsSlice } from "#projections/reads/traits/page-values.ts";
 import { readTraits, type TraitTypeRows } from "#projections/reads/traits/read-traits.ts";
 import { matchKey } from "#projections/traits/trait-keys.ts";

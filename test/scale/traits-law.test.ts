@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readSales } from "#projections/reads/sales/read.ts";

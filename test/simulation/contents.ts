@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** A table's rows by what they say, each as sorted pairs of column and text. */
 export type Contents = Record<string, string[]>;

@@ -1,5 +1,5 @@
 import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ChainEvent } from "../support/database/given.ts";
 import type { History } from "./history.ts";
 

@@ -1,7 +1,6 @@
 import { Kysely } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes } from "#projections/database.ts";
-import { SteadyDialect } from "#projections/introspection.ts";
+import { type Database, driverTypes, SteadyDialect } from "#projections/log/database.ts";
 
 /** A pool that waits for a connection as long as it takes: a long run gives way to all else on its machine. */
 export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Pool {

@@ -1,7 +1,6 @@
 import { Kysely, type PostgresPool } from "kysely";
 import type pg from "pg";
-import type { Database } from "#projections/database.ts";
-import { SteadyDialect } from "#projections/introspection.ts";
+import { type Database, SteadyDialect } from "#projections/log/database.ts";
 import { type Coverage, countAttempt } from "./coverage.ts";
 import { openWaitingPool } from "./database.ts";
 import type { Random } from "./random.ts";

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { startPostgres } from "#api/run/postgres/embedded.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { measureTruth } from "./run.ts";
 import { summarize, summarizeAll } from "./summary.ts";
 import type { TruthReport } from "./truth-report.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { isLockHeld } from "#projections/named-lock.ts";
+import type { Database } from "#projections/log/database.ts";
+import { isLockHeld } from "#projections/log/named-lock.ts";
 import { copiedProjections } from "#projections/reads/analytics/capture/data-sets.ts";
 import type { Job } from "../log-signal/job.ts";
 import { syncClickhouse } from "./sync-clickhouse.ts";

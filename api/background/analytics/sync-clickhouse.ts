@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { syncingAlone } from "#projections/reads/analytics/capture/copy-progress.ts";
 import { openClickhouseSink } from "./clickhouse-sink.ts";
 import { type SyncOptions, type SyncResult, sync } from "./sync.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { callsRecipient, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import type { ChainReading, ReadingSubject } from "#projections/facts/chain-reading.ts";
+import type { ChainReading, ReadingSubject } from "#projections/log/readings.ts";
 
 type Subject<Kind extends ReadingSubject["kind"]> = Extract<ReadingSubject, { kind: Kind }>;
 

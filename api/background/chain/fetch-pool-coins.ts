@@ -1,6 +1,6 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { sudoswapV2PairAbi } from "#abis/sudoswap.ts";
-import type { PoolCoins } from "#projections/log/recording/pool-events.ts";
+import type { PoolCoins } from "#projections/log/recording/pools-and-punks.ts";
 import { addressOf, wordAt } from "./abi-words.ts";
 import type { ChainClient } from "./clients.ts";
 import { callContracts, fetchReadBasis, type ReadBasis } from "./contract-calls.ts";

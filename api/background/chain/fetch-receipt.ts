@@ -2,7 +2,7 @@ import { type Address, decodeEventLog, type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
-import type { ReadingBasis } from "#projections/facts/chain-reading.ts";
+import type { ReadingBasis } from "#projections/log/readings.ts";
 import { parseBlockHeader } from "./block-header.ts";
 import type { ChainClient } from "./clients.ts";
 import { RpcFailure, type RpcResponse } from "./rpc.ts";

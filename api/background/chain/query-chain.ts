@@ -1,4 +1,4 @@
-import type { ChainReading, ReadingBasis } from "#projections/facts/chain-reading.ts";
+import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
 import { type CallOutcome, type ChainCall, callKey } from "./calls/chain-call.ts";
 import { type ExecutionOptions, executeCalls } from "./calls/execute-calls.ts";
 import { type ChainQuery, isReading, type QueryByKind, type QueryKind, type QueryResult, queryKey, type ResultByKind } from "./chain-query.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { keccak256, stringToHex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readClock, readNextBoundary } from "#projections/reads/orders/read-clock.ts";
 import type { Job, Waker } from "../log-signal/job.ts";

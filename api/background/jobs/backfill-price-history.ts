@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { priceHistoryDays } from "#projections/domain/price-history.ts";
 import { readFirstSaleAt } from "#projections/reads/coin-prices/read-first-sale-at.ts";
 import type { Job } from "../log-signal/job.ts";

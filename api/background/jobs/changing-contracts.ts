@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
-import type { ChainReading } from "#projections/facts/chain-reading.ts";
-import type { RecipientsPayload } from "#projections/facts/reading-observed.ts";
+import type { ChainReading, RecipientsPayload } from "#projections/log/readings.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
 

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import { appendChangedReadings } from "#projections/chain-readings/append-changed-readings.ts";
-import type { Database } from "#projections/database.ts";
-import type { ReadingBasis } from "#projections/facts/chain-reading.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ReadingBasis } from "#projections/log/readings.ts";
 import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/reads/orders/read-signed-orders.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";

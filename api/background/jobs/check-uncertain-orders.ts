@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { areBasesEffective } from "#projections/chain-readings/are-bases-effective.ts";
 import { openRecheckedPosition, storeRecheckedPosition } from "#projections/chain-readings/rechecked-position.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Window } from "#projections/engine/projection.ts";
 import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
 import { readOrdersToRecheck } from "#projections/reads/orders/read-orders-to-recheck.ts";

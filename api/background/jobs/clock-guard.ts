@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** How far ahead of the database's clock a time may be that is appended. */
 const maxAheadMs = 15 * 60_000;

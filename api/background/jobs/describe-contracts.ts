@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { areCollectionsAtLeastAt } from "#projections/reads/collections/read-contracts-without-description.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { Job, Waker } from "../log-signal/job.ts";

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
 import { cryptopunks } from "#abis/cryptopunks.ts";
 import { erc721Abi } from "#abis/tokens.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readContractsWithoutDescription } from "#projections/reads/collections/read-contracts-without-description.ts";
 import { type LoggedToken, readNewestTokens } from "#projections/reads/collections/read-newest-tokens.ts";

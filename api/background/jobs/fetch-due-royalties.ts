@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { contractRoyaltyStated, type StatedRoyalty } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/reads/collections/read-royalties.ts";

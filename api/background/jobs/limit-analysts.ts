@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { endOverdueTransactions } from "#projections/reads/analytics/end-overdue.ts";
 import type { Job } from "../log-signal/job.ts";
 

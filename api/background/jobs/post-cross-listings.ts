@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { crossListingAnswered } from "#projections/facts/cross-listing.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
 import { sleep } from "../log-signal/back-off.ts";

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { checkObservationBlocks } from "#projections/log/observation-check.ts";
-import { recordChain } from "#projections/log/recording/recorder.ts";
-import type { Recording } from "#projections/log/recording/recording.ts";
-import { openSwitch } from "#projections/log/switches.ts";
+import type { Database } from "#projections/log/database.ts";
+import { checkObservationBlocks } from "#projections/log/audit.ts";
+import { recordChain, type Recording } from "#projections/log/recording/recorder.ts";
+import { openSwitch } from "#projections/log/operators.ts";
 import { restAfter } from "../background-share.ts";
 import type { Job, JobOutcome } from "../log-signal/job.ts";
 import { createPolledSignal, type PolledSignal } from "../log-signal/polled-signal.ts";

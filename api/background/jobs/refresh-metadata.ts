@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { isMetadataAtLeastAt } from "#projections/reads/metadata/read-due-metadata.ts";
 import { endRequests } from "#projections/reads/metadata/requests.ts";
 import type { ChainClient } from "../chain/clients.ts";

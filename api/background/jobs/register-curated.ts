@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type CuratedCollection, collectionRegistered, registryIdentity } from "#projections/facts/collection-registered.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readCuratedEntries } from "#projections/reads/collections/read-curated-entries.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { markStale } from "#projections/partner-sync/collection-pass.ts";
 import { countSkipped } from "#projections/partner-sync/count-skipped.ts";

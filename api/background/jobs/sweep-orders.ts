@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { type OrderByAge, type OrderSource, readOrdersByStatus } from "#projections/reads/orders/read-orders-by-status.ts";
 import { readUnknownCounters } from "#projections/reads/orders/read-unknown-counters.ts";

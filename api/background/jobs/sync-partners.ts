@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { FeeLimits } from "#projections/domain/royalty.ts";
 import { enrollCollections } from "#projections/partner-sync/due-collection.ts";
 import { areCollectionsAtLeastAt } from "#projections/reads/collections/read-contracts-without-description.ts";

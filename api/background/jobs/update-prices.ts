@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
 import { type PriceTick, priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";

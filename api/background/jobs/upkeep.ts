@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 import type { Job } from "../log-signal/job.ts";
 

@@ -1,4 +1,4 @@
-import type { JobFigures } from "#projections/log/job-figures.ts";
+import type { JobFigures } from "#projections/log/operators.ts";
 import { type Job, partOfJob } from "./job.ts";
 
 /** One run, after it has ended. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Logger } from "pino";
-import { keptAlive } from "#projections/database.ts";
-import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { keptAlive } from "#projections/log/database.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 
 export type Listener = {
   /** Subscribes to another channel. */

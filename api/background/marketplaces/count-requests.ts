@@ -1,4 +1,4 @@
-import type { CallOutcome } from "#projections/log/outgoing/outgoing-calls.ts";
+import type { CallOutcome } from "#projections/log/outgoing-calls.ts";
 import { publishBudget, publishCall } from "../outgoing/call-channel.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { PartnerRequest, RequestOutcome } from "./send-request.ts";

@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { isKnownListing, readCreators } from "#projections/partner-sync/read-synced-collections.ts";
 import { recordDelisted, recordListed } from "#projections/partner-sync/record-stream-event.ts";

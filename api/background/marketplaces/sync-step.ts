@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/royalty.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { appendPage } from "#projections/partner-sync/append-page.ts";

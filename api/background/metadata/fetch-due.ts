@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
 import { tokenUrisOf } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";

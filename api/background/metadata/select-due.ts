@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
 import { readChanged } from "#projections/reads/metadata/read-changed-metadata.ts";
 import { type DueFilter, type MetadataTarget, readDueAgain, readPendingContracts, readPendingTokens } from "#projections/reads/metadata/read-due-metadata.ts";

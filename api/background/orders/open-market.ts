@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { type DatabaseAddress, openDatabase } from "#projections/database.ts";
+import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { orderBounds } from "#projections/domain/orders/order-terms.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
-import { openSwitch } from "#projections/log/switches.ts";
+import { openSwitch } from "#projections/log/operators.ts";
 import { openChainClient } from "../chain/clients.ts";
 import { createQueryBatcher } from "../chain/query-batcher.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";

@@ -1,6 +1,5 @@
 import diagnostics from "node:diagnostics_channel";
-import type { CallKey } from "#projections/log/outgoing/outgoing-calls.ts";
-import type { PartnerBudget } from "#projections/log/outgoing/partner-budgets.ts";
+import type { CallKey, PartnerBudget } from "#projections/log/outgoing-calls.ts";
 
 /** A call to a node or a partner that has ended. */
 export type EndedCall = CallKey & {

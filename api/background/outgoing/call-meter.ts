@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
-import { openDatabase } from "#projections/database.ts";
-import { type CallCount, type CallKey, storeCalls } from "#projections/log/outgoing/outgoing-calls.ts";
-import { type PartnerBudget, storeBudgets } from "#projections/log/outgoing/partner-budgets.ts";
+import { openDatabase } from "#projections/log/database.ts";
+import { type CallCount, type CallKey, storeCalls, type PartnerBudget, storeBudgets } from "#projections/log/outgoing-calls.ts";
 import { listenToCalls } from "./call-channel.ts";
 
 const everyMs = 10_000;

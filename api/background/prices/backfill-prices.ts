@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Coin } from "#chains/coins.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
 import { priceHistoryDays } from "#projections/domain/price-history.ts";
 import { type PriceTick, priceTicked } from "#projections/facts/price-ticked.ts";

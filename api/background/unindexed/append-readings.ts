@@ -1,6 +1,6 @@
 import { appendChangedReadings, appendReadings } from "#projections/chain-readings/append-changed-readings.ts";
-import type { Database } from "#projections/database.ts";
-import type { ChainReadings } from "#projections/facts/chain-reading.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainReadings } from "#projections/log/readings.ts";
 import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";

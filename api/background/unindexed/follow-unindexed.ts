@@ -1,5 +1,5 @@
-import type { Database } from "#projections/database.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";

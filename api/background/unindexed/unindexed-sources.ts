@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { bidderFunds } from "./bidder-funds.ts";
 import { collectionTransfers } from "./collection-transfers.ts";

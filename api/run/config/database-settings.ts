@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DatabaseAddress } from "#projections/database.ts";
+import type { DatabaseAddress } from "#projections/log/database.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 /** A schema for each setting: it carries the setting's description. */

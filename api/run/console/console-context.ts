@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
 import type { InspectedConfig } from "../inspection/inspected-config.ts";
 import type { RunOperation } from "./actions/run-operation.ts";

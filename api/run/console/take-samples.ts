@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { deleteOldSamples, storeSamples } from "#projections/log/samples.ts";
+import type { Database } from "#projections/log/database.ts";
+import { deleteOldSamples, storeSamples } from "#projections/log/operators.ts";
 import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
 import type { InspectedConfig } from "../inspection/inspected-config.ts";
 import { readServiceProgress } from "../inspection/read-status.ts";

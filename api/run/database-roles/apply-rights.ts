@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import type { DatabaseRoles } from "./database-roles.ts";
 import { findWrongRights, type WrongRight } from "./find-wrong-rights.ts";
 import { rightsScript, rightsStatements } from "./rights-script.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 
 export const processNames = ["indexer", "projector", "jobs", "api", "console"] as const;
 type ProcessName = (typeof processNames)[number];

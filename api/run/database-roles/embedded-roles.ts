@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { z } from "zod";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { scramVerifier } from "#projections/reads/analytics/scram-verifier.ts";
 import { type DatabaseRoles, forEachRole, processNames } from "./database-roles.ts";
 import { rightsStatements } from "./rights-script.ts";

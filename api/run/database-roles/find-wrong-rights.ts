@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { type DatabaseRoles, processRoles } from "./database-roles.ts";
 import { grantedRights } from "./rights-script.ts";
 

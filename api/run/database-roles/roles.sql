@@ -195,7 +195,7 @@ begin
 exception when insufficient_privilege then raise warning 'functions of PostgreSQL: %', sqlerrm;
 end $$;
 
--- 3. Who is who, and the kinds of facts (projections/log/fact-kind.ts) that each may append by log.append_observations.
+-- 3. Who is who, and the kinds of facts (projections/log/fact-kinds.ts) that each may append by log.append_observations.
 
 insert into ops.service_role (process, role)
 values ('owner', 'service_owner'), ('indexer', 'service_indexer'), ('projector', 'service_projector'),

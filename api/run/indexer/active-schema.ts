@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import type { IndexerId } from "#projections/log/indexer-id.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { IndexerId } from "#projections/log/sources.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 
 const pollMs = 2_000;

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { addSources, type IndexedSource, type NewSource, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { coreIndexer, addSources, type IndexedSource, type NewSource, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { addableExchanges, collectionEvents, coreProtocol, declaredCollections, hasMetadataEvents, metadataEvents, metadataSourceName } from "./indexed-sources.ts";

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Difference, readSettledNumber } from "#projections/log/audit.ts";
-import { forgetHistoryProof } from "#projections/log/history-proof.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { readIndexerProgress } from "#projections/log/indexer-progress.ts";
+import { forgetHistoryProof } from "#projections/log/chain-state.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import { readIndexerProgress } from "#projections/log/progress.ts";
 import { openChainClient } from "#api/background/chain/clients.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
 import { openChainClient } from "#api/background/chain/clients.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";

@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import type { MissingEvents } from "#projections/log/audit.ts";
 import type { DecodedEvent } from "#projections/log/recording/ponder-events.ts";
-import { readPoolCoinsOf } from "#projections/log/recording/pool-coins.ts";
+import { readPoolCoinsOf } from "#projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import type { ChainLog } from "#api/background/chain/fetch-logs.ts";
 import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";

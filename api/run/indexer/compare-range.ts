@@ -1,5 +1,5 @@
 import { keccak256, stringToHex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { type ChainBlock, compareBlocks, type Difference, readLoggedBlocks, repairBlocks } from "#projections/log/audit.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { firstBlockId } from "#projections/log/block-id.ts";
-import { logHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { firstBlockId, logHead } from "#projections/log/blocks.ts";
 import { type ChainClient, fetchCanonicalHashes } from "#api/background/chain/clients.ts";
 
 type StoredBlock = { number: bigint; hash: string };

@@ -1,5 +1,5 @@
-import type { Database } from "#projections/database.ts";
-import { type ChainFinality, readChainFinality, storeChainFinality } from "#projections/log/chain-finality.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type ChainFinality, readChainFinality, storeChainFinality } from "#projections/log/chain-state.ts";
 import type { RpcResponse } from "#api/background/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";

@@ -4,7 +4,7 @@ import { commonConduit, seaport } from "#abis/deployments.ts";
 import { ethereum } from "#chains/ethereum.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
-import { eventKinds } from "#projections/log/event-kinds.ts";
+import { eventKinds } from "#projections/log/fact-kinds.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { indexedSources, plainSources } from "./indexed-sources.ts";
 import { schemaName } from "./schema-name.ts";

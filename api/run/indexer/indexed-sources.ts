@@ -12,7 +12,7 @@ import type { Config } from "../config/config.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
 export type EventSource = {
-  /** Stored with each event. `projections/log/event-kinds.ts` maps it to kinds of facts. */
+  /** Stored with each event. `projections/log/fact-kinds.ts` maps it to kinds of facts. */
   name: string;
   events: readonly AbiEvent[];
   /** null: any contract. */

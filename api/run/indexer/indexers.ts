@@ -1,7 +1,6 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { type IndexedSource, readCaughtUpIndexers, readSources } from "#projections/log/sources.ts";
+import type { Database } from "#projections/log/database.ts";
+import { coreIndexer, type IndexedSource, readCaughtUpIndexers, readSources } from "#projections/log/sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { contentsOf, declaredCollections, type EventSource, hasMetadataEvents, type IndexedCollection, type IndexedSources, indexedSources, metadataSourceName } from "./indexed-sources.ts";

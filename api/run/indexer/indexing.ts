@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { addSources, type IndexedSource, type NewSource, readSources } from "#projections/log/sources.ts";
 import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
 import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#api/background/chain/contract-calls.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import type { ChainLog } from "#api/background/chain/fetch-logs.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/history-proof.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/chain-state.ts";
 import { openChainClient } from "#api/background/chain/clients.ts";
 import { RpcFailure } from "#api/background/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";

@@ -1,10 +1,8 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
-import { blockIdRange, firstBlockId } from "#projections/log/block-id.ts";
-import { appendBlockStates } from "#projections/log/block-states.ts";
-import { logHead } from "#projections/log/read-log-head.ts";
-import { blockNumberIn } from "#projections/log/recording/ponder-id.ts";
-import { readPonderSchema } from "#projections/log/recording/recorder-reads.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { blockIdRange, firstBlockId, appendBlockStates, logHead } from "#projections/log/blocks.ts";
+import { blockNumberIn } from "#projections/log/recording/ponder-events.ts";
+import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
 import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
 import { fetchReadBasis } from "#api/background/chain/contract-calls.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";

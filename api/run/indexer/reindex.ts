@@ -1,5 +1,5 @@
 import { detachRemoved } from "#projections/log/sources.ts";
-import { readIndexedBlock } from "#projections/log/status.ts";
+import { readIndexedBlock } from "#projections/log/progress.ts";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** The saved progress of a walk over a chain's blocks, from which an interrupted one continues. */
 export type ResumePoint<State> = {

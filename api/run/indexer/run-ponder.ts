@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { readIndexerProgress } from "#projections/log/indexer-progress.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import { readIndexerProgress } from "#projections/log/progress.ts";
 import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
-import { keptAlive } from "#projections/database.ts";
-import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/named-lock.ts";
+import { keptAlive } from "#projections/log/database.ts";
+import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/log/named-lock.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 
 /** A database that does not answer a statement for so long is gone: all of them are short. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { storeNodeFaults } from "#projections/log/node-faults.ts";
+import type { Database } from "#projections/log/database.ts";
+import { storeNodeFaults } from "#projections/log/chain-state.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import { openRepeatFilter } from "./ponder-log.ts";

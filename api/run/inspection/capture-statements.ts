@@ -1,10 +1,10 @@
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { applyWindow, handlesAny } from "#projections/engine/apply-window.ts";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import type { Context, V1Route } from "#api/serve/v1/routing/context.ts";
 
 /** Statements in the order in which they were first sent, each once, with `$1` for values. */

@@ -1,7 +1,7 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { type PlacedFact, readFactsBehind } from "#projections/log/provenance.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { type PlacedFact, readFactsBehind } from "#projections/log/facts.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { linksOf } from "./explorers.ts";
 import type { Subject } from "./find-subject.ts";
 import type { InspectedConfig } from "./inspected-config.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
 import type { AnalyticsConfig } from "../config/analytics-settings.ts";
 import type { Finding } from "./find-server-problems.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isCurrent } from "#projections/engine/checkpoint.ts";
 import { findDrift } from "#projections/engine/drift.ts";
 import type { Projection } from "#projections/engine/projection.ts";
@@ -8,15 +8,14 @@ import { describeExcludedFacts, readExcludedFacts } from "#projections/engine/qu
 import { readUnfinishedRebuilds } from "#projections/engine/rebuild-progress.ts";
 import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
 import { readContractsWithoutTransfers } from "#projections/log/contracts.ts";
-import { readHistoryState } from "#projections/log/history-proof.ts";
-import { readJobFigures } from "#projections/log/job-figures.ts";
-import { describeNodeFault, readNodeFaults } from "#projections/log/node-faults.ts";
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { readHistoryState, describeNodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
+import { readJobFigures } from "#projections/log/operators.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources.ts";
 import { readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";
 import { readAnalysts } from "#projections/reads/analytics/end-overdue.ts";
 import { readPowers } from "#projections/reads/analytics/role-powers.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { isLoopback } from "../config/is-loopback.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";

@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { areIndexesComplete } from "#projections/log/partitions/complete-indexes.ts";
-import { locksSchema } from "#projections/named-lock.ts";
+import type { Database } from "#projections/log/database.ts";
+import { areIndexesComplete } from "#projections/log/schema.ts";
+import { locksSchema } from "#projections/log/named-lock.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** A problem. A fault makes something fail or be wrong; others are notes. */

@@ -1,5 +1,5 @@
-import { type FactKind, factKind } from "#projections/log/fact-kind.ts";
-import type { PlacedFact } from "#projections/log/provenance.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
+import type { PlacedFact } from "#projections/log/facts.ts";
 
 const kindNames = new Map<number, string>(
   Object.entries(factKind).map(([name, number]) => [number, name]),

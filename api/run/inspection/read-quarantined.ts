@@ -1,6 +1,6 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isQuarantined, type QuarantineEntry, readQuarantine } from "#projections/engine/quarantine/quarantine.ts";
-import { type PlacedFact, readFactsAfter } from "#projections/log/provenance.ts";
+import { type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
 import { presentFact } from "./present-fact.ts";
 
 export type QuarantinedFact = { entry: QuarantineEntry; fact: PlacedFact | undefined };

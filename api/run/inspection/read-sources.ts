@@ -1,5 +1,5 @@
-import type { Database } from "#projections/database.ts";
-import { type IndexerState, readIndexerStates } from "#projections/log/indexer-progress.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type IndexerState, readIndexerStates } from "#projections/log/progress.ts";
 import { type IndexedSource, readSources } from "#projections/log/sources.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { lockOfSchema, projectionLock, shadowSchemas, withoutShadow } from "#projections/engine/shadow-schema.ts";
-import { readPonderSchema } from "#projections/log/recording/recorder-reads.ts";
-import { readPaused } from "#projections/log/switches.ts";
-import { createLock, isLockHeld, takeLock } from "#projections/named-lock.ts";
-import { isServed, isVersionOf, versions } from "#projections/versions.ts";
+import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
+import { readPaused } from "#projections/log/operators.ts";
+import { createLock, isLockHeld, takeLock } from "#projections/log/named-lock.ts";
+import { isServed, isVersionOf, versions } from "#projections/log/versions.ts";
 import { readGeneration } from "../indexer/active-schema.ts";
 import { readIndexers } from "../indexer/indexers.ts";
 import { ponderLock } from "../indexer/schema-lock.ts";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { openOutageLines } from "./outage-lines.ts";
 
 function openLog() {

@@ -1,5 +1,5 @@
 import type { LogFn } from "pino";
-import { DatabaseUnavailable, statementFailure } from "#projections/database-failure.ts";
+import { DatabaseUnavailable, statementFailure } from "#projections/log/database-failure.ts";
 
 /** An outage without a new failure for so long is over. */
 const overMs = 30_000;

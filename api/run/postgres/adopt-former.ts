@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { runSqlFile } from "./run-sql-file.ts";
 
 /** The last migration of the releases that had 49 of them, in place of one start. */

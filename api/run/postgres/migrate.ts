@@ -1,8 +1,7 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
-import { completeIndexes } from "#projections/log/partitions/complete-indexes.ts";
-import { lackingChains, lackingMigrations, type MigrationName } from "#projections/log/pending-migrations.ts";
-import { withLock } from "#projections/named-lock.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { completeIndexes, lackingChains, lackingMigrations, type MigrationName } from "#projections/log/schema.ts";
+import { withLock } from "#projections/log/named-lock.ts";
 import { adoptFormer, isFormer } from "./adopt-former.ts";
 import { runSqlFile } from "./run-sql-file.ts";
 

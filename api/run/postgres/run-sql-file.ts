@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 
 /** Runs the statements of a file of the project. */
 export async function runSqlFile(session: Session, file: string): Promise<void> {

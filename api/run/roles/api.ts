@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { projectionNames } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openHashReader } from "#api/background/chain/clients.ts";
 import { openHeadReader } from "#api/background/chain/fetch-head.ts";
 import { openMarket } from "#api/background/orders/open-market.ts";

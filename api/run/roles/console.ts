@@ -1,5 +1,5 @@
 import { projectionNames } from "#projections/all.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { openHashReader } from "#api/background/chain/clients.ts";
 import { openHeadReader } from "#api/background/chain/fetch-head.ts";
 import { listen } from "#api/serve/http/server.ts";

@@ -1,5 +1,5 @@
-import { type Database, openDatabase } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { ensChain } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { analyticsSync } from "#api/background/analytics/run-analytics-sync.ts";
 import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
 import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";

@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import type { Session } from "#projections/database.ts";
-import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import type { Session } from "#projections/log/database.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import { type Database, openDatabase } from "#projections/database.ts";
-import { DatabaseUnavailable } from "#projections/database-failure.ts";
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { placeOf } from "../postgres/refused-login.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { projectionNames } from "#projections/all.ts";
-import type { Database, DatabaseAddress } from "#projections/database.ts";
+import type { Database, DatabaseAddress } from "#projections/log/database.ts";
 import { openPositionedReads, type PositionedReads, type WaitOutcome } from "#api/serve/http/reads/positioned-reads.ts";
 import { openReplicas, type ReplicaState } from "#api/serve/http/reads/replicas.ts";
 import { openReaders } from "./readers.ts";

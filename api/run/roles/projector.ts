@@ -1,14 +1,12 @@
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { hasCaughtUp } from "#projections/log/indexer-progress.ts";
-import { readIndexerNames } from "#projections/log/sources.ts";
-import { hasProjectionsWithin } from "#projections/log/status.ts";
+import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
+import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
 import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
-import { releaseId } from "#projections/versions.ts";
+import { releaseId } from "#projections/log/versions.ts";
 import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
 import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "#api/background/chain/fetch-transfers.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Database, type DatabaseAddress, mostPrepared, openDatabase } from "#projections/database.ts";
+import { type Database, type DatabaseAddress, mostPrepared, openDatabase } from "#projections/log/database.ts";
 import { openTarget, type Target } from "#api/serve/http/reads/target.ts";
 
 /** The connections that the API reads a database with, kept apart so that none of them waits for slower ones. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
-import type { DatabaseAddress } from "#projections/database.ts";
+import type { DatabaseAddress } from "#projections/log/database.ts";
 import type { Config } from "../config/config.ts";
 
 type DatabaseSettings = Pick<Config["database"], "replicas" | "maxReplicaLagSeconds" | "poolerUrl">;

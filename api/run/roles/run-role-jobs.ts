@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
-import { storeJobFigures } from "#projections/log/job-figures.ts";
+import type { Database } from "#projections/log/database.ts";
+import { storeJobFigures } from "#projections/log/operators.ts";
 import { areDerived } from "#api/background/jobs/wait-until-derived.ts";
 import type { Job } from "#api/background/log-signal/job.ts";
 import { openJobBook } from "#api/background/log-signal/job-book.ts";

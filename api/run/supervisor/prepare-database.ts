@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { type Database, openDatabase } from "#projections/database.ts";
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import { applyRights } from "../database-roles/apply-rights.ts";
 import { addressesOf, configuredRoles, type DatabaseAddresses } from "../database-roles/configured-roles.ts";
 import { areSeparate, readDatabaseRoles } from "../database-roles/database-roles.ts";

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { blockIdRange } from "#projections/log/block-id.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { blockIdRange, readLogHead } from "#projections/log/blocks.ts";
 import { openHeadReader } from "#api/background/chain/fetch-head.ts";
 
 export type ChainNodes = { chainId: number; rpcUrls: readonly string[] };

@@ -1,4 +1,4 @@
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import type { Config } from "../config/config.ts";
 import { listeningUrl } from "../config/listening-url.ts";
 import { writeInstallation } from "./installation.ts";

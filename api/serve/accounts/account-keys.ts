@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { createPermanentKey } from "../keys/create-key.ts";
 import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { type Clock, currentTime } from "./clock.ts";

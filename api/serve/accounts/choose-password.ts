@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type Clock, currentTime } from "./clock.ts";

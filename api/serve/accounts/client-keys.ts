@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { hashKey, lastCharacters, makeKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
 import type { Owner } from "./account-keys.ts";

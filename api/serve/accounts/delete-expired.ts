@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { timeOfBoth } from "../keys/clock-steps.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
 import { placeDays } from "./sign-in/places.ts";

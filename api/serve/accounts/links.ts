@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "./clock.ts";
 import { canonicalEmail } from "./email.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type DatabaseAddress, openDatabase } from "#projections/database.ts";
+import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { AccountContext } from "./account-context.ts";
 import type { Owner } from "./account-keys.ts";
 import { deletedMail } from "./mails.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Scope } from "../http/scope.ts";
 import { type Clock, currentTime } from "./clock.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
 
 /** A stored account with the number of its valid keys, tokens and sessions. */

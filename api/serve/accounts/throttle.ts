@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { beganLater } from "../keys/clock-steps.ts";
 import { type Clock, currentTime } from "./clock.ts";

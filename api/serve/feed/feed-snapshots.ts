@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
 import { type FeedSlice, type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
 import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";

@@ -1,6 +1,6 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { type EventId, parseEventId } from "#projections/reads/feed/event.ts";
 
 /** Positions that a replica may be behind the database that issued an id. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import { accountChain, type ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 import { feedSnapshots } from "./feed-snapshots.ts";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Document, jsonDocument, mediaDocument, sendDocument, sendRejection, sendResult } from "./answer.ts";
 import type { ApiProfile } from "./api-profile.ts";

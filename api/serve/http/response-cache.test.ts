@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Document } from "./answer.ts";
 import type { PositionedReads } from "./reads/positioned-reads.ts";
 import { openResponseCache } from "./response-cache.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { type KeyTerms, unlimitedTerms } from "./key-terms.ts";
 import { hashKey, lastCharacters, makeKey } from "./key-text.ts";
 

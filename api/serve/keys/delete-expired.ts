@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { timeOfBoth } from "./clock-steps.ts";
 import { requestDays } from "./request-log.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type DatabaseAddress, openDatabase } from "#projections/database.ts";
-import { openSwitch } from "#projections/log/switches.ts";
+import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
+import { openSwitch } from "#projections/log/operators.ts";
 import type { Counter, Limiter } from "../http/limit.ts";
 import { deleteExpiredAccess } from "./delete-expired.ts";
 import { type InstantKeys, openInstantKeys } from "./instant-keys.ts";

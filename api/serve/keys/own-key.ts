@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Limits } from "./count-requests.ts";
 import type { KeyTerms } from "./key-terms.ts";
 import type { KeyType } from "./key-text.ts";

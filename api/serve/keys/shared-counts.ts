@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Counted, type CountRequest, countRequests, type KnownKey, type Limits, uncountRequest, uncountUnused, type Window } from "./count-requests.ts";
 
 /** Requests of an address or of a key, granted together or not at all. */

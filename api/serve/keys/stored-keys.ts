@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { KeyType } from "./key-text.ts";
 
 /** A stored key, without its secret. */

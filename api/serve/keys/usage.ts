@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /**
  * Counts the use of keys in memory and writes it periodically, so that a request costs no write. A killed process

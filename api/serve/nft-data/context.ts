@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import { type Route, routeFor } from "../http/route.ts";
 import type { MediaLinks } from "../views/media.ts";

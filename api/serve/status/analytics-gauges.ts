@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
 
 /** How far the copy in ClickHouse is behind; read on each scrape, omitted on failure and where there is none. */

@@ -1,8 +1,6 @@
-import type { Database } from "#projections/database.ts";
-import { type ChainFinality, readChainFinality } from "#projections/log/chain-finality.ts";
-import { readHistoryState } from "#projections/log/history-proof.ts";
-import { describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/node-faults.ts";
-import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead } from "#projections/log/status.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type ChainFinality, readChainFinality, readHistoryState, describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
+import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead } from "#projections/log/progress.ts";
 import type { Head, HeadReading } from "#api/background/chain/fetch-head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
 import { openIndexerStatus } from "./indexer-status.ts";

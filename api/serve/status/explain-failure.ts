@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { projectionVersions } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
-import { isMissingRelation } from "#projections/database-failure.ts";
+import type { Database } from "#projections/log/database.ts";
+import { isMissingRelation } from "#projections/log/database-failure.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { type ExplainFailure, TablesNotReady } from "../http/failures/unready-tables.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 

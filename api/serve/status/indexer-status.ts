@@ -1,6 +1,6 @@
-import type { Database } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { type IndexerState, readIndexerStates } from "#projections/log/indexer-progress.ts";
+import type { Database } from "#projections/log/database.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import { type IndexerState, readIndexerStates } from "#projections/log/progress.ts";
 import { type Follower, trackFollower } from "./follower.ts";
 import type { CatchingUp, FailingPart, Findings } from "./service-status.ts";
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Database } from "#projections/database.ts";
-import { type JobFigures, readJobFigures } from "#projections/log/job-figures.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type JobFigures, readJobFigures } from "#projections/log/operators.ts";
 
 type Figure = (job: JobFigures) => number | null;
 

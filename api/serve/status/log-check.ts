@@ -1,4 +1,4 @@
-import type { NewestEvent, RecordedHead } from "#projections/log/status.ts";
+import type { NewestEvent, RecordedHead } from "#projections/log/progress.ts";
 import type { Head } from "#api/background/chain/fetch-head.ts";
 import { trackFollower } from "./follower.ts";
 import type { MaxLagSeconds } from "./limits.ts";

@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Database } from "#projections/database.ts";
-import { readCalls } from "#projections/log/outgoing/outgoing-calls.ts";
-import { readBudgets } from "#projections/log/outgoing/partner-budgets.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readCalls, readBudgets } from "#projections/log/outgoing-calls.ts";
 
 /** Calls of all processes to nodes and partners, most of which have no HTTP server: read on each scrape, omitted on failure. */
 export function gaugeOutgoing(registry: Registry, db: Database, now: () => Date): void {

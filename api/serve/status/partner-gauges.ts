@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readSyncMetrics, type SyncMetrics } from "#projections/partner-sync/read-sync-metrics.ts";
 
 /** Metrics of the jobs role, which has no HTTP server: read from the database on each scrape, omitted on failure. */

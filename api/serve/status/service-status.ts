@@ -1,6 +1,6 @@
 import type { ExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
-import type { HistoryState } from "#projections/log/history-proof.ts";
-import type { IndexerState } from "#projections/log/indexer-progress.ts";
+import type { HistoryState } from "#projections/log/chain-state.ts";
+import type { IndexerState } from "#projections/log/progress.ts";
 import type { HeadFault } from "#api/background/chain/fetch-head.ts";
 
 /** A part that makes the service not ready. */

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
-import { readHasClock, readIdleRoles } from "#projections/log/status.ts";
+import type { Database } from "#projections/log/database.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { readHasClock, readIdleRoles } from "#projections/log/progress.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import { openProjectionStatus } from "./projection-status.ts";

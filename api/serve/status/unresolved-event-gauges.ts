@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readUnresolvedTotals } from "#projections/reads/sales/read-unresolved-events.ts";
 
 /** Events that make no sale although they announce a trade; read on each scrape, omitted on failure. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Coin, coinSymbols, coins, currencies } from "#chains/coins.ts";
 import { coinsInWords } from "#chains/texts.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type CandleInterval, intervalMs, mergeCandles, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
 import { priceHistoryDays } from "#projections/domain/price-history.ts";
 import { readHourlyCandles } from "#projections/reads/coin-prices/read-prices.ts";

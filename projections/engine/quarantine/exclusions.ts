@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Session } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { type Checkpoint, readCheckpoints, type Target } from "../checkpoint.ts";
 import type { Projection } from "../projection.ts";
 import { isQuarantined, type QuarantineEntry, readQuarantine } from "./quarantine.ts";

@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { appendObservationsIn, type Observation } from "#projections/log/append.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { schemaNameOf, schemaOf } from "#projections/versions.ts";
+import { factKind, kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
+import { schemaNameOf, schemaOf } from "#projections/log/versions.ts";
 import { abortTicks, lockCheckpoints, readCheckpoints } from "../checkpoint.ts";
 import type { DerivationFailed } from "../failure.ts";
 

@@ -1,5 +1,5 @@
-import type { Database } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { dropTarget } from "../checkpoint.ts";
 import { DerivationFailed, isPermanentError } from "../failure.ts";
 import type { Projection } from "../projection.ts";

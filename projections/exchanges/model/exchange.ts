@@ -3,7 +3,7 @@ import type { AbiEvent, Address, Hex } from "viem";
 import type { Chain, Deployment } from "#chains/chain.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
-import type { FactKind } from "#projections/log/fact-kind.ts";
+import type { FactKind } from "#projections/log/fact-kinds.ts";
 import type { Fill } from "./trade.ts";
 
 /** Contracts of an exchange and those of their events that are indexed. */

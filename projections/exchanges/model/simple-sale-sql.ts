@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { FactWindow } from "#projections/engine/projection.ts";
-import type { FactKind } from "#projections/log/fact-kind.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { calldataTags, feeRecipients } from "./attribution.ts";
 import type { BulkRules } from "./exchange.ts";
 import { BPS } from "./fees.ts";

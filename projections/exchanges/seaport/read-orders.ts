@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { seaport } from "#abis/deployments.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
 import type { FulfilledOrder, OrdersMatched, OrderTransaction, ReceivedItem, SeaportVersion, SpentItem } from "./order-facts.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "#projections/engine/projection.ts";
-import { zeroAddress } from "#projections/sql/burn-address.ts";
+import { zeroAddress } from "#projections/log/sql-values.ts";
 import { zones } from "../model/attribution.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, nameIn, soleFacts } from "../model/simple-sale-sql.ts";

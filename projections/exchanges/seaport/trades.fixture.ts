@@ -1,7 +1,7 @@
 import { type Address, type Hex, keccak256, stringToHex, zeroAddress } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
 import type { FulfilledOrder, OrderTransaction, ReceivedItem, SpentItem } from "./order-facts.ts";
 

@@ -6,7 +6,7 @@ import { tradesOf } from "./trades.ts";
 
 const { erc721, erc1155, erc721WithRoyalty, erc1155WithRoyalty } = sudoswapV2PoolEvents;
 
-/** Factories, and the pools that they create, which are known by `projections/log/recording/pool-events.ts`. */
+/** Factories, and the pools that they create, which are known by `projections/log/recording/pools-and-punks.ts`. */
 export const sudoswap: Exchange = {
   protocol: "sudoswap",
   marketplace: "sudoswap",

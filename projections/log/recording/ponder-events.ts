@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import type { Session } from "#projections/database.ts";
-import { eventKindSql } from "../event-kinds.ts";
-import { kindList, kindLiteral } from "../fact-kind-sql.ts";
-import { createdPools, createsPool, type PoolCoins, poolCoinRows, poolOrigin } from "./pool-events.ts";
-import { punkTransfer, takenBid } from "./punk-events.ts";
+import type { Session } from "../database.ts";
+import { eventKindSql, kindList, kindLiteral } from "../fact-kinds.ts";
+import { createdPools, createsPool, type PoolCoins, poolCoinRows, poolOrigin, punkTransferRow, takenBid } from "./pools-and-punks.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]. */
 export type EventSelection = {
@@ -203,7 +201,7 @@ const elements = sql`
   where not ${isBatch} and not ${isList}
   union all
   select moved.sub_index, moved.token_id, null, moved.kind, moved.from_address, moved.to_address
-  from (${punkTransfer}) moved (sub_index, kind, token_id, from_address, to_address)`;
+  from (${punkTransferRow}) moved (sub_index, kind, token_id, from_address, to_address)`;
 
 const payload = (events: RawBuilder<unknown>) => sql`case e.kind
   when ${kindLiteral("order_fulfilled")} then
@@ -220,3 +218,29 @@ const payload = (events: RawBuilder<unknown>) => sql`case e.kind
       || case when e.transfers is null then '{}' else jsonb_build_object('transfers', e.transfers) end
       || coalesce(${takenBid(events)}, ${poolOrigin}, '{}')
 end`;
+
+/**
+ * Ponder's checkpoints and event ids are 75 digits that sort as text: timestamp (10), chain id (16), block number (16),
+ * then the place in the block.
+ */
+const TIMESTAMP_END = 10;
+const NUMBER_START = 26;
+const NUMBER_DIGITS = 16;
+const TRANSACTION_END = NUMBER_START + NUMBER_DIGITS + 16;
+
+/** Text after every id: a range with both ends is expected to be small by a plan that was made for any ids. */
+export const afterAllIds = "z";
+
+export const blockNumberOfId = (id: string): bigint =>
+  BigInt(id.slice(NUMBER_START, NUMBER_START + NUMBER_DIGITS));
+
+/** Unix seconds. */
+export const timestampOf = (id: string): number => Number(id.slice(0, TIMESTAMP_END));
+
+/** SQL: the block number in a column of ids. */
+export const blockNumberIn = (id: string): RawBuilder<bigint> =>
+  sql<bigint>`substr(${sql.ref(id)}, ${sql.lit(NUMBER_START + 1)}, ${sql.lit(NUMBER_DIGITS)})::bigint`;
+
+/** SQL: what the ids of a transaction's events begin with, of a column of ids. */
+export const transactionPrefixOf = (id: string): RawBuilder<string> =>
+  sql<string>`left(${sql.ref(id)}, ${sql.lit(TRANSACTION_END)})`;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { blockIdRange } from "#projections/log/block-id.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { blockIdRange } from "#projections/log/blocks.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { columnsIn, isEventIn, isNoBurn, isNoMint, isOfOneId, isOfRange, isTransfer, tableOf, typeIn } from "./event-sources.ts";
 import { type ActivityFilter, contractRows, type EventSource, eventTypesIn, eventTypesOf, maxScannedRows } from "./read-filter.ts";
 

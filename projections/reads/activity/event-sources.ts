@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { isBurnAddress, zeroAddress } from "#projections/sql/burn-address.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
+import { isBurnAddress, zeroAddress } from "#projections/log/sql-values.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** SQL of events where they stand; rows are `e`. */
 export const tableOf = {

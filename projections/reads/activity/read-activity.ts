@@ -1,4 +1,4 @@
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { type ActivityKey, type ActivityRow, mergeActivity } from "./merge.ts";
 import { readEvents } from "./read-events.ts";
 import type { ActivityFilter } from "./read-filter.ts";

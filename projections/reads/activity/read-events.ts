@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { saleUsdE8 } from "#projections/sql/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";

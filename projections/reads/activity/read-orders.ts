@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "#projections/database.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Session } from "#projections/log/database.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import { type ActivityFilter, contractRows, cutAtStop, maxScannedRows, type OrderType, orderTypesOf, type ScanResult } from "./read-filter.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { blockIdRange } from "#projections/log/block-id.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { blockIdRange } from "#projections/log/blocks.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { type SaleRow, saleColumns, saleNames } from "../sales/sale-columns.ts";
 import { eventsWhere } from "./event-sources.ts";
 import { type EventRow, eventColumns, eventJoins } from "./read-events.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
-import { schemaOf, versions } from "#projections/versions.ts";
+import type { Session } from "#projections/log/database.ts";
+import { schemaOf, versions } from "#projections/log/versions.ts";
 import { collectionsView, floorsView, pricesView } from "./collection-views.ts";
 import { balancesView, tokensView } from "./holding-views.ts";
 import { bidsView, listingsView } from "./order-views.ts";

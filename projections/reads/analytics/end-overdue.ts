@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** Its own `statement_timeout` ends a statement first, unless the role has changed it. */
 const GRACE_SECONDS = 1;

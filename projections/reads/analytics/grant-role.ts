@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { analyticsSchema } from "./bind-views.ts";
 import { jobsRole, readPowers, readRevocations } from "./role-powers.ts";

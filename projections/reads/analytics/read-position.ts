@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Session } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { copiedProjections } from "./capture/data-sets.ts";
 
 /** The position that all projections which the views read have reached. */

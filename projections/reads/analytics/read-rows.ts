@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { analyticsSchema } from "./bind-views.ts";
 
 /** Views that can be exported: their time column and a total order. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 
 /** Functions that every role may execute unless it is revoked, and what they are good for. */
 const functions: readonly (readonly [pattern: string, power: string])[] = [

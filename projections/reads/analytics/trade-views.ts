@@ -1,8 +1,8 @@
 import { chainIdLegend, coinsInWords } from "#chains/texts.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { feesOfSale } from "#projections/sql/sale-fees.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { isNative, usdAt } from "./money.ts";
 import { hex, inUnits, named, naming, type View } from "./view.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { bytea, byteaArray } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { bytea, byteaArray } from "#projections/log/sql-values.ts";
 import { collectionJoins, hasEnded } from "../orders/order-columns.ts";
 import { type BidRow, bidColumns } from "./read-bid.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import { type OrderSlice, type OrderSort, readHashedOrderPage, readOrderPage } from "../orders/order-page.ts";
 import type { OrderFilter, OrderQuery } from "../orders/order-query.ts";

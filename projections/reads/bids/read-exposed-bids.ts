@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { BidReason } from "#projections/domain/orders/order-status.ts";
 import { type ExposedMaker, exposedOrders, exposedSort } from "../orders/exposed-orders.ts";
 import { type OrderSlice, readOrderPage } from "../orders/order-page.ts";

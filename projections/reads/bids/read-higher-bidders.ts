@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** A bid and how many other makers have an active bid on its contract at its price or above. */
 export type BidRank = { orderHash: Hex; higherBidders: number };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 
 /** Wei of wrapped currency that a maker's bids may still spend: those active, and those that only lack allowance. */

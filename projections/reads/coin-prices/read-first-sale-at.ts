@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Coin } from "#chains/coins.ts";
 import { chains } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** When the first sale of the chains with this coin was; null: there is none. */
 export async function readFirstSaleAt(db: Database, coin: Coin): Promise<Date | null> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Coin, coins } from "#chains/coins.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { priceHistoryDays } from "#projections/domain/price-history.ts";
 
 /** How many hours of a coin's price history have a price. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Coin } from "#chains/coins.ts";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import type { Candle } from "#projections/domain/candles.ts";
 import { priceAt } from "#projections/sql/coin-price.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Coin } from "#chains/coins.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { priceIdentity } from "#projections/facts/price-ticked.ts";
 
 /** The minutes, in unix milliseconds, for which the log holds a price. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "#projections/database.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Session } from "#projections/log/database.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** The names of a collection. */
 export type CollectionName = {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { CollectionOrder } from "#projections/collection-stats/sorts.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { allCollectionParts, type CollectionParts, collectionJoins, columns, listedCollectionParts } from "./collection-columns.ts";
 import { type CollectionRow, type FlatRow, nestFigures } from "./collection-row.ts";
 import { type CollectionKey, directionOf, pageKeys, type Slice } from "./page-keys.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ContractFloors } from "#projections/facts/floor-snapshotted.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 
 /** Price of each contract's cheapest active listing at `now`; undefined before the projection's tables exist. */

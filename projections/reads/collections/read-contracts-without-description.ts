@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/database.ts";
-import { bytea } from "#projections/sql/bytea.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Session } from "#projections/log/database.ts";
+import { bytea } from "#projections/log/sql-values.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** Contracts of a chain's collections without an effective description, by address, after `after`. */
 export async function readContractsWithoutDescription(

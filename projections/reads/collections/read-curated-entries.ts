@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import type { Session } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 
 type CuratedEntry = { chainId: number; primary: Address; position: bigint; payload: object };
 

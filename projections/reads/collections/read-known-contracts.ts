@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** Those of the chain's `contracts` (lower case) that are known NFT contracts, with the standard of their transfers. */
 export async function readKnownContracts(

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/database.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
-import { isBurnAddress } from "#projections/sql/burn-address.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Session } from "#projections/log/database.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
+import { isBurnAddress, byteaArray } from "#projections/log/sql-values.ts";
 
 /** A token that a contract's ERC-721 events say an address holds. */
 export type LoggedToken = { contract: Address; tokenId: bigint; owner: Address };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import type { Session } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 
 /** The latest entry of a primary contract. Addresses are lower case. */
 export type RegistryEntry = {

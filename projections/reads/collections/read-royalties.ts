@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./partner-royalty.ts";
 
 /** A creator's share of the price. */

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import type { Serialized } from "#projections/facts/serialize-bigints.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Serialized } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 import { componentsOf } from "../orders/read-signed-orders.ts";
 
 /** A cross-listing as its maker signed it, and the partner's answer. */

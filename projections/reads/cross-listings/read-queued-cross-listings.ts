@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { CrossListingKey } from "#projections/facts/cross-listing.ts";
-import type { Serialized } from "#projections/facts/serialize-bigints.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Serialized } from "#projections/log/append.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { unixSeconds } from "../orders/order-columns.ts";
 import { componentsOf } from "../orders/read-signed-orders.ts";
 

@@ -1,7 +1,7 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { expect, it } from "vitest";
 import { sudoswapFactories } from "#abis/sudoswap.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { deriveFeed } from "./derive-feed.ts";
 import type { FeedFact } from "./fact.ts";
 

@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import type { EventContent } from "./event.ts";
 import type { FeedFact, KnownOrder } from "./fact.ts";
 

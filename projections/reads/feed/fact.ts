@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { saleFactKinds } from "#projections/exchanges/sale-fact-kinds.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 
 /** A fact of the log. `payload` is null for kinds whose payload the feed does not use. */
 export type FeedFact = {

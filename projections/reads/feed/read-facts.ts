@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isSaleFact, saleFactKinds } from "#projections/exchanges/sale-fact-kinds.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { factKind, kindList } from "#projections/log/fact-kinds.ts";
 import { cancelKinds, chainKinds, type FeedFact, fetchKinds, type KnownOrder, saleKinds, stateKinds } from "./fact.ts";
 
 /** Facts with after < position ≤ upTo that the feed shows, of the given chains, by position. */

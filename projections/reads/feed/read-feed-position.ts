@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import type { FeedSource } from "./read-feed.ts";
 import { readFinalPosition } from "./read-finality.ts";
 import { readPartEnd } from "./read-parts.ts";

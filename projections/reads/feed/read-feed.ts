@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { deriveFeed } from "./derive-feed.ts";
 import { type FeedEvent, formatEventId } from "./event.ts";
 import { type FeedFact, stateKinds } from "./fact.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { blockIdRange, firstBlockId } from "#projections/log/block-id.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
-import { blockNumberIn } from "#projections/log/recording/ponder-id.ts";
+import type { Database } from "#projections/log/database.ts";
+import { blockIdRange, firstBlockId } from "#projections/log/blocks.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
+import { blockNumberIn } from "#projections/log/recording/ponder-events.ts";
 
 const stateKinds = kindList("block_retracted", "block_readopted");
 const fetches = kindList("token_metadata_fetched", "contract_metadata_fetched");

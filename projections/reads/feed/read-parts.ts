@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
 import { type FeedFact, saleKinds } from "./fact.ts";
 

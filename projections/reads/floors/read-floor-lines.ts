@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** The floor at the end of a bucket, in wei; `start` in unix milliseconds. */
 export type FloorPoint = { readonly start: number; readonly close: bigint };

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Candle } from "#projections/domain/candles.ts";
 import type { FloorSnapshot } from "#projections/facts/floor-snapshotted.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** The last effective snapshot; null before the first, undefined before the projection's tables exist. */
 export async function readLastSnapshot(

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
 import { hasEnded } from "../orders/order-columns.ts";
 

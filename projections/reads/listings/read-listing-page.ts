@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { allOrderParts, type OrderParts } from "../orders/order-columns.ts";
 import { type OrderSlice, type OrderSort, readHashedOrderPage, readOrderPage } from "../orders/order-page.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import type { ListingReason } from "#projections/domain/orders/order-status.ts";
 import { allOrderParts, endedSince, type OrderParts, type OrderRow, orderColumns } from "../orders/order-columns.ts";

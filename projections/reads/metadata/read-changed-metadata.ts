@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { type DueFilter, type MetadataTarget, standardOf } from "./read-due-metadata.ts";
 
 /** A token that was fetched more recently is fetched again for nothing: the event paid for it long before. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */
 export type MetadataTarget = {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { type DueFilter, type MetadataTarget, standardOf } from "./read-due-metadata.ts";
 
 /** Time between two requests for the same token. */

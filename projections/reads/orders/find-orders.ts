@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import type { OrderSubject } from "#projections/log/facts-about.ts";
-import { storedRow } from "#projections/sql/stored-row.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { OrderSubject } from "#projections/log/facts.ts";
+import { storedRow } from "#projections/log/sql-values.ts";
 
 /** The stored row of an order, and the keys of the facts that its state depends on. */
 type FoundOrder = { row: Record<string, unknown>; subject: OrderSubject };

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { collectionJoins, type OrderRow, orderTable } from "./order-columns.ts";
 import { conditions, indexRanges, type OrderQuery, totalOf } from "./order-query.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { bytea } from "#projections/sql/bytea.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { type ListedStatus, ofStatus, storedStatuses, timely } from "./listed-status.ts";
 import { hasEnded, type OrderSchema, orderTable } from "./order-columns.ts";
 

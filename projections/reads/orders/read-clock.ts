@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { compactedAt, compactionCutoff, isUnfilledEnd } from "#projections/order-state/compaction.ts";
 
 /** The time of the latest clock tick in the log, unix seconds; 0 before the first one. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import { ofStatus, timely } from "./listed-status.ts";
 import { orderTable } from "./order-columns.ts";

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Window } from "#projections/engine/projection.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** A token with an open listing, and its maker. */
 export type ListedToken = {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { conduit, exchange } from "#projections/order-state/exchange-contracts.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 
 /** What an account lets the exchange move, as last approved or read from the chain. */
 export type OpenApproval = {

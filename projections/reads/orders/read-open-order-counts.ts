@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 import { hasEnded } from "./order-columns.ts";
 
 /** How many of our own orders on the chain each maker has open; makers without any are left out. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** The position up to which both listings and bids are projected; 0 before their tables exist. */
 export async function readOrderBookPosition(db: Database): Promise<bigint> {

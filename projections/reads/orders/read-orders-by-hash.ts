@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 import { collectionJoins, type OrderRow, type OrderSchema, orderTable } from "./order-columns.ts";
 
 /** Those of the orders that a table holds, unsorted; `columns` are of its row `o` joined with `collectionJoins`. */

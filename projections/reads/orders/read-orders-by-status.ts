@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Window } from "#projections/engine/projection.ts";
-import { blockIdRange } from "#projections/log/block-id.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { logHead } from "#projections/log/read-log-head.ts";
+import { blockIdRange, logHead } from "#projections/log/blocks.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
 
 const readings = kindList(

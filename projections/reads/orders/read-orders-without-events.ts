@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 
 /** An order that a contract signed (ERC-1271), and its sort key. */
 export type ContractSignedOrder = { orderHash: Hex; position: bigint };

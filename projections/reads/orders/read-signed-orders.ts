@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { TradeFee, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import type { Serialized } from "#projections/facts/serialize-bigints.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import type { Serialized } from "#projections/log/append.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** An order that we accepted, as its maker signed it. */
 export type AcceptedOrder = {

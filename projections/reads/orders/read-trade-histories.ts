@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { TradeHistory } from "#projections/domain/orders/order-quotas.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 /** More trades than this do not raise a quota. */
 const maxCounted = 500;

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { logFacts } from "#projections/engine/fact-window.ts";
 import type { Window } from "#projections/engine/projection.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
-import { logHead, readLogHead } from "#projections/log/read-log-head.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
+import { logHead, readLogHead } from "#projections/log/blocks.ts";
 import { exchangeContracts } from "#projections/order-state/exchange-contracts.ts";
 import { counters } from "#projections/order-state/fills-and-cancels.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 
 /** A counter is never zero again: an order with this one is not cancelled for want of a fact. */
 const isSuspect = (chainId: number) =>

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
 
 export type TokenKey = { contract: Address; tokenId: bigint };

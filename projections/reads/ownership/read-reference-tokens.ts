@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /**
  * The lowest token id not burned of each of the chain's `contracts` (lower case): the sample token for contract calls

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { isBurnAddress } from "#projections/sql/burn-address.ts";
+import type { Database } from "#projections/log/database.ts";
+import { isBurnAddress } from "#projections/log/sql-values.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
 
 /** A token, derived from its transfers. `supply` is units not burned. */

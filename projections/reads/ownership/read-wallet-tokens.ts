@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "#projections/database.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Session } from "#projections/log/database.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
 
 /** A token that a wallet holds units of. */

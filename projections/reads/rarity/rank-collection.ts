@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { type AttributeTable, type Rarity, rankTokens } from "#projections/domain/rarity.ts";
 import { traitsFingerprint } from "./outdated-rankings.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { blockIdRange } from "#projections/log/block-id.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { blockIdRange } from "#projections/log/blocks.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { wholeChain } from "./order.ts";
 import type { SalesFilter } from "./sales-filter.ts";
 import { isFiltered, isWithin, matchesTrade, namesParty } from "./trade-filter.ts";

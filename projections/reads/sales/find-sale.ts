@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { bytea } from "#projections/sql/bytea.ts";
-import { storedRow } from "#projections/sql/stored-row.ts";
+import type { Database } from "#projections/log/database.ts";
+import { bytea, storedRow } from "#projections/log/sql-values.ts";
 import { washTradeOfSale } from "./sale-columns.ts";
 
 /** The row of a sale with the rule by which it is a wash trade, and the transaction it was made from; several while two live blocks hold that transaction. */

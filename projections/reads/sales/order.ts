@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { blockIdRange } from "#projections/log/block-id.ts";
+import { blockIdRange } from "#projections/log/blocks.ts";
 
 /** Position of a sale in the order of its chain. */
 export type SaleKey = { blockId: bigint; transactionIndex: number; ordinal: number };

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 
 /** Those of the contracts that were ever sold from, on any exchange. */
 export async function readTradedContracts(

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { UnresolvedReason } from "#projections/exchanges/model/unresolved-event.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { countOf, matchesSale, sidesOf } from "./count-sales.ts";
 import { newestFirst, newestFirstOfFew, olderInChain, olderThan, type SaleKey } from "./order.ts";
 import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./sale-columns.ts";

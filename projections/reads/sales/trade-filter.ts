@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { bytea } from "#projections/sql/bytea.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 
 /** Filters of the trade itself; null: any. */
 export type TradeFilter = {

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { anyValue, bytea } from "#projections/log/sql-values.ts";
 import { tokensIn } from "#projections/sql/token-bits.ts";
 import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderInChain, olderThan, type SaleKey, wholeChain } from "./order.ts";

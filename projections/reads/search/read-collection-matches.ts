@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { chainIds } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import type { Database } from "#projections/log/database.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { beginsWith, searchWords } from "#projections/sql/search-words.ts";
 
 /** A collection that a search finds. */

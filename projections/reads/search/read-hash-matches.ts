@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import { kindList, kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { bytea } from "#projections/sql/bytea.ts";
+import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
+import { bytea } from "#projections/log/sql-values.ts";
 import { endedSince } from "../orders/order-columns.ts";
 
 export type TransactionMatch = {

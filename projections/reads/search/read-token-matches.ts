@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { beginsWith } from "#projections/sql/search-words.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import type { TokenPlace } from "#projections/sql/token-place.ts";
 import { hasTraits, isInBitRun, type TraitKeys } from "../traits/token-bitmaps.ts";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
 import { keyArray } from "../traits/token-bitmaps.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { rangeAt } from "#projections/sql/token-at.ts";
 import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
 import { hasTraits } from "../traits/token-bitmaps.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { currentListings } from "../traits/current-listings.ts";
 import { namesTokens, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
 import { type ListPart, listParts } from "./list-parts.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";

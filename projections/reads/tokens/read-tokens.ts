@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { rankingIsOutdated } from "../rarity/outdated-rankings.ts";
 import type { TokenKey, TokenSort, TokensFilter } from "./filter.ts";
 import { pageCtes, type TokenSlice } from "./page-ctes.ts";

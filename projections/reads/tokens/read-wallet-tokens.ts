@@ -1,4 +1,4 @@
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { nameOfToken } from "#projections/sql/token-place.ts";
 import { type CollectionName, readCollectionNames } from "../collections/read-collection-names.ts";
 import { type WalletToken, readWalletTokens, type WalletFilter, type WalletTokenCursor } from "../ownership/read-wallet-tokens.ts";

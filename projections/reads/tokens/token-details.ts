@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "#projections/database.ts";
-import { anyValue } from "#projections/sql/any-value.ts";
+import type { Session } from "#projections/log/database.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { documentStart } from "#projections/sql/document-start.ts";
 import { tokensAt } from "#projections/sql/token-at.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";

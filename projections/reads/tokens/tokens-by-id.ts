@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { rangeAt, tokensAt } from "#projections/sql/token-at.ts";
 import { idsOfContract } from "#projections/sql/unfold-ranges.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { traitTypeKey } from "#projections/traits/trait-keys.ts";
 
 /** Most types of an answer, most entries of a type, and the entries after which no further type begins. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { anyValue } from "#projections/sql/any-value.ts";
+import type { Database } from "#projections/log/database.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { matchKey } from "#projections/traits/trait-keys.ts";
 import type { RequestedTrait, TraitKey } from "./token-bitmaps.ts";
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { currentListings } from "./current-listings.ts";
 import { maxValuesOfType, pageValues, type TraitsSlice, type ValuePlace } from "./page-values.ts";
 

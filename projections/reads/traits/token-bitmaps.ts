@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/sql/any-value.ts";
+import { anyValue } from "#projections/log/sql-values.ts";
 import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "#projections/sql/token-bits.ts";
 import { matchKey } from "#projections/traits/trait-keys.ts";
 

@@ -1,5 +1,5 @@
-import type { Database } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "#test/simulation/contents.ts";
 import { projections } from "../server.ts";
 

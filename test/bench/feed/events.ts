@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 
 const blocksPerSecond = 4;

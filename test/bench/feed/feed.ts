@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Figure, medianFigure, percentileFigures } from "../figure.ts";
 import { withDatabase } from "../server.ts";
 import { appendContinuously, createCheckpoints } from "./events.ts";

@@ -9,7 +9,7 @@ import { openFeed } from "#api/serve/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "#api/serve/http/metrics.ts";
 import { servePath } from "#api/serve/http/mount.ts";
 import { listen } from "#api/serve/http/server.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 
 /** What the process reports on request: memory in bytes, processor time in milliseconds. */
 export type ProcessFigures = { rss: number; cpuMs: number; readers: number; cut: number };

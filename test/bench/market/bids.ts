@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import type { Session } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { byteaLiteral } from "#projections/sql/bytea.ts";
+import type { Session } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { byteaLiteral } from "#projections/log/sql-values.ts";
 import { fraction, hashOf } from "../facts.ts";
 import { chain, chainId } from "./collections.ts";
 

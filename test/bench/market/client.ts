@@ -4,7 +4,7 @@ import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "#api/serve/nft-data/routes.ts";
 import { routes as v1Routes } from "#api/serve/v1/routes.ts";
 import { defaultGateways } from "#api/serve/views/media.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { chainId } from "./collections.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { appendStaged, openStage } from "#projections/log/stage.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import { addressOf, fraction } from "../facts.ts";
 
 /** ApeChain, which both APIs serve. */

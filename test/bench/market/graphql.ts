@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { chainById } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { pipelineSettings } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { compareServers, withLoader } from "../ponder/comparison.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { chainId } from "./collections.ts";
 
 /** A request of one of the most used lists. */

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Kysely, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes, mostPrepared, preparing } from "#projections/database.ts";
-import { SteadyDialect } from "#projections/introspection.ts";
+import { type Database, driverTypes, mostPrepared, preparing, SteadyDialect } from "#projections/log/database.ts";
 
 /**
  * Cost of statements: `ms` as the client measures it, with planning, transfer and parsing of the rows; `cpuMs` of

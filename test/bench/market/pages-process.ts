@@ -10,7 +10,7 @@ import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { routes } from "#api/serve/v1/routes.ts";
 import type { V1Route } from "#api/serve/v1/routing/context.ts";
 import { projectionNames } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { type Figure, medianFigure, percentileFigures } from "../figure.ts";
 import { openBenchMarket } from "./client.ts";
 import { chainId } from "./collections.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { pipelineSettings, until } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";
 import { withDatabase } from "../server.ts";

@@ -1,11 +1,11 @@
 import { loadavg } from "node:os";
 import { pid } from "node:process";
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { derive } from "../rebuild.ts";
 import { projections, theFive, theRest, timed } from "../server.ts";

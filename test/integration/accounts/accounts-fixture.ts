@@ -16,7 +16,7 @@ import { openOwnKeys } from "#api/serve/keys/own-key.ts";
 import { openRequestLog } from "#api/serve/keys/request-log.ts";
 import { openUsage } from "#api/serve/keys/usage.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 
 export type Desk = {

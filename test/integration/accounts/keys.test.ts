@@ -6,7 +6,7 @@ import { createPermanentKey } from "#api/serve/keys/create-key.ts";
 import { deleteExpiredAccess } from "#api/serve/keys/delete-expired.ts";
 import { hashKey, isKey, makeKey } from "#api/serve/keys/key-text.ts";
 import { readKeys, revokeKey } from "#api/serve/keys/stored-keys.ts";
-import { openSwitch, setPaused } from "#projections/log/switches.ts";
+import { openSwitch, setPaused } from "#projections/log/operators.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";

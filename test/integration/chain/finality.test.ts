@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { followFinality } from "#api/run/indexer/follow-finality.ts";
-import { readChainFinality } from "#projections/log/chain-finality.ts";
+import { readChainFinality } from "#projections/log/chain-state.ts";
 import { readFinalBlocks } from "#projections/reads/feed/read-finality.ts";
 import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
 import { noFaults } from "#test/reliability/node/faults.ts";

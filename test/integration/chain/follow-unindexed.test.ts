@@ -11,9 +11,9 @@ import { wrappedNative } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kind.ts";
-import { checkObservationBlocks } from "#projections/log/observation-check.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
+import { checkObservationBlocks } from "#projections/log/audit.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
 

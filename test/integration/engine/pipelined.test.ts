@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Database, openDatabase, type Session } from "#projections/database.ts";
-import { pipelined, sendAhead } from "#projections/pipelined.ts";
+import { type Database, openDatabase, type Session } from "#projections/log/database.ts";
+import { pipelined, sendAhead } from "#projections/log/pipelined.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;

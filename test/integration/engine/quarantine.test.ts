@@ -11,7 +11,7 @@ import { releaseQuarantined } from "#projections/engine/quarantine/release-quara
 import { rebuild, rollBack } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, setBlocks, untilSomeoneWaits } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 

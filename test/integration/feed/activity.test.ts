@@ -6,14 +6,14 @@ import { activityProjection as activity } from "#projections/activity/project.ts
 import { allProjections, projectionNames } from "#projections/all.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
 import type { ActivityKey } from "#projections/reads/activity/merge.ts";
 import { readActivity } from "#projections/reads/activity/read-activity.ts";
 import type { ActivityFilter } from "#projections/reads/activity/read-filter.ts";
 import { salesProjection } from "#projections/sales/project.ts";
-import { bytea } from "#projections/sql/bytea.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { bytea } from "#projections/log/sql-values.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { cancelled, givenBid, givenListing } from "#test/support/orders/order-facts.ts";

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { FeedLimits } from "#api/serve/feed/limits.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openReader, type StreamReader } from "./feed-reader.ts";

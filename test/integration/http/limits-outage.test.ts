@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPermanentKey } from "#api/serve/keys/create-key.ts";
 import { makeKey } from "#api/serve/keys/key-text.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";

@@ -17,7 +17,7 @@ import { maxLagSeconds } from "#api/serve/status/limits.ts";
 import { createOperatorApp } from "#api/serve/status/operator-app.ts";
 import { gaugeReplicas, openWaitHistogram } from "#api/serve/status/replica-gauges.ts";
 import { openStatusReader } from "#api/serve/status/status-reader.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";

@@ -11,7 +11,7 @@ import { openTarget } from "#api/serve/http/reads/target.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { type Context, route } from "#api/serve/v1/routing/context.ts";
 import { projectionNames } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 import { openTestMarket } from "#test/support/orders/test-market.ts";

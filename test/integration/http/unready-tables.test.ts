@@ -8,7 +8,7 @@ import { openTarget } from "#api/serve/http/reads/target.ts";
 import { openFailureReader } from "#api/serve/status/explain-failure.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { projectionNames } from "#projections/all.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 import { openTestMarket } from "#test/support/orders/test-market.ts";

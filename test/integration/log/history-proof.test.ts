@@ -5,11 +5,11 @@ import { type ChainReader, openChainReader } from "#api/background/chain-reader/
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { proveHistory } from "#api/run/indexer/prove-history.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import type { Database } from "#projections/database.ts";
-import { appendBlockStates } from "#projections/log/block-states.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { type HistoryState, readHistoryState } from "#projections/log/history-proof.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
+import type { Database } from "#projections/log/database.ts";
+import { appendBlockStates } from "#projections/log/blocks.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
+import { type HistoryState, readHistoryState } from "#projections/log/chain-state.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
 import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readPartitions } from "#projections/log/partitions/read-partitions.ts";
+import { readPartitions } from "#projections/log/schema.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { addressOf, appendEvents, block, type ChainEvent, setBlocks } from "#test/support/database/given.ts";
 import { operate } from "#test/support/database/operator.ts";

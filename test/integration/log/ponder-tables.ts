@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
+import type { Database } from "#projections/log/database.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 import type { Block } from "#test/support/database/given.ts";
 
 /** An event as `src/` stores it. */

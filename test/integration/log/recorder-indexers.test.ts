@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { checkObservationBlocks } from "#projections/log/observation-check.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import { checkObservationBlocks } from "#projections/log/audit.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
 import { addressOf, type Block, block, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

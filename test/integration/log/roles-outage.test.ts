@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#api/run/output/logger.ts";
 import type { RunningRole } from "#api/run/roles/role.ts";
 import { loadRole } from "#api/run/supervisor/role-modules.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
-import { DatabaseUnavailable } from "#projections/database-failure.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pipelineConfig, until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -14,7 +14,7 @@ import { launch } from "#api/run/programs/program.ts";
 import { startChild } from "#api/run/supervisor/child.ts";
 import { keepRunning } from "#api/run/supervisor/keep-running.ts";
 import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
-import { withLock } from "#projections/named-lock.ts";
+import { withLock } from "#projections/log/named-lock.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -10,7 +10,7 @@ import { aggregators } from "#api/background/prices/chainlink.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";
 import { priceAt } from "#devnet/price-feed-walk.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type Exchanges, openExchanges } from "#test/support/market-data/coin-prices-exchanges.ts";

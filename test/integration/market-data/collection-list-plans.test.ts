@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { plansOf } from "#test/support/database/plans.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";

@@ -10,7 +10,7 @@ import type { FeeReview } from "#projections/domain/royalty.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";

@@ -7,7 +7,7 @@ import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { contractRoyaltyStated } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readConfiguredRoyalties } from "#projections/reads/collections/read-royalties.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, type Block, block, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { runsOf } from "#test/support/thoroughness.ts";

@@ -5,7 +5,7 @@ import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
 import { floorSnapshots } from "#api/background/jobs/snapshot-floors.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readClock } from "#projections/reads/orders/read-clock.ts";
 import { type OrderReadsFixture, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
 

@@ -16,11 +16,10 @@ import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoin
 import { prepareProjections } from "#projections/engine/rebuild.ts";
 import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import type { FactKind } from "#projections/log/fact-kind.ts";
-import { kindLiteral } from "#projections/log/fact-kind-sql.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { readClock } from "#projections/reads/orders/read-clock.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, project, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { givenListing } from "#test/support/orders/order-facts.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/database.ts";
-import { blockIdRange } from "#projections/log/block-id.ts";
+import type { Database } from "#projections/log/database.ts";
+import { blockIdRange } from "#projections/log/blocks.ts";
 import { readBidPage } from "#projections/reads/bids/read-bid-page.ts";
 import { readListingPage } from "#projections/reads/listings/read-listing-page.ts";
 import { readBidDepth, readListingDepth } from "#projections/reads/orders/read-depth.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { firstTurns, selectDue, type Turns } from "#api/background/metadata/select-due.ts";
-import { openDatabase } from "#projections/database.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { openDatabase } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const { db, url, drop } = await createDatabase({ template: "projected" });

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Session } from "#projections/database.ts";
+import type { Session } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import { tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
@@ -10,7 +10,7 @@ import { appendObservations } from "#projections/log/append.ts";
 import { derivePending } from "#projections/metadata/pending-fetches.ts";
 import { listAffectedTokens } from "#projections/traits/affected-tokens.ts";
 import { openSessionTables } from "#projections/traits/derive-tokens.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, project } from "#test/support/database/given.ts";
 import { givenListing, transferred } from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { readCollectionsByText } from "#projections/reads/search/read-collection-matches.ts";
 import { readHashMatches } from "#projections/reads/search/read-hash-matches.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
 import { dead, holders, nfts } from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads, type TokenRow } from "#test/support/market-data/token-reads.ts";

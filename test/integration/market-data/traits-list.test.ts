@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { addressOf, block } from "#test/support/database/given.ts";

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/project.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { appendEvents, createProjection, dumpTable, project } from "#test/support/database/given.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";

@@ -7,7 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { bindViews } from "#projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { project } from "#test/support/database/given.ts";
 import { appendOrders, appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -11,7 +11,7 @@ import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebui
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { project } from "#test/support/database/given.ts";
 import { apes, appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
 import { until } from "#test/support/database/pipeline.ts";

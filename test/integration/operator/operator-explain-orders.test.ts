@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { storedRow } from "#projections/sql/stored-row.ts";
+import { storedRow } from "#projections/log/sql-values.ts";
 import { addressOf, appendEvents, block, setBlocks } from "#test/support/database/given.ts";
 import { operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -7,8 +7,8 @@ import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { activateSchema } from "#api/run/indexer/active-schema.ts";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { appendTrades, operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

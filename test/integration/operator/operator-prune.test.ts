@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ponderLock } from "#api/run/indexer/schema-lock.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { withLock } from "#projections/named-lock.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { withLock } from "#projections/log/named-lock.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { appendTrades, operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -11,7 +11,7 @@ import { requestBatch } from "#api/background/chain/rpc-batch.ts";
 import { openTransport, type Transport } from "#api/background/marketplaces/transport.ts";
 import { type CallMeter, openCallMeter } from "#api/background/outgoing/call-meter.ts";
 import { gaugeOutgoing } from "#api/serve/status/outgoing-gauges.ts";
-import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing/outgoing-calls.ts";
+import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing-calls.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openConsole, type TestConsole } from "#test/support/http/console.ts";
 import { tableOf } from "#test/support/http/page-tables.ts";

@@ -10,7 +10,7 @@ import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { setPaused } from "#projections/log/switches.ts";
+import { setPaused } from "#projections/log/operators.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 
 let book: OrderBookFixture;

@@ -5,8 +5,8 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { setPaused } from "#projections/log/switches.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { setPaused } from "#projections/log/operators.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { type IntakeFixture, openIntakeFixture, toWire, wireOrder } from "#test/support/orders/intake-fixture.ts";
 

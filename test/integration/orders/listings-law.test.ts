@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { verify } from "#projections/engine/verify.ts";
-import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { bidsProjection } from "#projections/bids/project.ts";
 import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
-import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "#test/support/database/given.ts";

@@ -4,7 +4,7 @@ import { wrappedNative } from "#chains/index.ts";
 import { bidsProjection } from "#projections/bids/project.ts";
 import { appendReadings } from "#projections/chain-readings/append-changed-readings.ts";
 import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
-import type { ChainReading, ChainReadings } from "#projections/facts/chain-reading.ts";
+import type { ChainReading, ChainReadings } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { addressOf, block } from "#test/support/database/given.ts";

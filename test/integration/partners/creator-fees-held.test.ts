@@ -16,7 +16,7 @@ import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readPartnerRoyalties } from "#projections/reads/collections/read-royalties.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection, project } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openSync, openTestPartner } from "#test/support/orders/partner-sync.ts";

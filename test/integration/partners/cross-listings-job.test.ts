@@ -6,7 +6,7 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import { crossListingsProjection } from "#projections/cross-listings/project.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection, project } from "#test/support/database/given.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";

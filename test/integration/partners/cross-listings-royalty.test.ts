@@ -8,7 +8,7 @@ import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readPartnerRoyalties } from "#projections/reads/collections/read-royalties.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection, project } from "#test/support/database/given.ts";
 import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";

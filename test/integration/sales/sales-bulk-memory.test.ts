@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import { salesProjection } from "#projections/sales/project.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";

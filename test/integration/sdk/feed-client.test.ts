@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { type FeedOptions, type Market, type MarketEvent, market } from "#sdk/src/index.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { appendEvents, type Block, setBlocks } from "#test/support/database/given.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { checkReplicas } from "#api/run/inspection/find-replica-problems.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";

@@ -12,7 +12,7 @@ import { type Listening, listen } from "#api/serve/http/server.ts";
 import { routes } from "#api/serve/v1/routes.ts";
 import { route } from "#api/serve/v1/routing/context.ts";
 import { allProjections } from "#projections/all.ts";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
 import { addressOf, createProjections, project } from "#test/support/database/given.ts";

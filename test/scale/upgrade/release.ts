@@ -40,7 +40,7 @@ async function linkPackages(from: string, to: string): Promise<void> {
 async function change(path: string): Promise<void> {
   const before = await readFile(path, "utf8");
   const renamed = before.replaceAll(/\bunit_price_wei\b/g, "unit_price_of_next");
-  const raised = path.endsWith("projections/versions.ts") ? raise(renamed) : renamed;
+  const raised = path.endsWith("projections/log/versions.ts") ? raise(renamed) : renamed;
   if (raised !== before) await writeFile(path, raised);
 }
 

@@ -8,9 +8,9 @@ import { fetchMissing, readEvents } from "#api/run/indexer/chain-events.ts";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "#api/run/indexer/source-filters.ts";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { stageDecoded } from "#projections/log/recording/ponder-events.ts";
-import { type Appended, appendStaged, openStage } from "#projections/log/stage.ts";
+import { type Appended, appendStaged, openStage } from "#projections/log/append.ts";
 
 /** What configuration may leave out. */
 export type IndexedEvents = Pick<ChainConfig, "collections" | "wrappedNativeEvents">;

@@ -4,8 +4,8 @@ import { commonConduit, seaport } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
-import type { FactKind } from "#projections/log/fact-kind.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { FactKind } from "#projections/log/fact-kinds.ts";
 import { appendEvents, type ChainEvent } from "../database/given.ts";
 import { ownedTokens } from "../market-data/owned-tokens.ts";
 

@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics } from "node:v8";
 import { sql } from "kysely";
-import { openDatabase } from "#projections/database.ts";
+import { openDatabase } from "#projections/log/database.ts";
 
 // A process of its own, with --expose-gc: asks for 500 rows 300 times and prints how many bytes of old space that took
 // without a full garbage collection.

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { dumpFacts, dumpState, replayChain } from "../chain/chain-replay.ts";
 import type { Market } from "../chain/market.ts";
 import { createProjections, project } from "./given.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** Statements that make some schemas, as a person reads them: each table in one place. */
 export type SchemaDump = {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/database.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 
 /** Facts of the log that a step reads, in a transaction of its own. */
 export async function countFactsRead(

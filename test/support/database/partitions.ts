@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { readPartitions } from "#projections/log/partitions/read-partitions.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readPartitions } from "#projections/log/schema.ts";
 
 /** Gives an empty log partitions of another size. */
 export async function repartition(db: Database, size: number): Promise<void> {

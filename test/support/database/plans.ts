@@ -1,7 +1,7 @@
 import { type CompiledQuery, createQueryId, type KyselyPlugin, RawNode, sql } from "kysely";
 import pg from "pg";
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 type Read = (db: Database) => Promise<unknown>;
 

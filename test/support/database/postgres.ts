@@ -1,6 +1,6 @@
 import pg from "pg";
 import { inject } from "vitest";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import type { Template } from "./template.ts";
 
 export type TestDatabase = {

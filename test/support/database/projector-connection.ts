@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
-import { type Database, openDatabase, type Session } from "#projections/database.ts";
+import { type Database, openDatabase, type Session } from "#projections/log/database.ts";
 
 /** One connection, which keeps its plans, as a projector's does. */
 export function openProjectorConnection(url: string): Database {

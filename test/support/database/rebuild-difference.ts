@@ -1,9 +1,9 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { compareSchemas } from "#projections/engine/compare.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 /** Where a projection's rows differ from those derived in bulk to the same position, in a schema that is dropped again. */
 export async function differenceOfRebuild(db: Database, projection: Projection) {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** The chain's only indexer, and its recorder, hold all blocks up to one for final. */
 export async function settle(db: Database, chainId: number, number: number): Promise<void> {

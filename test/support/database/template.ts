@@ -2,7 +2,7 @@ import pg from "pg";
 import { zeroAddress } from "viem";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { allProjections } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 

@@ -3,10 +3,10 @@ import { type Address, type Hex, pad, toHex, zeroAddress } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import { collectionStatsProjection } from "#projections/collection-stats/project.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
-import { firstBlockId } from "#projections/log/block-id.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { firstBlockId } from "#projections/log/blocks.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, createProjections } from "../database/given.ts";
 
 /** The current time of the tests. */

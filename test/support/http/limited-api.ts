@@ -5,7 +5,7 @@ import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
 import { openUsage } from "#api/serve/keys/usage.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
-import { type Database, openDatabase } from "#projections/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { openTestMarket } from "../orders/test-market.ts";
 import { type ApiClient, serve } from "./openapi.ts";
 

@@ -8,7 +8,7 @@ import { createApp } from "#api/serve/app.ts";
 import { hashKey, lastCharacters, makeKey } from "#api/serve/keys/key-text.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";

@@ -13,7 +13,7 @@ import { openRequestLog } from "#api/serve/keys/request-log.ts";
 import { maxLagSeconds } from "#api/serve/status/limits.ts";
 import { openStatusReader } from "#api/serve/status/status-reader.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { openOrderBook } from "../orders/order-book-fixture.ts";
 import { openPartnerOrderBook, type PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
 import { testFee } from "../orders/test-market.ts";

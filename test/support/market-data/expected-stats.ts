@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 
 /**
  * Expected rows of `collection_stats.collection`, each with that of `holder_stats`, computed from all orders, owners,

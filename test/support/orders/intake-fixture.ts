@@ -7,7 +7,7 @@ import { openProjectionWaiter } from "#api/background/orders/market/projection-w
 import { createApp } from "#api/serve/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";

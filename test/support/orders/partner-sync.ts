@@ -7,8 +7,8 @@ import type { Clock } from "#api/background/marketplaces/rate-limiter.ts";
 import { runSyncStep, type StepOutcome } from "#api/background/marketplaces/sync-step.ts";
 import type { Timeouts } from "#api/background/marketplaces/transport.ts";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 
 /** A clock that advances by `sleep` and `pass` only. Milliseconds. */
 export function manualClock(): Clock & { pass(ms: number): void } {

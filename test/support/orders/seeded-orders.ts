@@ -2,7 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjections, project, zeroAddress } from "../database/given.ts";

@@ -2,7 +2,7 @@ import type { Market } from "#api/background/orders/market/market.ts";
 import { assembleMarket } from "#api/background/orders/open-market.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 
 export const testFee = { recipient: accounts.feeRecipient, bps: 100 };

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainReading } from "#projections/facts/chain-reading.ts";
+import type { ChainReading } from "#projections/log/readings.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";

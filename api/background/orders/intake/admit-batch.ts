@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { reject } from "#projections/domain/rejection.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderSubmitted } from "#projections/facts/submitted-order.ts";
 import { appendObservations } from "#projections/log/append.ts";

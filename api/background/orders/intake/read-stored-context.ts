@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
 import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";

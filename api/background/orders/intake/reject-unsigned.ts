@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { rpcUnavailable } from "#projections/domain/intake-codes.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import { type BatchSettings, type ChainResults, queryChain } from "#api/background/chain/query-chain.ts";

@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";

@@ -1,5 +1,5 @@
 import { appendChangedReadings } from "#projections/chain-readings/append-changed-readings.ts";
-import type { ChainReadings } from "#projections/facts/chain-reading.ts";
+import type { ChainReadings } from "#projections/log/readings.ts";
 import type { Market } from "./market.ts";
 
 /** Appends the readings that differ from the log, and waits until they are projected. */

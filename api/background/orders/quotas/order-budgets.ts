@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderBudget, Spending } from "#projections/domain/orders/order-quotas.ts";
-import { byteaArray } from "#projections/sql/bytea.ts";
+import { byteaArray } from "#projections/log/sql-values.ts";
 
 type Key = Pick<OrderBudget, "subject" | "key">;
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Spending, TradeHistory } from "#projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { readHigherBidders } from "#projections/reads/bids/read-higher-bidders.ts";

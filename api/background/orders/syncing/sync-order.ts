@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainReading, ReadingBasis } from "#projections/facts/chain-reading.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
 import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "#api/background/chain/fetch-receipt.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";

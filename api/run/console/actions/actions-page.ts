@@ -1,5 +1,4 @@
-import { type RecordedAction, readOperatorActions } from "#projections/log/operator-actions.ts";
-import { readPaused, switchNames } from "#projections/log/switches.ts";
+import { type RecordedAction, readOperatorActions, readPaused, switchNames } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { panel } from "#api/serve/site/parts/panel.ts";

@@ -1,4 +1,4 @@
-import { type SwitchName, setPaused, switchNames } from "#projections/log/switches.ts";
+import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { argumentsOf, Operation } from "./operation.ts";

@@ -1,5 +1,5 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { appendActionEnded, appendActionStarted } from "#projections/log/operator-actions.ts";
+import { appendActionEnded, appendActionStarted } from "#projections/log/operators.ts";
 import { html } from "#api/serve/html/html.ts";
 import { servePath } from "#api/serve/http/mount.ts";
 import type { ConsoleContext } from "../console-context.ts";

@@ -1,5 +1,5 @@
-import { readReorgs } from "#projections/log/reorgs.ts";
-import { readSamples } from "#projections/log/samples.ts";
+import { readReorgs } from "#projections/log/blocks.ts";
+import { readSamples } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { panel } from "#api/serve/site/parts/panel.ts";
 import { table } from "#api/serve/site/parts/table.ts";

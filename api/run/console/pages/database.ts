@@ -1,4 +1,4 @@
-import { readSamples } from "#projections/log/samples.ts";
+import { readSamples } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { formatCount, formatShare } from "#api/serve/site/parts/number.ts";

@@ -1,6 +1,5 @@
-import { factKind } from "#projections/log/fact-kind.ts";
-import { type FactLife, readFactLife } from "#projections/log/fact-life.ts";
-import { readFactsAfter } from "#projections/log/provenance.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/facts.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { exactTime } from "#api/serve/site/parts/moment.ts";
 import { details, panel } from "#api/serve/site/parts/panel.ts";

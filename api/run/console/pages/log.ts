@@ -1,8 +1,7 @@
 import { chainIds } from "#chains/index.ts";
-import { countFacts } from "#projections/log/fact-counts.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kind.ts";
-import { readFactsBefore } from "#projections/log/provenance.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { countFacts, readFactsBefore } from "#projections/log/facts.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { pageLink } from "#api/serve/site/parts/links.ts";
 import { formatCount } from "#api/serve/site/parts/number.ts";

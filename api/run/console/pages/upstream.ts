@@ -1,5 +1,4 @@
-import { readCalls, type StoredCalls } from "#projections/log/outgoing/outgoing-calls.ts";
-import { readBudgets, type StoredBudget } from "#projections/log/outgoing/partner-budgets.ts";
+import { readCalls, type StoredCalls, readBudgets, type StoredBudget } from "#projections/log/outgoing-calls.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { panel } from "#api/serve/site/parts/panel.ts";

@@ -1,6 +1,6 @@
-import { countFacts } from "#projections/log/fact-counts.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { readJobFigures } from "#projections/log/job-figures.ts";
+import { countFacts } from "#projections/log/facts.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { readJobFigures } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { formatCount } from "#api/serve/site/parts/number.ts";

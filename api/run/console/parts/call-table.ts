@@ -1,4 +1,4 @@
-import { type CallOutcome, callFaults, type StoredCalls } from "#projections/log/outgoing/outgoing-calls.ts";
+import { type CallOutcome, callFaults, type StoredCalls } from "#projections/log/outgoing-calls.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { formatCount } from "#api/serve/site/parts/number.ts";

@@ -1,4 +1,4 @@
-import type { PlacedFact } from "#projections/log/provenance.ts";
+import type { PlacedFact } from "#projections/log/facts.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { table } from "#api/serve/site/parts/table.ts";
 import { shortHex, shortId } from "#api/serve/site/parts/text.ts";

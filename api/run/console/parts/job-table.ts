@@ -1,4 +1,4 @@
-import type { JobFigures } from "#projections/log/job-figures.ts";
+import type { JobFigures } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { formatCount } from "#api/serve/site/parts/number.ts";

@@ -1,4 +1,4 @@
-import type { Reorg, ReorgBlock } from "#projections/log/reorgs.ts";
+import type { Reorg, ReorgBlock } from "#projections/log/blocks.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { moment } from "#api/serve/site/parts/moment.ts";
 import { table } from "#api/serve/site/parts/table.ts";

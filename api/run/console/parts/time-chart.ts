@@ -1,4 +1,4 @@
-import type { Sample } from "#projections/log/samples.ts";
+import type { FigureSample } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { height, place, plot, width } from "#api/serve/site/charts/plot.ts";
 import { roundScale } from "#api/serve/site/charts/scale.ts";
@@ -9,7 +9,7 @@ type TimeChart = {
   id: string;
   about: string;
   unit: string;
-  samples: readonly Sample[];
+  samples: readonly FigureSample[];
   empty: string;
 };
 

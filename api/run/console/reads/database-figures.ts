@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 const mostRows = 20;
 /** Bytes below which an unused or bloated index is not worth a word. */

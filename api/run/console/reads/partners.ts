@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 export type PartnerPasses = {
   marketplace: string;

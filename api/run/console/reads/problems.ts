@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { FetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
 import { findProblems } from "#api/run/inspection/find-problems.ts";
 import type { Finding } from "#api/run/inspection/find-server-problems.ts";

@@ -1,6 +1,6 @@
-import type { Database } from "#projections/database.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
-import { readSamples } from "#projections/log/samples.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { readSamples } from "#projections/log/operators.ts";
 
 /** Minutes that a rate is the mean of. */
 const minutes = 5;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Config } from "#api/run/config/config.ts";
 import { ConfigurationError } from "#api/run/config/configuration-error.ts";
 import { applyRights } from "#api/run/database-roles/apply-rights.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { isLockHeld } from "#projections/named-lock.ts";
+import { isLockHeld } from "#projections/log/named-lock.ts";
 import { forgetCopy, readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
 import { syncClickhouse } from "#api/background/analytics/sync-clickhouse.ts";
 import { withDatabase } from "../cli/open-database.ts";

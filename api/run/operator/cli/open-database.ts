@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { type Database, openDatabase } from "#projections/database.ts";
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import type { Config } from "#api/run/config/config.ts";
 import { readConfig, readEnvironment } from "#api/run/config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";

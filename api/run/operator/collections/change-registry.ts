@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { collectionRegistered } from "#projections/facts/collection-registered.ts";
 import { appendObservations } from "#projections/log/append.ts";

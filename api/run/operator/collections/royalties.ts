@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
 import { appendObservations } from "#projections/log/append.ts";

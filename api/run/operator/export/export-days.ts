@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readPosition } from "#projections/reads/analytics/read-position.ts";
 import { type Column, datasets, inSnapshot, type RowsFilter, readColumns, readRowsIn } from "#projections/reads/analytics/read-rows.ts";
 import { type DayFile, openDayFiles } from "./day-files.ts";

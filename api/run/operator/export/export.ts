@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { chainIds } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 import { type Dataset, datasets, type RowsFilter, readColumns, readRows, type TextRow } from "#projections/reads/analytics/read-rows.ts";
 import { stringify } from "#api/run/inspection/stringify.ts";

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import type { PlacedFact } from "#projections/log/provenance.ts";
+import type { PlacedFact } from "#projections/log/facts.ts";
 import { explainRow, type FactLinks, verdictOf } from "#api/run/inspection/explain-row.ts";
 import { finders } from "#api/run/inspection/find-subject.ts";
 import { lineOf } from "#api/run/inspection/present-fact.ts";

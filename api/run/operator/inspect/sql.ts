@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { projectionNames } from "#projections/all.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import type { Market } from "#api/background/orders/market/market.ts";
 import { routes } from "#api/serve/v1/routes.ts";

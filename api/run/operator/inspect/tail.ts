@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { chainIds } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { type FactFilter, readFactsAfter } from "#projections/log/provenance.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { type FactFilter, readFactsAfter } from "#projections/log/facts.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { isKind, lineOf, presentFact } from "#api/run/inspection/present-fact.ts";

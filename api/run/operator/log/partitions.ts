@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { readPartitions } from "#projections/log/partitions/read-partitions.ts";
+import { readPartitions } from "#projections/log/schema.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";

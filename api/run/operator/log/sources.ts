@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
-import type { Database } from "#projections/database.ts";
-import { coreIndexer } from "#projections/log/indexer-id.ts";
-import { addSources, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
+import type { Database } from "#projections/log/database.ts";
+import { coreIndexer, addSources, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
 import type { ChainConfig } from "#api/run/config/chain-config.ts";
 import { collectionSource, exchangeSources, metadataSources } from "#api/run/indexer/assign-indexers.ts";
 import { coreProtocol } from "#api/run/indexer/indexed-sources.ts";

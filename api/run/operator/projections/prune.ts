@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";

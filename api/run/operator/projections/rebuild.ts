@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { rebuild, withDependents } from "#projections/engine/rebuild.ts";
@@ -7,7 +7,7 @@ import { type StartedRebuild, startRebuild } from "#projections/engine/rebuild-p
 import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
 import { bindViews } from "#projections/reads/analytics/bind-views.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { reportBuild } from "../cli/build-progress.ts";
 import { withDatabase } from "../cli/open-database.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { rollBack } from "#projections/engine/rebuild.ts";

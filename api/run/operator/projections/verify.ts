@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Difference } from "#projections/engine/compare.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { type Verification, verify } from "#projections/engine/verify.ts";

@@ -1,4 +1,4 @@
-import { pendingMigrations } from "#projections/log/pending-migrations.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import { applyRights } from "#api/run/database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
 import { migrate as migrateDatabase } from "#api/run/postgres/migrate.ts";

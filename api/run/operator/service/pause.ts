@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { type SwitchName, setPaused, switchNames } from "#projections/log/switches.ts";
+import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

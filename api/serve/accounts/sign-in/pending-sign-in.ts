@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Session as DatabaseSession } from "#projections/database.ts";
+import type { Session as DatabaseSession } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { hashKey, isSecret, makeKey } from "#api/serve/keys/key-text.ts";
 import type { AccountContext } from "../account-context.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database, Session as DatabaseSession } from "#projections/database.ts";
+import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { hashKey } from "#api/serve/keys/key-text.ts";
 import type { AccountContext } from "../account-context.ts";

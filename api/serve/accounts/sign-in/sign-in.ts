@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { AccountContext } from "../account-context.ts";
 import { parseEmail } from "../email.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { isStatementTimeout } from "#projections/database-failure.ts";
+import { isStatementTimeout } from "#projections/log/database-failure.ts";
 import { splitAddress } from "../split-address.ts";
 
 /** A read was ended for the time that it took, or is refused because it was before. */

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import { DatabaseUnavailable, isConflict, isStatementTimeout } from "#projections/database-failure.ts";
+import { DatabaseUnavailable, isConflict, isStatementTimeout } from "#projections/log/database-failure.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { ReadTimedOut } from "../concurrency/slow-requests.ts";
 import { loggedPath } from "../logged-path.ts";

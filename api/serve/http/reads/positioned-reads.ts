@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { DatabaseUnavailable, isConflict } from "#projections/database-failure.ts";
+import { DatabaseUnavailable, isConflict } from "#projections/log/database-failure.ts";
 import type { DataVersion } from "#projections/engine/data-version.ts";
 import { inSnapshot, type Snapshot } from "#projections/engine/snapshot.ts";
 import type { LoadClass } from "../concurrency/load-class.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { writeOnce } from "../json-text.ts";
 import { snapshotFacts } from "./snapshot-facts.ts";
 

@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /** What is known of the snapshot behind a handler's `db`. */
 export type SnapshotFacts = {

@@ -1,6 +1,6 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type DataVersion, readDataVersion } from "#projections/engine/data-version.ts";
-import { readLogHead } from "#projections/log/read-log-head.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import type { LoadClass } from "../concurrency/load-class.ts";
 import { shareReads } from "./share-reads.ts";
 

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { snapshotFacts } from "./snapshot-facts.ts";
 
 /** What answers have found, by the owner of snapshots, the data's version and a name. */

@@ -1,5 +1,5 @@
 import { chainNames } from "#chains/index.ts";
-import { formatProvedShare } from "#projections/log/history-proof.ts";
+import { formatProvedShare } from "#projections/log/chain-state.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { status } from "#api/serve/v1/status.ts";
 import type { Visit } from "../page/visit.ts";

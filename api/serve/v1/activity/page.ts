@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { ActivityKey } from "#projections/reads/activity/merge.ts";
 import { readActivity } from "#projections/reads/activity/read-activity.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { coinSymbols, currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type CandleInterval, intervalMs, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
 import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
 import { readFloorCandles } from "#projections/reads/floors/read-floors.ts";

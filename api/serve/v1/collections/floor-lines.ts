@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { intervalMs, windowStart } from "#projections/domain/candles.ts";
 import { readFloorLines } from "#projections/reads/floors/read-floor-lines.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
 import { readHolderGroups } from "#projections/reads/ownership/read-holders.ts";
 import { timedCache } from "#api/serve/http/timed-cache.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ChainId, chainById } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
 import type { CollectionParts } from "#projections/reads/collections/collection-columns.ts";
 import type { CollectionRow } from "#projections/reads/collections/collection-row.ts";

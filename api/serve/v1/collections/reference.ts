@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { type CollectionRef, findCollection } from "#projections/reads/collections/find-collection.ts";
 import { versionCache } from "#api/serve/http/reads/version-cache.ts";

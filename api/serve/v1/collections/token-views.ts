@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { TokenKey } from "#projections/reads/tokens/filter.ts";
 import { type HashedToken, readHashedTokens, readTokens, type TokensQuery } from "#projections/reads/tokens/read-tokens.ts";
 import { readTokenDetails, type TokenDetails, type TokenParts } from "#projections/reads/tokens/token-details.ts";

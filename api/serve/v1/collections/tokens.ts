@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
 import { type TokenKey, type TokenSort, tokenSorts } from "#projections/reads/tokens/filter.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ChainId, chainById } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
 import type { TraitsSlice } from "#projections/reads/traits/page-values.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readCrossListings } from "#projections/reads/cross-listings/read-cross-listings.ts";
 import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
 import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";

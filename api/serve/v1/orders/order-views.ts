@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { OrderParts, OrderRow } from "#projections/reads/orders/order-columns.ts";
 import type { HashedOrder, OrderKey, OrderSlice, OrderSort } from "#projections/reads/orders/order-page.ts";
 import type { OrderFilter } from "#projections/reads/orders/order-query.ts";

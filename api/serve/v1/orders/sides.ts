@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { type BidRow, readBid } from "#projections/reads/bids/read-bid.ts";
 import { type ListingRow, readListing } from "#projections/reads/listings/read-listing.ts";

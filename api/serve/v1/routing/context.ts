@@ -1,5 +1,5 @@
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Market } from "#api/background/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "#api/serve/http/route.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { SaleKey } from "#projections/reads/sales/order.ts";
 import { readSales } from "#projections/reads/sales/read.ts";

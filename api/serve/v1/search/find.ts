@@ -1,4 +1,4 @@
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type CollectionMatch, readCollectionsByAddress, readCollectionsByText } from "#projections/reads/search/read-collection-matches.ts";
 import { readTokensAt, readTokensByName, type TokenMatch } from "#projections/reads/search/read-token-matches.ts";
 import { parseAddresses, type SearchTerms } from "./parse-search.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/database.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readExposedBids } from "#projections/reads/bids/read-exposed-bids.ts";
 import { readExposedListings } from "#projections/reads/listings/read-exposed-listings.ts";
 import { exposedCursor } from "#projections/reads/orders/exposed-orders.ts";

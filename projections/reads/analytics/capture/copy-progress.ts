@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/database.ts";
-import { beginHolding, createLock, takeLock } from "#projections/named-lock.ts";
+import type { Database } from "#projections/log/database.ts";
+import { beginHolding, createLock, takeLock } from "#projections/log/named-lock.ts";
 
 /** The copy's name in its table. */
 const engine = "clickhouse";

@@ -1,4 +1,4 @@
-import { factKind } from "#projections/log/fact-kind.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { collectionsView, floorsView } from "../collection-views.ts";
 import { balancesView, holdings, tokens, tokensView } from "../holding-views.ts";
 import { chainRows, coinOf } from "../money.ts";

@@ -1,9 +1,8 @@
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { factKind } from "#projections/log/fact-kind.ts";
-import { inVersions } from "#projections/versioned-names.ts";
-import { schemaOf } from "#projections/versions.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { inVersions, schemaOf } from "#projections/log/versions.ts";
 import { type CopiedColumn, copiedColumn, valuesOf } from "./columns.ts";
 import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Projection } from "#projections/engine/projection.ts";
-import { kindList } from "#projections/log/fact-kind-sql.ts";
+import { kindList } from "#projections/log/fact-kinds.ts";
 import { tables } from "./tables.ts";
 
 const transferKinds = ["erc721_transfer", "erc1155_transfer"] as const;

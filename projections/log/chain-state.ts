@@ -1,6 +1,94 @@
 import { sql } from "kysely";
+import type { Database } from "./database.ts";
 import type { Hex } from "viem";
-import type { Database } from "../database.ts";
+
+/** Up to which block a chain is final. */
+export type ChainFinality = {
+  readonly number: number;
+  /** By the chain's own word, the `finalized` tag, or by a depth below the head, where no node tells. */
+  readonly saidBy: "tag" | "depth";
+  /** The most blocks that the tag was seen below the head. */
+  readonly deepest: number;
+};
+
+/** Null before an indexer has asked. */
+export async function readChainFinality(
+  db: Database,
+  chainId: number,
+): Promise<ChainFinality | null> {
+  const { rows } = await sql<{
+    number: bigint;
+    saidBy: ChainFinality["saidBy"];
+    deepest: bigint;
+  }>`
+    select number, said_by as "saidBy", deepest from ops.chain_finality where chain_id = ${chainId}`.execute(
+    db,
+  );
+  const row = rows[0];
+  return row === undefined
+    ? null
+    : { number: Number(row.number), saidBy: row.saidBy, deepest: Number(row.deepest) };
+}
+
+/** What was final stays so: a lower number changes nothing. */
+export async function storeChainFinality(
+  db: Database,
+  chainId: number,
+  { number, saidBy, deepest }: ChainFinality,
+): Promise<void> {
+  await sql`
+    insert into ops.chain_finality as known (chain_id, number, said_by, deepest)
+    values (${chainId}, ${number}, ${saidBy}, ${deepest})
+    on conflict (chain_id) do update
+      set number = greatest(known.number, excluded.number), said_by = excluded.said_by,
+          deepest = greatest(known.deepest, excluded.deepest), updated_at = now()`.execute(db);
+}
+
+/** Why an indexer cannot read a chain, or uses no answer of one of its nodes. */
+export type NodeFault = {
+  /** The node's host, or what waits: `newest block`, `finalized block`, `Ponder of core`. */
+  readonly part: string;
+  readonly reason: string;
+  /** Hosts of the chain's nodes, which part and reason may name: for operators only. */
+  readonly hosts: readonly string[];
+  readonly since: Date;
+};
+
+export const describeNodeFault = ({ part, reason, since }: Omit<NodeFault, "hosts">): string =>
+  `${part}: ${reason}, since ${since.toISOString()}`;
+
+/** What was not said again for so long is over, or nobody is there to say it. */
+const toldForSeconds = 30;
+
+export async function readNodeFaults(db: Database, chainId: number): Promise<NodeFault[]> {
+  const { rows } = await sql<NodeFault>`
+    select part, reason, hosts, since from ops.node_fault
+    where chain_id = ${chainId} and seen_at > clock_timestamp() - make_interval(secs => ${toldForSeconds})
+    order by since, part`.execute(db);
+  return rows;
+}
+
+/** Stores the faults that there are now in place of those that there were. */
+export async function storeNodeFaults(
+  db: Database,
+  chainId: number,
+  faults: readonly Pick<NodeFault, "part" | "reason">[],
+  hosts: readonly string[],
+): Promise<void> {
+  await sql`
+    with told as (
+      select part, reason from jsonb_to_recordset(${JSON.stringify(faults)}::jsonb) as one (part text, reason text)
+    ), over as (
+      delete from ops.node_fault f
+      where f.chain_id = ${chainId} and not exists (select from told t where t.part = f.part)
+    )
+    insert into ops.node_fault as known (chain_id, part, reason, hosts)
+    select ${chainId}, part, reason, ${hosts}::text[] from told
+    on conflict (chain_id, part) do update
+      set reason = excluded.reason, hosts = excluded.hosts, seen_at = clock_timestamp(),
+          since = case when known.seen_at > clock_timestamp() - make_interval(secs => ${toldForSeconds})
+                       then known.since else clock_timestamp() end`.execute(db);
+}
 
 /**
  * How far a chain's history is proved: from `provedFrom` to `provedTo`, without a gap, each block is the parent of the

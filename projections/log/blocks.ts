@@ -1,9 +1,63 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { ordinalOf } from "#chains/index.ts";
+import type { Session, Database } from "./database.ts";
+import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 import type { Hex } from "viem";
-import type { Database } from "../database.ts";
-import { firstBlockId } from "./block-id.ts";
-import { kindList, kindLiteral } from "./fact-kind-sql.ts";
-import { logHead } from "./read-log-head.ts";
+
+/**
+ * A block's id carries its chain, its height and which of the blocks seen at that height it is:
+ * the chain's ordinal (19 bits) · number (32 bits) · fork (12 bits). Ordering by block id orders a chain's live blocks by
+ * height, and one chain's blocks are one range. `log.add_staged_blocks` makes them. Statements compare heights of one chain
+ * by `block_id >> 12`; which bits the chain has is known here and there alone.
+ */
+const FORK_BITS = 12n;
+const NUMBER_BITS = 32n;
+
+/** The smallest block id of a height. */
+export function firstBlockId(chainId: number, number: bigint): bigint {
+  return blockIdRange(chainId).from | (number << FORK_BITS);
+}
+
+/** Block ids of a chain: from, inclusive, up to, exclusive. */
+export function blockIdRange(chainId: number): { from: bigint; to: bigint } {
+  const ordinal = BigInt(ordinalOf(chainId));
+  const bits = NUMBER_BITS + FORK_BITS;
+  return { from: ordinal << bits, to: (ordinal + 1n) << bits };
+}
+
+/** SQL: the height of a block id. */
+export const blockNumberOf = (blockId: RawBuilder<unknown>): RawBuilder<bigint> => sql<bigint>`(
+  (${blockId} >> ${sql.lit(Number(FORK_BITS))}) & ${sql.lit(2 ** Number(NUMBER_BITS) - 1)}::bigint)`;
+
+/** SQL: the position of the last fact. */
+export const logHead: RawBuilder<bigint> = sql<bigint>`(select position from log.head)`;
+
+/** The position of the last fact; 0 for an empty log. */
+export async function readLogHead(session: Session): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(session);
+  const [head] = rows;
+  if (head === undefined) throw new Error("log.head has no row: the log's migration did not run");
+  return head.position;
+}
+
+type BlockState = "block_retracted" | "block_readopted";
+
+/**
+ * Appends a retraction or re-adoption for each block that it changes. No row is deleted and there is no depth limit:
+ * a block's facts count while the last word on the block is not a retraction.
+ */
+export async function appendBlockStates(
+  session: Session,
+  state: BlockState,
+  blockIds: readonly bigint[],
+  at: Date,
+): Promise<number> {
+  if (blockIds.length === 0) return 0;
+  const { rows } = await sql<{ appended: bigint }>`
+    select log.append_block_states(${factKind[state]}::smallint, ${blockIds}::bigint[], ${at}) as appended
+  `.execute(session);
+  return Number(rows[0]?.appended ?? 0n);
+}
 
 /** Retractions that are read at most. */
 const mostRetractions = 500;

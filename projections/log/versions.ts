@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql, PostgresQueryCompiler, type RawNode, type SchemableIdentifierNode } from "kysely";
 
 /** What a projection's name in SQL stands for. */
 type Versioned = {
@@ -84,7 +84,7 @@ const definitions = {
   cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
 } satisfies Record<string, Versioned>;
 
-export type ProjectionName = keyof typeof definitions;
+type ProjectionName = keyof typeof definitions;
 
 /** Of every projection of this release. */
 export const versions: Readonly<Record<ProjectionName, Versioned>> = definitions;
@@ -120,3 +120,46 @@ export const isVersionOf = (schema: string, name: string): boolean =>
 /** The same as `schemaOf`, of a name that SQL has read. */
 export const schemaNameOf = (name: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`coalesce(${JSON.stringify(Object.fromEntries(schemas))}::jsonb ->> ${name}, ${name})`;
+
+/** A table of a projection as SQL names it, for those whose schema has another name in this release. */
+const renamed = Object.entries(versions)
+  .filter(([name]) => schemaOf(name) !== name)
+  .map(([name, { tables }]) => `${name}(?=\\.(?:${tables.join("|")})\\b)`);
+const pattern =
+  renamed.length === 0 ? null : new RegExp(`(?<![\\w.])(?:${renamed.join("|")})`, "g");
+
+/** The texts of a statement in the source are the same array each time. */
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+/** SQL for a connection that does not compile statements, with the schemas of this release's versions. */
+export const inVersions = (text: string): string =>
+  pattern === null ? text : text.replace(pattern, schemaOf);
+
+/**
+ * SQL names a table of a projection as `listings.listing`; this puts the schema of this release's version there: in texts of
+ * the source and in `sql.table`, not in values and `sql.id`.
+ */
+export class VersionedNames extends PostgresQueryCompiler {
+  protected override visitRaw(node: RawNode): void {
+    super.visitRaw(pattern === null ? node : { ...node, sqlFragments: versioned(node) });
+  }
+
+  protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
+    const { schema, identifier } = node;
+    const name = schema && inVersions(`${schema.name}.${identifier.name}`).split(".")[0];
+    super.visitSchemableIdentifier(
+      schema === undefined || name === undefined || name === schema.name
+        ? node
+        : { ...node, schema: { ...schema, name } },
+    );
+  }
+}
+
+function versioned({ sqlFragments }: RawNode): readonly string[] {
+  const before = known.get(sqlFragments);
+  if (before !== undefined) return before;
+  if (!sqlFragments.some((text) => text.includes("."))) return sqlFragments;
+  const texts = sqlFragments.map(inVersions);
+  known.set(sqlFragments, texts);
+  return texts;
+}

@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { expect, test } from "vitest";
-import { allProjections } from "./all.ts";
+import { allProjections } from "../all.ts";
 import { schemaOf, versions } from "./versions.ts";
 
 const projections = allProjections({ feeRecipient: zeroAddress });

@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-  Kysely,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type QueryExecutorProvider,
-} from "kysely";
+import { Kysely, type PostgresPool, type PostgresPoolClient, type QueryExecutorProvider, type DatabaseIntrospector, type DatabaseMetadata, type DialectAdapter, PostgresAdapter, PostgresDialect, type QueryCompiler, type SchemaMetadata, sql, type TableMetadata } from "kysely";
 import pg from "pg";
 import { DatabaseUnavailable, ServerSilent, statementFailure } from "./database-failure.ts";
-import { sendToDriver } from "./driver-answer.ts";
-import { SteadyDialect } from "./introspection.ts";
-import { sendPooled } from "./pooled-client.ts";
+import { VersionedNames } from "./versions.ts";
 
 /** A connection pool. Statements are written as SQL. */
 export type Database = Kysely<Record<string, never>>;
@@ -226,3 +219,124 @@ const lastOf = <Result>(result: Result | Result[]): Result | undefined =>
   Array.isArray(result) ? result.at(-1) : result;
 
 const nameOf = (text: string) => createHash("sha1").update(text).digest("base64url");
+
+type SendQuery = (query: pg.QueryConfig) => Promise<pg.QueryResult | pg.QueryResult[]>;
+
+/** What ends a statement, or a transaction that waits for its next one. Milliseconds; 0 is no limit. */
+type Limits = { readonly statementTimeoutMs: number; readonly idleInTransactionTimeoutMs: number };
+
+/**
+ * Sends statements through a pooler, which takes no settings of a connection and keeps none from one transaction to the
+ * next (PgBouncer: `pool_mode = transaction`): each transaction sets its limits as it begins, and a statement outside of
+ * one gets a transaction of its own.
+ */
+function sendPooled(send: SendQuery, limits: Limits): SendQuery {
+  const settings = settingsOf(limits);
+  let isInTransaction = false;
+  const begin = async (query: pg.QueryConfig) => {
+    const result = await send({ ...query, text: query.text.replace(beginning, `$&; ${settings}`) });
+    isInTransaction = true;
+    return result;
+  };
+  return async (query) => {
+    if (beginning.test(query.text)) return await begin(query);
+    if (ending.test(query.text)) isInTransaction = false;
+    else if (!isInTransaction) return await inTransaction(send, settings, query);
+    return await send(query);
+  };
+}
+
+const beginning = /^\s*(begin|start transaction)\b[^;]*/i;
+const ending = /^\s*(commit|rollback)\b/i;
+
+function settingsOf({ statementTimeoutMs, idleInTransactionTimeoutMs }: Limits): string {
+  return (
+    `set local statement_timeout = ${statementTimeoutMs}; ` +
+    `set local idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}`
+  );
+}
+
+async function inTransaction(send: SendQuery, settings: string, query: pg.QueryConfig) {
+  await send({ text: `begin; ${settings}` });
+  try {
+    const result = await send(query);
+    await send({ text: "commit" });
+    return result;
+  } catch (error) {
+    await send({ text: "rollback" }).catch(() => undefined);
+    throw error;
+  }
+}
+
+type Answer = pg.QueryResult | pg.QueryResult[];
+
+/**
+ * Sends a statement and waits for its answer, at most `answerMs` (0: without limit; then `ServerSilent`, and the
+ * connection is of no more use). The driver's promises and its `query_timeout` are avoided: both keep each answer with
+ * all of its rows until a full garbage collection, so that a scavenge of a busy reader copies them time and again.
+ */
+function sendToDriver(
+  client: pg.ClientBase,
+  query: pg.QueryConfig,
+  answerMs: number,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const timer = answerMs > 0 ? setTimeout(() => reject(new ServerSilent()), answerMs) : undefined;
+    const answered = (error: Error | null, answer: Answer): void => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(answer);
+    };
+    void client.query(query, answered);
+  });
+}
+
+/**
+ * PostgreSQL for migrations that run while schemas are rebuilt. Kysely's own introspection looks tables up by their names
+ * after it has listed them, which fails where a rebuild renames or drops a schema in between.
+ */
+export class SteadyDialect extends PostgresDialect {
+  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SteadyIntrospector(db);
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new VersionedNames();
+  }
+
+  override createAdapter(): DialectAdapter {
+    return new LocklessAdapter();
+  }
+}
+
+/** Without Kysely's advisory lock, which any role of the database may hold: `migrate` takes a lock of ours. */
+class LocklessAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
+/** Schemas and tables as one snapshot of the catalog names them, without columns: migrations ask for no more. */
+class SteadyIntrospector implements DatabaseIntrospector {
+  readonly #db: Kysely<unknown>;
+
+  constructor(db: Kysely<unknown>) {
+    this.#db = db;
+  }
+
+  async getSchemas(): Promise<SchemaMetadata[]> {
+    const { rows } = await sql<SchemaMetadata>`
+      select nspname as name from pg_catalog.pg_namespace`.execute(this.#db);
+    return rows;
+  }
+
+  async getTables(): Promise<TableMetadata[]> {
+    const { rows } = await sql<Pick<TableMetadata, "name" | "schema" | "isView">>`
+      select schemaname as schema, tablename as name, false as "isView"
+      from pg_catalog.pg_tables where schemaname !~ '^(pg_|information_schema$)'`.execute(this.#db);
+    return rows.map((table) => ({ ...table, columns: [] }));
+  }
+
+  async getMetadata(): Promise<DatabaseMetadata> {
+    return { tables: await this.getTables() };
+  }
+}
