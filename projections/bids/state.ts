@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
 import { blockTime } from "../order-state/block-time.ts";
-import { clockAt } from "../order-state/clock.ts";
+import { clockAt } from "../engine/fact-window.ts";
 import { counters, fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import type { RecomputeSet } from "../order-state/select-facts.ts";
 import { reasonCase, statusCase } from "../order-state/status-sql.ts";

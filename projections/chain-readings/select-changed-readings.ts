@@ -7,7 +7,7 @@ import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsMovedSince } from "../order-state/transferred-units.ts";
 import { zeroAddress } from "../log/sql-values.ts";
-import { tokensAt } from "../sql/token-at.ts";
+import { tokensAt } from "../engine/token-ids.ts";
 import { schemaOf } from "../log/versions.ts";
 import { knownAllowances, knownBalances } from "./known-funds.ts";
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { clockAt } from "../order-state/clock.ts";
+import { clockAt } from "../engine/fact-window.ts";
 import { countAffected, updateCollectionCounts } from "./collection-counts.ts";
 import { orderFigures } from "./order-figures.ts";
 import { type Period, periods, salesColumns } from "./periods.ts";

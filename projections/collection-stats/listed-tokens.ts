@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
-import { holdsAny } from "../engine/fact-window.ts";
+import { holdsAny, clockAt } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
-import { clockAt } from "../order-state/clock.ts";
 
 /** SQL: over a token's listings `l`, whether one is active, and when the first of them ends or starts. */
 const listingState = sql`

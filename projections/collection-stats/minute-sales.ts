@@ -5,8 +5,7 @@ import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { changedTransactions } from "../sql/changed-transactions.ts";
-import { maxPriceAge, priceAt } from "../sql/coin-price.ts";
-import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
+import { maxPriceAge, priceAt, isPaidNatively, nativeCoins } from "../engine/usd.ts";
 import { columnsOf, hoursOf, periods, salesColumn, salesFigures } from "./periods.ts";
 
 const orderKinds = ["order_fulfilled", "orders_matched"] as const;

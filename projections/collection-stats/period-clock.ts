@@ -3,7 +3,7 @@ import { chainIds } from "#chains/index.ts";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { openScratchTable } from "../engine/scratch.ts";
-import { clockAt } from "../order-state/clock.ts";
+import { clockAt } from "../engine/fact-window.ts";
 import { hoursOf, type Period, periods, salesColumn, salesFigures } from "./periods.ts";
 
 /** SQL: the time of the last floor snapshot of any chain. */

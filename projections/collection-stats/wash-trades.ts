@@ -3,7 +3,7 @@ import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
 import { changedSaleTransactions, saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
-import { isPaidNatively, nativeCoins } from "../sql/native-coin.ts";
+import { isPaidNatively, nativeCoins } from "../engine/usd.ts";
 import { columnsOf, hoursOf, periods, salesColumn, washFigures } from "./periods.ts";
 
 const columns = sql.raw(

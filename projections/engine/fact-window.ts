@@ -2,8 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { type FactKind, factKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
-import { withoutFacts } from "./fact-filter.ts";
-import type { FactWindow, Relation, Window, WindowWithKinds } from "./projection.ts";
+import type { FactWindow, Relation, Window, WindowWithKinds, EffectiveFacts } from "./projection.ts";
 
 const columns = sql`f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
   f.token_id, f.amount, f.from_address, f.to_address, f.order_hash, f.recorded_at, f.payload`;
@@ -164,4 +163,34 @@ async function openRetractedBlocks(session: Session, upTo: bigint): Promise<void
     select block_id from now where block_id not in (select block_id from ${retractedBlocks})`.execute(
     session,
   );
+}
+
+/** Does work on a relation of facts without some of them: a view of the session, or the relation itself for none. */
+export async function withoutFacts(
+  session: Session,
+  excluded: readonly bigint[],
+  facts: Relation,
+  work: (included: Relation) => Promise<void>,
+  view = "included_fact",
+): Promise<void> {
+  if (excluded.length === 0) return await work(facts);
+  const included = sql.id("pg_temp", view);
+  await sql`
+    create temporary view ${sql.id(view)} as
+    select * from ${facts} where position <> all (${sql.lit(`{${excluded.join()}}`)}::bigint[])`.execute(
+    session,
+  );
+  await work(included);
+  await sql`drop view ${included}`.execute(session);
+}
+
+/** The time of the latest clock tick at a position, unix seconds; 0 before the first one. */
+export function clockAt({
+  facts,
+  upTo,
+}: Pick<EffectiveFacts, "facts" | "upTo">): RawBuilder<bigint> {
+  return sql`coalesce((
+    select f.amount from ${facts} f where f.kind = ${kindLiteral("clock_ticked")} and f.position <= ${upTo}
+    order by f.amount desc limit 1
+  ), 0)::bigint`;
 }

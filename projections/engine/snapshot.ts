@@ -1,11 +1,12 @@
-import { sql } from "kysely";
-import { type Database, reusesPlans } from "../log/database.ts";
-import { type DataVersion, onlyVersion, selectDataVersion } from "./data-version.ts";
+import { sql, type RawBuilder, type Transaction } from "kysely";
+import { type Database, reusesPlans, type Session } from "../log/database.ts";
+import { schemaOf } from "../log/versions.ts";
+import { withContractIds } from "../log/contracts.ts";
 
 /** Reads of one snapshot: whatever is written meanwhile, they see the data of one version. */
 export type Snapshot = DataVersion & { readonly db: Database };
 
-export type SnapshotOptions = {
+type SnapshotOptions = {
   /** Names of the serving projections. */
   readonly projections: readonly string[];
   /** Called when the snapshot is about to be taken: what was written before is in it. */
@@ -49,4 +50,52 @@ const planOnce = sql`set local plan_cache_mode = force_generic_plan;`;
 /** Its end would end the snapshot: PostgreSQL has no transaction within another. */
 function refuseTransaction(): never {
   throw new Error("a read of a snapshot cannot begin a transaction");
+}
+
+/** What the tables of all projections and the log are as of one snapshot. */
+export type DataVersion = {
+  /** Changes with every transaction that changes any of them, and never repeats: equal versions mean unchanged data. */
+  readonly version: string;
+  /** The position of the log that all serving projections have reached; 0 before they exist. */
+  readonly position: bigint;
+};
+
+/**
+ * Made of the transactions that last wrote each checkpoint and the log's head, since a swap changes tables without
+ * moving a position, and of the positions, since a crash may undo a tick and its transaction's number is then given to
+ * another. A standby has the same numbers. `projections`: their names.
+ */
+function selectDataVersion(projections: readonly string[]): RawBuilder<DataVersion> {
+  const serving = sql.join(projections.map((name) => sql.lit(schemaOf(name))));
+  return sql<DataVersion>`
+    select concat_ws(' ', h.xmin, c.written) as version, c.position
+    from log.head h, (
+      select string_agg(concat_ws(' ', c.projection, c.position, c.xmin), ' ' order by c.projection) as written,
+             coalesce(min(c.position) filter (where c.projection = any (array[${serving}]::text[])), 0) as position
+      from engine.checkpoint c
+    ) c`;
+}
+
+export async function readDataVersion(
+  session: Session,
+  projections: readonly string[],
+): Promise<DataVersion> {
+  const { rows } = await selectDataVersion(projections).execute(session);
+  return onlyVersion(rows);
+}
+
+function onlyVersion(rows: readonly DataVersion[]): DataVersion {
+  const [row] = rows;
+  if (row === undefined) throw new Error("log.head has no row: the log's migration did not run");
+  return row;
+}
+
+/** Derives in a transaction with one snapshot; in another one where contracts had to be registered first. */
+export async function deriveInSnapshot<Result>(
+  db: Database,
+  work: (session: Transaction<Record<string, never>>) => Promise<Result>,
+): Promise<Result> {
+  return await withContractIds(db, () =>
+    db.transaction().setIsolationLevel("repeatable read").execute(work),
+  );
 }

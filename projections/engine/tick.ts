@@ -1,15 +1,52 @@
-import { sql } from "kysely";
 import type { Database, Session } from "../log/database.ts";
+import { type Target, type Checkpoint, isCurrent, lockCheckpoints, moveCheckpoints, readCheckpoints, readPositions, targetOf, areAligned } from "./checkpoint.ts";
+import { DerivationFailed, type Window, isPermanentError, type FactWindow, type Projection, type WindowWithKinds } from "./projection.ts";
+import { quarantineFact, excludeFacts, type QuarantineState, readQuarantine } from "./quarantine.ts";
+import { sql } from "kysely";
 import { isConflict } from "../log/database-failure.ts";
 import { readLogHead } from "../log/blocks.ts";
 import { pipelined } from "../log/pipelined.ts";
-import { applyTogether } from "./apply-together.ts";
-import { readOpenWindow } from "./apply-window.ts";
-import { type Checkpoint, isCurrent, lockCheckpoints, moveCheckpoints, readCheckpoints, type Target } from "./checkpoint.ts";
-import { closeWindow, openWindow } from "./fact-window.ts";
-import { inSnapshot } from "./in-snapshot.ts";
-import { readPositions } from "./positions.ts";
-import type { Window } from "./projection.ts";
+import { closeWindow, openWindow, withoutFacts, holdsAny, readKinds, withKinds } from "./fact-window.ts";
+import { deriveInSnapshot } from "./snapshot.ts";
+import { dependsOn, runConcurrently } from "./run-concurrently.ts";
+
+type AdvanceResult = Tick | { outcome: "quarantined"; failure: DerivationFailed };
+
+/**
+ * A tick that no single fact can block. Where a projection fails permanently on a window, the window is halved until the
+ * failing fact is found; the facts before it are applied, and it is quarantined for that projection.
+ */
+export async function advance(db: Database, targets: readonly Target[]): Promise<AdvanceResult> {
+  const first = await attempt(db, targets);
+  if (!(first instanceof DerivationFailed)) return first;
+  let ahead = sizeOf(first.window);
+  while (ahead > 1) {
+    const half = Math.floor(ahead / 2);
+    const done = await attempt(db, targets, half);
+    if (done instanceof DerivationFailed) ahead = Math.min(half, sizeOf(done.window));
+    else if (done.outcome === "moved") ahead -= sizeOf(done.window);
+    else return done;
+  }
+  const last = await attempt(db, targets, 1);
+  if (!(last instanceof DerivationFailed)) return last;
+  await quarantineFact(db, last);
+  return { outcome: "quarantined", failure: last };
+}
+
+async function attempt(
+  db: Database,
+  targets: readonly Target[],
+  maxFacts?: number,
+): Promise<Tick | DerivationFailed> {
+  try {
+    return await tick(db, targets, maxFacts);
+  } catch (error) {
+    if (error instanceof DerivationFailed) return error;
+    throw error;
+  }
+}
+
+const sizeOf = ({ after, upTo }: Window) => Number(upTo - after);
 
 export type Tick =
   /** The targets furthest behind were brought from `window.after` to `window.upTo`; the log ends at `head`. */
@@ -37,7 +74,7 @@ export async function tick(
   limit?: bigint,
 ): Promise<Tick> {
   try {
-    return await inSnapshot(db, async (transaction): Promise<Tick> => {
+    return await deriveInSnapshot(db, async (transaction): Promise<Tick> => {
       const session = await pipelined(db, transaction);
       const [head, checkpoints] = await Promise.all([
         readLogHead(session),
@@ -161,4 +198,98 @@ function nextWindow(positions: readonly bigint[], end: bigint, maxFacts: number)
   if (after === undefined || after >= end) return null;
   const ends = [end, after + BigInt(maxFacts), ...others];
   return { after, upTo: ends.reduce((nearest, one) => (one < nearest ? one : nearest)) };
+}
+
+/**
+ * Applies an open window to targets, each after those whose tables it reads and otherwise at once: on a connection that
+ * pipelines, the server works for one of them while the statements of others are made and their answers are read. The
+ * first to fail is the cause: what others have sent fails with the transaction.
+ */
+async function applyTogether(
+  session: Session,
+  targets: readonly Target[],
+  open: OpenWindow,
+): Promise<void> {
+  await runConcurrently(
+    targets,
+    (target) => applyTo(session, target, open),
+    (one, other) => dependsOn(one.projection, other.projection),
+    haveOwnTables(targets, open) ? targets.length : 1,
+  );
+}
+
+/** Whether no two use the same tables or views of the session: those of one projection do, and those without some facts. */
+const haveOwnTables = (targets: readonly Target[], { entries }: OpenWindow): boolean =>
+  entries.length === 0 &&
+  new Set(targets.map(({ projection }) => projection.name)).size === targets.length;
+
+async function applyTo(session: Session, target: Target, open: OpenWindow): Promise<void> {
+  try {
+    await applyWindow(session, target, open);
+  } catch (error) {
+    if (isPermanentError(error))
+      throw new DerivationFailed(target.projection.name, open.window, error);
+    throw error;
+  }
+}
+
+/** An open window with the kinds of its changes, and which facts are excluded from which projection. */
+type OpenWindow = QuarantineState & { window: WindowWithKinds };
+
+/** The same for all targets that the window is applied to. */
+export async function readOpenWindow(
+  session: Session,
+  window: FactWindow,
+  checkpoints: Map<string, Checkpoint>,
+): Promise<OpenWindow> {
+  const [entries, withTheirKinds] = await Promise.all([
+    readQuarantine(session),
+    withKinds(session, window),
+  ]);
+  return { checkpoints, entries, window: withTheirKinds };
+}
+
+/** Applies an open window to a target, without the facts that are excluded from it. */
+export async function applyWindow(
+  session: Session,
+  target: Target,
+  open: OpenWindow,
+): Promise<void> {
+  const { projection, schema } = target;
+  const { window } = open;
+  const excluded = await excludeFacts(session, target, window.after, open);
+  if (excluded.length === 0) {
+    if (handlesAny(projection, window.kinds)) await projection.apply(session, schema, window);
+    return;
+  }
+  await withoutFacts(session, excluded, window.facts, (facts) =>
+    withoutFacts(
+      session,
+      excluded,
+      window.changes,
+      async (changes) => {
+        const kinds = await readKinds(session, { changes });
+        await projection.apply(session, schema, { ...window, facts, changes, kinds });
+      },
+      "included_change",
+    ),
+  );
+}
+
+/** Whether changes of these kinds may change the tables of a projection. */
+export function handlesAny({ handles }: Projection, kinds: ReadonlySet<number>): boolean {
+  return handles === undefined || holdsAny(kinds, handles);
+}
+
+/**
+ * Brings the tables that a projection reads to one position. Those that another release reads too are moved by its
+ * projector as well, so they may differ again at once.
+ */
+export async function align(
+  db: Database,
+  reader: Projection,
+  projections: readonly Projection[],
+): Promise<void> {
+  const targets = projections.filter(({ name }) => reader.reads?.includes(name)).map(targetOf);
+  while (!areAligned(reader, await readCheckpoints(db))) await advance(db, targets);
 }

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database, Session } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
-import { applyToTarget, type BuildProgress, build, catchUp } from "./build.ts";
-import { dropTarget, isCurrent, readCheckpoints, type Target } from "./checkpoint.ts";
-import { type Comparison, compareSchemas } from "./compare.ts";
-import { inSnapshot } from "./in-snapshot.ts";
-import type { Projection } from "./projection.ts";
-import { compareSample } from "./sample.ts";
+import { applyToTarget, type BuildProgress, build, catchUp } from "./rebuild.ts";
+import { dropTarget, isCurrent, readCheckpoints, type Target, createTarget } from "./checkpoint.ts";
+import { deriveInSnapshot } from "./snapshot.ts";
+import type { Projection, Sample } from "./projection.ts";
 import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
+import { type RawBuilder, sql } from "kysely";
+import { kindList } from "../log/fact-kinds.ts";
+import { applyWindow, readOpenWindow } from "./tick.ts";
+import { addChanges, logFacts, openWindow } from "./fact-window.ts";
 
 export type Verification = Comparison & { projection: string; position: bigint };
 
@@ -81,7 +83,7 @@ async function atOnePosition(
   work: (session: Session, position: bigint) => Promise<Comparison>,
 ): Promise<Verification> {
   for (const deadline = Date.now() + SAME_POSITION_TIMEOUT_MS; ; await delay(POLL_MS)) {
-    const seen = await inSnapshot(db, async (session): Promise<Verification | string> => {
+    const seen = await deriveInSnapshot(db, async (session): Promise<Verification | string> => {
       const checkpoints = await readCheckpoints(session);
       const position = checkpoints.get(schemaOf(name))?.position ?? 0n;
       const behind = reads.find((one) => checkpoints.get(schemaOf(one))?.position !== position);
@@ -106,4 +108,195 @@ async function assertVersion(db: Database, projection: Projection): Promise<void
     `${projection.name} has tables of version ${stored.version} or of other parameters, this program derives version ` +
       `${projection.version}: verify it with the program that derived them, or rebuild it`,
   );
+}
+
+/** Positions read for each key wanted: maxExamples facts do not concern a projection. */
+const POSITIONS_PER_KEY = 50;
+
+/** Derives the rows of a few keys, half of them picked from the log and half from the tables, and compares those. */
+async function compareSample(
+  session: Session,
+  target: Target,
+  { position, keys, maxExamples }: { position: bigint; keys: number; maxExamples: number },
+): Promise<Comparison> {
+  const { projection, schema } = target;
+  const { sample } = projection;
+  if (sample === undefined) {
+    throw new Error(`${projection.name} cannot be verified by a sample, only completely`);
+  }
+  await createTarget(session, target);
+  const opened = await openWindow(session, { after: position, upTo: position });
+  await pickKeys(session, schemaOf(projection.name), sample, position, keys);
+  await addChanges(
+    session,
+    sql`
+    ${logFacts} f join sampled using (${columnsOf(sample)})
+    where (${sample.where}) and f.position <= ${position}
+      and f.kind not in ${kindList("block_retracted", "block_readopted")}
+      and not exists (select from ${opened.retractedBlocks} r where r.block_id = f.block_id)`,
+  );
+  const window = { ...opened, after: 0n };
+  const open = await readOpenWindow(session, window, await readCheckpoints(session));
+  await applyWindow(session, target, open);
+  return await compareSchemas(
+    session,
+    { stored: schemaOf(projection.name), derived: schema },
+    {
+      maxExamples: maxExamples,
+      tables: sample.tables,
+      restriction: sql`natural join sampled`,
+    },
+  );
+}
+
+/** Fills the session's table `sampled`. */
+async function pickKeys(
+  session: Session,
+  stored: string,
+  sample: Sample,
+  position: bigint,
+  keys: number,
+): Promise<void> {
+  const columns = columnsOf(sample);
+  const facts = sql`
+    select ${columns}
+    from (
+      select distinct 1 + floor(random() * ${position})::bigint as position
+      from generate_series(1, ${keys * POSITIONS_PER_KEY})
+    ) chosen
+    join ${logFacts} f using (position)
+    where ${sample.where}`;
+  const tables = await Promise.all(
+    sample.tables.map(async (table) => rowsOf(session, stored, table, sample, keys)),
+  );
+  const wholeKeys = sql.join(
+    sample.key.map((column) => sql`${sql.ref(column)} is not null`),
+    sql` and `,
+  );
+  await sql`
+    create temporary table sampled on commit drop as
+    select distinct ${columns}
+    from (
+      (select * from (select distinct * from (${facts}) f where ${wholeKeys}) k order by random() limit ${keys})
+      union all
+      (select * from (${sql.join(tables, sql` union `)}) t order by random() limit ${keys})
+    ) picked`.execute(session);
+  await sql`
+    delete from sampled where ctid not in (select ctid from sampled order by random() limit ${keys})
+  `.execute(session);
+}
+
+/** Keys of some rows of a table that have facts of their own. */
+async function rowsOf(
+  session: Session,
+  schema: string,
+  table: string,
+  sample: Sample,
+  keys: number,
+): Promise<RawBuilder<unknown>> {
+  const { rows } = await sql<{ rows: number }>`
+    select greatest(reltuples, 1)::float8 as rows from pg_class
+    where oid = to_regclass(${`${schema}.${table}`})`.execute(session);
+  const percent = Math.min(100, (100 * POSITIONS_PER_KEY * keys) / (rows[0]?.rows ?? 1));
+  const same = sql.join(
+    sample.key.map((column) => sql`f.${sql.ref(column)} = r.${sql.ref(column)}`),
+    sql` and `,
+  );
+  return sql`
+    select ${columnsOf(sample)}
+    from ${sql.id(schema, table)} r tablesample bernoulli (${sql.raw(percent.toFixed(6))})
+    where exists (select from ${logFacts} f where (${sample.where}) and ${same})`;
+}
+
+function columnsOf({ key }: Sample): RawBuilder<unknown> {
+  return sql.join(key.map((column) => sql.ref(column)));
+}
+
+/** A stored row that differs from the derived one. Null: the row is missing there. */
+export type RowDifference = {
+  table: string;
+  stored: Record<string, unknown> | null;
+  derived: Record<string, unknown> | null;
+};
+
+type Table = { name: string; columns: string[]; key: string[] };
+
+/** Numbers of rows compared and different, and examples. */
+type Comparison = { compared: bigint; different: bigint; examples: RowDifference[] };
+
+/** Compares the tables of two schemas row by row by content; `restriction` limits the rows of each. */
+export async function compareSchemas(
+  session: Session,
+  { stored, derived }: { stored: string; derived: string },
+  options: { maxExamples: number; tables?: readonly string[]; restriction?: RawBuilder<unknown> },
+): Promise<Comparison> {
+  const total: Comparison = { compared: 0n, different: 0n, examples: [] };
+  const there = await readTables(session, stored);
+  for (const table of await readTables(session, derived)) {
+    if (options.tables !== undefined && !options.tables.includes(table.name)) continue;
+    const same = there.find(({ name }) => name === table.name);
+    if (same?.columns.join() !== table.columns.join()) {
+      throw new Error(
+        `${stored}.${table.name} has columns ${same?.columns.join(", ") ?? "(no table)"}, this version creates ` +
+          `${table.columns.join(", ")}: rebuild it`,
+      );
+    }
+    const one = await compareTable(session, table, { stored, derived }, options);
+    total.compared += one.compared;
+    total.different += one.different;
+    total.examples.push(...one.examples.slice(0, options.maxExamples - total.examples.length));
+  }
+  return total;
+}
+
+async function compareTable(
+  session: Session,
+  { name, columns, key }: Table,
+  { stored, derived }: { stored: string; derived: string },
+  { maxExamples, restriction }: { maxExamples: number; restriction?: RawBuilder<unknown> },
+): Promise<Comparison> {
+  if (key.length === 0) throw new Error(`${derived}.${name} has no key to compare its rows by`);
+  const rowsOf = (schema: string) =>
+    sql`select * from ${sql.id(schema, name)} ${restriction ?? sql``}`;
+  const content = (alias: string) =>
+    sql`row(${sql.join(columns.map((column) => sql.ref(`${alias}.${column}`)))})`;
+  const sides = sql`
+    (${rowsOf(stored)}) s full join (${rowsOf(derived)}) d
+    on ${sql.join(
+      key.map((column) => sql`s.${sql.ref(column)} = d.${sql.ref(column)}`),
+      sql` and `,
+    )}`;
+  const differs = sql`${content("s")} is distinct from ${content("d")}`;
+  const { rows } = await sql<{ compared: bigint; different: bigint }>`
+    select count(*) as compared, count(*) filter (where ${differs}) as different from ${sides}`.execute(
+    session,
+  );
+  const { compared = 0n, different = 0n } = rows[0] ?? {};
+  if (different === 0n || maxExamples === 0) return { compared, different, examples: [] };
+  const first = sql.ref(key[0] ?? "");
+  const examples = await sql<{ stored: RowDifference["stored"]; derived: RowDifference["derived"] }>`
+    select case when s.${first} is not null then to_jsonb(s) end as stored,
+           case when d.${first} is not null then to_jsonb(d) end as derived
+    from ${sides} where ${differs}
+    order by ${sql.join(key.map((column) => sql`coalesce(s.${sql.ref(column)}, d.${sql.ref(column)})`))}
+    limit ${maxExamples}`.execute(session);
+  return { compared, different, examples: examples.rows.map((row) => ({ table: name, ...row })) };
+}
+
+/** A schema's tables with their columns and the columns of a unique key. */
+async function readTables(session: Session, schema: string): Promise<Table[]> {
+  const { rows } = await sql<Table>`
+    select c.relname as name,
+           array(select a.attname::text from pg_attribute a
+                 where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum) as columns,
+           array(select a.attname::text from (
+                   select i.indrelid, i.indkey from pg_index i
+                   where i.indrelid = c.oid and i.indisunique and i.indpred is null and i.indexprs is null
+                   order by i.indisprimary desc limit 1
+                 ) i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+                 order by a.attnum) as key
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relkind = 'r'
+    order by c.relname`.execute(session);
+  return rows;
 }

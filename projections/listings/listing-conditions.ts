@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { clockAt } from "../order-state/clock.ts";
+import { clockAt } from "../engine/fact-window.ts";
 import { conduit, exchange } from "../order-state/exchange-contracts.ts";
 import { fillsAndCancels } from "../order-state/fills-and-cancels.ts";
 import { latestFacts, latestReadings, type RecomputeSet } from "../order-state/select-facts.ts";
 import { unitsMovedSince } from "../order-state/transferred-units.ts";
-import { rangeAt } from "../sql/token-at.ts";
+import { rangeAt } from "../engine/token-ids.ts";
 
 /**
  * The conditions that decide the state of each listing: `filled_units`, `fillable_units`, `is_filled`, `is_cancelled`,

@@ -3,7 +3,7 @@ import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { zeroAddress } from "../log/sql-values.ts";
-import { rangedAreas } from "../sql/id-areas.ts";
+import { rangedAreas } from "../engine/token-ids.ts";
 
 /** SQL: whether the contract still knows the token: it is not burned, or lies at 0x…dead. */
 export function mayHaveUri(token: "o" | "same"): RawBuilder<boolean> {

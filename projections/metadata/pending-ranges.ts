@@ -4,7 +4,7 @@ import { type Ids, unionOf, within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { zeroAddress } from "../log/sql-values.ts";
-import { type Areas, areaRows, areasOf, byContract } from "../sql/id-areas.ts";
+import { type Areas, areaRows, areasOf, groupByContract } from "../engine/token-ids.ts";
 
 type ContractIds = Ids & { contractId: number };
 
@@ -83,7 +83,7 @@ async function readTouching(
     ) r
     where r.last_id >= area.first_id - 1
     order by r.contract_id, r.first_id`.execute(session);
-  return byContract(rows);
+  return groupByContract(rows);
 }
 
 async function readFetched(session: Session, schema: string, areas: Areas): Promise<Areas> {
@@ -105,7 +105,7 @@ async function replacePending(
 ): Promise<void> {
   const nameOf = ({ contractId, first, end }: ContractIds) => `${contractId} ${first} ${end}`;
   const [old, current] = [new Set(before.map(nameOf)), new Set(after.map(nameOf))];
-  const rowsOf = (ids: readonly ContractIds[]) => areaRows(byContract(ids));
+  const rowsOf = (ids: readonly ContractIds[]) => areaRows(groupByContract(ids));
   const removed = before.filter((ids) => !current.has(nameOf(ids)));
   const added = after.filter((ids) => !old.has(nameOf(ids)));
   if (removed.length > 0)

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { rangedAreas } from "../sql/id-areas.ts";
+import { rangedAreas } from "../engine/token-ids.ts";
 import { type AffectedBy, affectedOrders, byClock, byOrderHash } from "./affected-orders.ts";
 import { conduit, exchange } from "./exchange-contracts.ts";
 import { isOpen } from "./status-sql.ts";

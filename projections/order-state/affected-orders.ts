@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { holdsAny } from "../engine/fact-window.ts";
+import { holdsAny, clockAt } from "../engine/fact-window.ts";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { clockAt } from "./clock.ts";
 import { isOpen } from "./status-sql.ts";
 
 /** Facts of `kinds` have `keys`; they may change the stored orders `o` that meet `condition` with such a key `c`. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
-import { clockAt } from "./clock.ts";
+import { clockAt } from "../engine/fact-window.ts";
 
 /** How long after its end time an ended order without a fill leaves the projections; the log keeps its facts. */
 export const compactionDelaySeconds = 30 * 86_400;

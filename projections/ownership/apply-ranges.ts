@@ -3,7 +3,7 @@ import type { Session } from "../log/database.ts";
 import { latestRuns, within, without } from "../domain/id-runs.ts";
 import { holdsAny, readKinds } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { type Areas, areasOf, byContract } from "../sql/id-areas.ts";
+import { type Areas, areasOf, groupByContract } from "../engine/token-ids.ts";
 import { isRange, rangeColumns, readLastRanges } from "./range-facts.ts";
 import { mergeByContract, type OwnedRun, partsByContract, readTouching, replaceRuns } from "./run-rows.ts";
 
@@ -47,7 +47,7 @@ async function laidOver(
 ): Promise<OwnedRun[]> {
   const isExposed = ({ contractId }: OwnedRun) => exposed.has(contractId);
   const added = [...before, ...rows].filter((run) => !isExposed(run));
-  const after = [...byContract(added).values()].flatMap((own) => latestRuns(own));
+  const after = [...groupByContract(added).values()].flatMap((own) => latestRuns(own));
   if (exposed.size === 0) return after;
   const areas = new Map([...all].filter(([contractId]) => exposed.has(contractId)));
   const read: OwnedRun[] = [];

@@ -5,7 +5,7 @@ import { within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { isBurnAddress } from "../log/sql-values.ts";
-import { type Areas, areaRows, areasOf } from "../sql/id-areas.ts";
+import { type Areas, areaRows, areasOf } from "../engine/token-ids.ts";
 import type { ChangedRanges } from "./apply-ranges.ts";
 import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
 import { mergeByContract, type OwnedRun, partsByContract, readTouching, replaceRuns, runRows } from "./run-rows.ts";

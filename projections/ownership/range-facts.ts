@@ -3,7 +3,7 @@ import type { Session } from "../log/database.ts";
 import { type Ids, latestRuns, unionOf, within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
-import { type Areas, areaRows, byContract } from "../sql/id-areas.ts";
+import { type Areas, areaRows, groupByContract } from "../engine/token-ids.ts";
 import type { OwnedRun } from "./run-rows.ts";
 
 /** SQL: kind and condition of ranges that hold an id; the standard says that the last is not below the first. */
@@ -33,7 +33,7 @@ export async function readLastRanges(
   for (;;) {
     const { rows } = await sql<OwnedRun>`fetch ${sql.lit(PAGE)} from range_fact`.execute(session);
     const found: OwnedRun[] = [];
-    for (const [contractId, ranges] of byContract(rows)) {
+    for (const [contractId, ranges] of groupByContract(rows)) {
       const wanted = missing.get(contractId) ?? everyId;
       found.push(...within(latestRuns(ranges), wanted));
       missing.set(contractId, without(wanted, unionOf(ranges)));

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../log/database.ts";
 import { mergeRuns, type Run, type within } from "../domain/id-runs.ts";
-import { type Areas, areaRows, byContract } from "../sql/id-areas.ts";
+import { type Areas, areaRows, groupByContract } from "../engine/token-ids.ts";
 
 /** Token ids of a contract that a ConsecutiveTransfer gave to an owner. */
 export type OwnedRun = Run & { readonly contractId: number; readonly owner: Hex };
@@ -19,7 +19,7 @@ const toRun = ({ last, ...row }: StoredRun): OwnedRun => ({ ...row, end: last + 
 
 /** Each contract's runs joined where they can be. */
 export function mergeByContract(runs: readonly OwnedRun[]): OwnedRun[] {
-  return [...byContract(runs).values()].flatMap((own) => mergeRuns(own));
+  return [...groupByContract(runs).values()].flatMap((own) => mergeRuns(own));
 }
 
 /** Parts of runs in or out of the areas of their contracts. */
@@ -28,7 +28,7 @@ export function partsByContract(
   areas: Areas,
   part: typeof within<OwnedRun>,
 ): OwnedRun[] {
-  return [...byContract(runs)].flatMap(([contractId, own]) =>
+  return [...groupByContract(runs)].flatMap(([contractId, own]) =>
     part(own, areas.get(contractId) ?? []),
   );
 }

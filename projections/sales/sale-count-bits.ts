@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
-import { bitOf, bitsOf, chunkOf, emptyBits } from "../sql/token-bits.ts";
+import { bitOf, bitsOf, chunkOf, emptyBits } from "../engine/token-ids.ts";
 
 /** Adds or subtracts the rows of the CTE `counted` to the bit-sliced sale counts of their tokens. */
 export function adjustSaleCountBits(schema: string, sign: 1 | -1): RawBuilder<unknown> {

@@ -1,4 +1,4 @@
-import { bitsType } from "../sql/token-bits.ts";
+import { bitsType } from "../engine/token-ids.ts";
 
 /**
  * Statements that make the projection's empty tables.

@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { factKind } from "../log/fact-kinds.ts";
-import { rangedAreas } from "../sql/id-areas.ts";
-import { tokensAt } from "../sql/token-at.ts";
+import { rangedAreas, tokensAt } from "../engine/token-ids.ts";
 import { schemaOf } from "../log/versions.ts";
 
 /** SQL: session table of the tokens to derive. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
-import { tokensAt } from "../sql/token-at.ts";
+import { tokensAt } from "../engine/token-ids.ts";
 import { affectedToken } from "./affected-tokens.ts";
 import { traitsOf } from "./trait-keys.ts";
 

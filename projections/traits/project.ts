@@ -1,4 +1,4 @@
-import { handlesAny } from "../engine/apply-window.ts";
+import { handlesAny } from "../engine/tick.ts";
 import type { Projection } from "../engine/projection.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";

@@ -1,4 +1,4 @@
-import { bitsType } from "../sql/token-bits.ts";
+import { bitsType } from "../engine/token-ids.ts";
 
 /** The tables are described in `README.md`. */
 export function tables(schema: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../log/database.ts";
-import { bitsOf, chunkOf, emptyBits } from "../sql/token-bits.ts";
+import { bitsOf, chunkOf, emptyBits } from "../engine/token-ids.ts";
 import { changedToken } from "./derive-tokens.ts";
 
 /** Flips the bits of tokens that gained or lost a trait; the bit of a trait that a token keeps flips twice. */

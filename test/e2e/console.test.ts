@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { advance } from "#projections/engine/advance.ts";
+import { advance } from "#projections/engine/tick.ts";
 import { readOperatorActions, readPaused } from "#projections/log/operators.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { apes, appendTrades, appendUnreadableOrder, prepare, retractBlocks } from "../support/database/operator.ts";

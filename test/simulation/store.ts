@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
-import { build } from "#projections/engine/build.ts";
+import { build } from "#projections/engine/rebuild.ts";
 import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { schemaOf } from "#projections/log/versions.ts";

@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { advance } from "#projections/engine/advance.ts";
+import { advance, type Tick } from "#projections/engine/tick.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import type { Tick } from "#projections/engine/tick.ts";
 import { openSwitch } from "#projections/log/operators.ts";
 import type { Job } from "../log-signal/job.ts";
 import { createPolledSignal } from "../log-signal/polled-signal.ts";

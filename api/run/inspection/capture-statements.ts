@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { applyWindow, handlesAny } from "#projections/engine/apply-window.ts";
+import { applyWindow, handlesAny } from "#projections/engine/tick.ts";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";

@@ -1,12 +1,9 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
-import { isCurrent } from "#projections/engine/checkpoint.ts";
-import { findDrift } from "#projections/engine/drift.ts";
+import { isCurrent, findDrift } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { factsPendingReplay, readQuarantineState } from "#projections/engine/quarantine/exclusions.ts";
-import { describeExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
-import { readUnfinishedRebuilds } from "#projections/engine/rebuild-progress.ts";
-import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
+import { factsPendingReplay, readQuarantineState, describeExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine.ts";
+import { readUnfinishedRebuilds, shadowSchemas } from "#projections/engine/shadow-schema.ts";
 import { readContractsWithoutTransfers } from "#projections/log/contracts.ts";
 import { readHistoryState, describeNodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
 import { readJobFigures } from "#projections/log/operators.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import { isQuarantined, type QuarantineEntry, readQuarantine } from "#projections/engine/quarantine/quarantine.ts";
+import { isQuarantined, type QuarantineEntry, readQuarantine } from "#projections/engine/quarantine.ts";
 import { type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
 import { presentFact } from "./present-fact.ts";
 

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { BuildProgress } from "#projections/engine/build.ts";
+import type { BuildProgress } from "#projections/engine/rebuild.ts";
 
 const logEveryMs = 10_000;
 

@@ -1,5 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import { describeExcludedFacts, type ExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import { describeExcludedFacts, type ExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine.ts";
 import { type ProjectionProgress, readProjectionProgress } from "#projections/log/progress.ts";
 import { type Follower, type Lag, trackFollower } from "./follower.ts";
 import type { ExclusionWarning, FailingPart, Findings, ProjectionStatus } from "./service-status.ts";

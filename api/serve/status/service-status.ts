@@ -1,4 +1,4 @@
-import type { ExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import type { ExcludedFacts } from "#projections/engine/quarantine.ts";
 import type { HistoryState } from "#projections/log/chain-state.ts";
 import type { IndexerState } from "#projections/log/progress.ts";
 import type { HeadFault } from "#api/background/chain/fetch-head.ts";

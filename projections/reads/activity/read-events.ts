@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "#projections/log/database.ts";
-import { saleUsdE8 } from "#projections/sql/usd.ts";
+import { saleUsdE8 } from "#projections/engine/usd.ts";
 import { collectionJoins } from "../orders/order-columns.ts";
 import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";
 import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestFirst, scanEnds } from "./event-scans.ts";

@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { chains } from "#chains/index.ts";
-import { maxPriceAge } from "#projections/sql/coin-price.ts";
+import { maxPriceAge } from "#projections/engine/usd.ts";
 
 const bytea = (address: string) => `'\\x${address.slice(2)}'::bytea`;
 

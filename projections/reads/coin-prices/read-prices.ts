@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Coin } from "#chains/coins.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import type { Candle } from "#projections/domain/candles.ts";
-import { priceAt } from "#projections/sql/coin-price.ts";
+import { priceAt } from "#projections/engine/usd.ts";
 
 export type PriceQuery = { type: Coin; at: Date };
 

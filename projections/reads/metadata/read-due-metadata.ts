@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "#projections/log/database.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */

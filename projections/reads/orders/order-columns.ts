@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { isOpen } from "#projections/order-state/status-sql.ts";
-import { usdE8AtOnce } from "#projections/sql/usd.ts";
+import { usdE8AtOnce } from "#projections/engine/usd.ts";
 
 /** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
 export type OrderRow = {

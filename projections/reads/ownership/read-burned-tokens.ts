@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 
 export type TokenKey = { contract: Address; tokenId: bigint };
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { isBurnAddress } from "#projections/log/sql-values.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 
 /** A token, derived from its transfers. `supply` is units not burned. */
 export type TokenRow = {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "#projections/log/database.ts";
 import { bytea } from "#projections/log/sql-values.ts";
-import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
+import { unfoldRanges } from "#projections/engine/token-ids.ts";
 
 /** A token that a wallet holds units of. */
 export type WalletToken = WalletTokenCursor & { units: bigint };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { feesOfSale } from "#projections/sql/sale-fees.ts";
-import { saleUsdE8 } from "#projections/sql/usd.ts";
+import { saleUsdE8 } from "#projections/engine/usd.ts";
 import { collectionColumns, noCollection } from "../orders/order-columns.ts";
 
 /** Why a sale looks like a wash trade: `projections/sales/README.md`. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue, bytea } from "#projections/log/sql-values.ts";
-import { tokensIn } from "#projections/sql/token-bits.ts";
+import { tokensIn } from "#projections/engine/token-ids.ts";
 import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../traits/token-bitmaps.ts";
 import { newestFirst, olderInChain, olderThan, type SaleKey, wholeChain } from "./order.ts";
 import { isFiltered, isWithin, matchesTrade, type TradeFilter } from "./trade-filter.ts";

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { beginsWith } from "#projections/sql/search-words.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 
 /** A token that a search finds, and its collection. */
 export type TokenMatch = {

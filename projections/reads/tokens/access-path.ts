@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { tokensIn } from "#projections/sql/token-bits.ts";
+import { tokensIn } from "#projections/engine/token-ids.ts";
 import { isByTraitsOnly, namesTokens, type TokenKey, type TokenSort, type TokensFilter } from "./filter.ts";
 
 /** SQL of the rows after a cursor: at least the first `limit` of each contract. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { anyValue } from "#projections/log/sql-values.ts";
-import type { TokenPlace } from "#projections/sql/token-place.ts";
+import type { TokenPlace } from "#projections/engine/token-ids.ts";
 import { hasTraits, isInBitRun, type TraitKeys } from "../traits/token-bitmaps.ts";
 
 export const tokenSorts = [

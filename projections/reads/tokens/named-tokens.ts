@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { rangeAt } from "#projections/sql/token-at.ts";
-import { unfoldRanges } from "#projections/sql/unfold-ranges.ts";
+import { rangeAt, unfoldRanges } from "#projections/engine/token-ids.ts";
 import { hasTraits } from "../traits/token-bitmaps.ts";
 import { contractsOf, type TokenKey, type TokensFilter } from "./filter.ts";
 

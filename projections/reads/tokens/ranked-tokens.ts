@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
 import { contractsOf, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";

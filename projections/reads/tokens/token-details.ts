@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "#projections/log/database.ts";
 import { anyValue } from "#projections/log/sql-values.ts";
 import { documentStart } from "#projections/sql/document-start.ts";
-import { tokensAt } from "#projections/sql/token-at.ts";
+import { tokensAt } from "#projections/engine/token-ids.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
 import type { StandardToken } from "./filter.ts";
 import { bestBid, cheapestListing, contractsCtes, lastSale, rankOfToken, requestedTokens } from "./token-trades.ts";

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { rangeAt, tokensAt } from "#projections/sql/token-at.ts";
-import { idsOfContract } from "#projections/sql/unfold-ranges.ts";
+import { rangeAt, tokensAt, idsOfContract } from "#projections/engine/token-ids.ts";
 import { hasNoEndedListing } from "../traits/current-listings.ts";
 import { idsWithTraits, type RowsAfter, type Source } from "./access-path.ts";
 import { contractsOf, isByTraitsOnly, matchesTraits, type TokenKey, type TokensFilter } from "./filter.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { bitOf, chunkOf } from "#projections/sql/token-bits.ts";
+import { bitOf, chunkOf } from "#projections/engine/token-ids.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/current-listings.ts";
 import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/token-bitmaps.ts";
 import { contractsOf, isByTraitsOnly, namesTokens, type TokenKey, type TokensFilter } from "./filter.ts";

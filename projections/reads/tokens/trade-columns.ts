@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { priceAt } from "#projections/sql/coin-price.ts";
-import { nativeCoins } from "#projections/sql/native-coin.ts";
-import { saleUsdE8 } from "#projections/sql/usd.ts";
+import { priceAt, nativeCoins, saleUsdE8 } from "#projections/engine/usd.ts";
 import type { BidRow } from "../bids/read-bid.ts";
 import type { ListingRow } from "../listings/read-listing.ts";
 import type { SaleRow } from "../sales/sale-columns.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "#projections/sql/token-bits.ts";
+import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "#projections/engine/token-ids.ts";
 import { matchKey } from "#projections/traits/trait-keys.ts";
 
 /** A type in any spelling, and a value as text. */

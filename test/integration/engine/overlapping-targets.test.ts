@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { DerivationFailed } from "#projections/engine/failure.ts";
-import type { Projection } from "#projections/engine/projection.ts";
+import { DerivationFailed, type Projection } from "#projections/engine/projection.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { addressOf, appendEvents, block, createProjection, dropTargets, dumpTable } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";

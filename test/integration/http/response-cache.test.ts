@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "#api/serve/app.ts";
 import { openResponseCache, type ResponseCache } from "#api/serve/http/response-cache.ts";
 import { allProjections, projectionNames } from "#projections/all.ts";
-import { readDataVersion } from "#projections/engine/data-version.ts";
+import { readDataVersion } from "#projections/engine/snapshot.ts";
 import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";

@@ -6,7 +6,7 @@ import { argumentsOf, OperationEnded } from "#api/run/console/actions/operation.
 import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { openOperations } from "#api/run/supervisor/run-operations.ts";
-import { advance } from "#projections/engine/advance.ts";
+import { advance } from "#projections/engine/tick.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { storeJobFigures, readOperatorActions, readPaused } from "#projections/log/operators.ts";
 import { readLogHead } from "#projections/log/blocks.ts";

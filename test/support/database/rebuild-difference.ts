@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { compareSchemas } from "#projections/engine/compare.ts";
+import { compareSchemas } from "#projections/engine/verify.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 

@@ -1,4 +1,4 @@
-import type { BuildProgress } from "#projections/engine/build.ts";
+import type { BuildProgress } from "#projections/engine/rebuild.ts";
 import type { Progress } from "./progress.ts";
 
 /** Shows the derivation of projections. */

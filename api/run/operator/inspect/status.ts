@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { describeExcludedFacts } from "#projections/engine/quarantine/quarantine.ts";
+import { describeExcludedFacts } from "#projections/engine/quarantine.ts";
 import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { releaseQuarantined } from "#projections/engine/quarantine/release-quarantined.ts";
+import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { lineOf } from "#api/run/inspection/present-fact.ts";
 import { presentQuarantined, type QuarantinedFact, readQuarantinedFacts } from "#api/run/inspection/read-quarantined.ts";

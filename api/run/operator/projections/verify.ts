@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "#projections/log/database.ts";
-import type { Difference } from "#projections/engine/compare.ts";
+import { type RowDifference, type Verification, verify } from "#projections/engine/verify.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { type Verification, verify } from "#projections/engine/verify.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { stringify } from "#api/run/inspection/stringify.ts";
 import { reportBuild } from "../cli/build-progress.ts";
@@ -96,7 +95,7 @@ function linesOf({ projection, position, compared, different, examples }: Verifi
   return lines;
 }
 
-function linesOfDifference({ table, stored, derived }: Difference): string[] {
+function linesOfDifference({ table, stored, derived }: RowDifference): string[] {
   return [
     `  ${table} holds   ${stored === null ? "no such row" : stringify(stored)}`,
     `  ${" ".repeat(table.length)} expected ${derived === null ? "no such row" : stringify(derived)}`,

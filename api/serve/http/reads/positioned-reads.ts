@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseUnavailable, isConflict } from "#projections/log/database-failure.ts";
-import type { DataVersion } from "#projections/engine/data-version.ts";
-import { inSnapshot, type Snapshot } from "#projections/engine/snapshot.ts";
+import { type DataVersion, inSnapshot, type Snapshot } from "#projections/engine/snapshot.ts";
 import type { LoadClass } from "../concurrency/load-class.ts";
 import { PositionNotReached } from "./position.ts";
 import { describeSnapshot, type SnapshotFacts } from "./snapshot-facts.ts";

@@ -1,4 +1,4 @@
-import type { DataVersion } from "#projections/engine/data-version.ts";
+import type { DataVersion } from "#projections/engine/snapshot.ts";
 import { openLagClock } from "./lag-clock.ts";
 import type { Target } from "./target.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import { type DataVersion, readDataVersion } from "#projections/engine/data-version.ts";
+import { type DataVersion, readDataVersion } from "#projections/engine/snapshot.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import type { LoadClass } from "../concurrency/load-class.ts";
 import { shareReads } from "./share-reads.ts";
