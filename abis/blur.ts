@@ -1,7 +1,7 @@
 import { type Address, parseAbi } from "viem";
 
 /** Blur's exchanges, its lending protocol and its pool of ether on Ethereum. */
-export const blur = {
+export const blurAddresses = {
   v1: "0x000000000000ad05ccc4f10045630fb830b95127",
   v2: "0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5",
   blend: "0x29469395eaf6f95920e59f858042f0e28d98a20b",

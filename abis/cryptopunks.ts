@@ -1,6 +1,6 @@
 import { type Address, parseAbi } from "viem";
 
-export const cryptopunks: Address = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
+export const cryptopunksAddress: Address = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
 
 /**
  * A collection with a market of its own, older than ERC-721. Its `Transfer` counts punks and does not name them: it is

@@ -1,5 +1,5 @@
-import { blur } from "../abis/blur.ts";
-import { cryptopunks } from "../abis/cryptopunks.ts";
+import { blurAddresses } from "../abis/blur.ts";
+import { cryptopunksAddress } from "../abis/cryptopunks.ts";
 import { seaport } from "../abis/deployments.ts";
 import { foundationMarket } from "../abis/foundation.ts";
 import { nftxFactories } from "../abis/nftx.ts";
@@ -41,10 +41,10 @@ export const ethereum = {
       },
     },
     blur: {
-      Blur: { addresses: [blur.v1], firstBlock: 15_700_000 },
-      BlurV2: { addresses: [blur.v2], firstBlock: 17_600_000 },
+      Blur: { addresses: [blurAddresses.v1], firstBlock: 15_700_000 },
+      BlurV2: { addresses: [blurAddresses.v2], firstBlock: 17_600_000 },
     },
-    blend: { Blend: { addresses: [blur.blend], firstBlock: 17_150_000 } },
+    blend: { Blend: { addresses: [blurAddresses.blend], firstBlock: 17_150_000 } },
     paymentProcessor: {
       PaymentProcessorV1: { addresses: paymentProcessor["1"], firstBlock: 16_700_000 },
       PaymentProcessor: {
@@ -110,7 +110,7 @@ export const ethereum = {
       RaribleAssets: raribleV2,
       RaribleV2: raribleV2,
     },
-    cryptopunks: { CryptoPunks: { addresses: [cryptopunks], firstBlock: 3_914_495 } },
+    cryptopunks: { CryptoPunks: { addresses: [cryptopunksAddress], firstBlock: 3_914_495 } },
     mintify: {
       Mintify: {
         addresses: ["0x00000003cf2c206e1fda7fd032b2f9bde12ec6cc"],

@@ -1,4 +1,4 @@
-import { blur } from "../abis/blur.ts";
+import { blurAddresses } from "../abis/blur.ts";
 import { commonConduit, multicall3 } from "../abis/deployments.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
 import { type ChainId, chainById } from "../chains/index.ts";
@@ -41,7 +41,7 @@ export async function installTokens(client: DevnetClient): Promise<void> {
 
 /** Blur with its pool, whose coins are a wrapped currency of their own, and Sudoswap, at their real addresses. */
 async function installOtherExchanges(client: DevnetClient): Promise<void> {
-  await place(client, blur.pool, "WrappedNative");
-  await place(client, blur.v2, "BlurExchange");
+  await place(client, blurAddresses.pool, "WrappedNative");
+  await place(client, blurAddresses.v2, "BlurExchange");
   await place(client, sudoswapFactories["2"], "SudoswapFactory");
 }

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, zeroAddress } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import { sudoswapFactories } from "#abis/sudoswap.ts";
 import { erc20Abi, erc721Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
@@ -9,7 +9,7 @@ import type { Scenario } from "./scenario.ts";
 import { drawOther, drawPriceWei, drawPunk, punkRange } from "./seed-tokens.ts";
 import type { MarketContext } from "./signer.ts";
 
-const exchange = blur.v2;
+const exchange = blurAddresses.v2;
 const factory: Address = sudoswapFactories["2"];
 
 /** A listing of Blur, taken for ether. Its event packs its terms and does not name the buyer. */
@@ -27,16 +27,16 @@ const sellsIntoBidOfBlur: Scenario = async (market, actors) => {
   const bidder = drawOther(market, actors, owner);
   const price = drawPriceWei(market, "erc721");
   const deposit = encodeFunctionData({ abi: wrappedNativeAbi, functionName: "deposit" });
-  await bidder.transact({ to: blur.pool, data: deposit, value: price });
+  await bidder.transact({ to: blurAddresses.pool, data: deposit, value: price });
   const allowed = await market.client.readContract({
-    address: blur.pool,
+    address: blurAddresses.pool,
     abi: erc20Abi,
     functionName: "allowance",
     args: [bidder.address, exchange],
   });
   const args = [exchange, allowed + price] as const;
   const allow = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args });
-  await bidder.transact({ to: blur.pool, data: allow });
+  await bidder.transact({ to: blurAddresses.pool, data: allow });
   const take = await post(market, bidder, [nft.contract, nft.tokenId, price, true]);
   await approve(owner, nft.contract, exchange);
   await owner.transact({ to: exchange, data: take });

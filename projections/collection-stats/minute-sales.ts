@@ -2,9 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { saleKinds, changedTransactions } from "../exchanges/exchanges.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { changedTransactions } from "../sql/changed-transactions.ts";
 import { maxPriceAge, priceAt, isPaidNatively, nativeCoins } from "../engine/usd.ts";
 import { columnsOf, hoursOf, periods, salesColumn, salesFigures } from "./periods.ts";
 

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { WindowWithKinds } from "../engine/projection.ts";
-import { changedSaleTransactions, saleFactKinds } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions, saleFactKinds } from "../exchanges/exchanges.ts";
 import { isPaidNatively, nativeCoins } from "../engine/usd.ts";
 import { columnsOf, hoursOf, periods, salesColumn, washFigures } from "./periods.ts";
 

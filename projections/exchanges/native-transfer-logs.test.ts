@@ -2,15 +2,10 @@ import { readdirSync } from "node:fs";
 import fc from "fast-check";
 import { type Hex, numberToHex, pad, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { nativeTransferLogs } from "../facts/token-transfer.ts";
-import {
-  outcomeOf,
-  type RecordedTransaction,
-  recordedTransactions,
-  transactionOf,
-} from "./recorded-transactions.fixture.ts";
-import type { OrderTransaction } from "./seaport/order-facts.ts";
-import { factsOf, matchOf, recordedTrades } from "./seaport/trades.fixture.ts";
+import { nativeTransferLogs } from "./model/exchange.ts";
+import { outcomeOf, type RecordedTransaction, recordedTransactions, transactionOf } from "./recorded-transactions.fixture.ts";
+import type { OrderTransaction } from "./seaport/orders.ts";
+import { factsOf, matchOf, recordedTrades } from "./seaport/seaport.fixture.ts";
 import { translateSales } from "./translate-sales.ts";
 
 /*

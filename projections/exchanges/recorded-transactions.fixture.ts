@@ -2,14 +2,11 @@ import { readFileSync } from "node:fs";
 import { type Abi, type AbiEvent, type Address, decodeEventLog, getAbiItem, type Hex, toEventSelector, zeroAddress } from "viem";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { ethereum } from "#chains/ethereum.ts";
-import type { ExchangeEvent } from "../facts/exchange-event.ts";
+import { type ExchangeEvent, nativeTransferLogs, type TokenTransfer, type ExchangeFact, type ExchangeTransaction, exchangeTransaction } from "./model/exchange.ts";
 import { serializeBigints } from "../log/append.ts";
-import { nativeTransferLogs, type TokenTransfer } from "../facts/token-transfer.ts";
 import { factKind } from "../log/fact-kinds.ts";
-import { isOfCryptopunks, punkTransfer } from "./cryptopunks/punk-transfers.ts";
+import { isOfCryptopunks, punkTransfer } from "./cryptopunks/cryptopunks.ts";
 import { exchanges } from "./exchanges.ts";
-import type { ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
-import { exchangeTransaction } from "./model/exchange-transaction.ts";
 import { type Sale, translateTransaction } from "./translate-sales.ts";
 
 type Log = { address: Address; topics: Hex[]; data: Hex; logIndex: number };

@@ -1,16 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Address, Hex } from "viem";
-import type { ExchangeEvent } from "../facts/exchange-event.ts";
+import { type ExchangeEvent, type Exchange, type ExchangeFact, type ExchangeTransaction, isOfUnknownPool, type Fill, type NftStandard, isUnresolved, type UnresolvedEvent } from "./model/exchange.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { exchanges } from "./exchanges.ts";
-import { apportion } from "./model/apportion.ts";
-import { attributeMarketplace } from "./model/attribution.ts";
-import type { Exchange, ExchangeFact, ExchangeTransaction } from "./model/exchange.ts";
-import { isOfUnknownPool } from "./model/exchange-transaction.ts";
-import { classifyFees, type Fee } from "./model/fees.ts";
+import { apportion, attributeMarketplace, classifyFees, type Fee } from "./model/fees.ts";
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
-import type { Fill, NftStandard } from "./model/trade.ts";
-import { isUnresolved, type UnresolvedEvent } from "./model/unresolved-event.ts";
 
 /** An NFT sold. */
 export type Sale = {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../log/database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
-import { saleFactKinds, saleKinds } from "../exchanges/sale-fact-kinds.ts";
+import { saleFactKinds, saleKinds } from "../exchanges/exchanges.ts";
 import { versions } from "../log/versions.ts";
 import { salesSteps } from "./derive-all.ts";
 import { haveDerived, readChangedTransactions } from "./read-transactions.ts";

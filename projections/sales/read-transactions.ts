@@ -2,10 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import type { ExchangeFact, ExchangeTransaction } from "../exchanges/model/exchange.ts";
-import { exchangeTransaction } from "../exchanges/model/exchange-transaction.ts";
-import { changedSaleTransactions, saleKinds } from "../exchanges/sale-fact-kinds.ts";
-import { changedTransactions } from "../sql/changed-transactions.ts";
+import { type ExchangeFact, type ExchangeTransaction, exchangeTransaction } from "../exchanges/model/exchange.ts";
+import { changedSaleTransactions, saleKinds, changedTransactions } from "../exchanges/exchanges.ts";
 
 /** A transaction's sale facts, and where in the chain it is. */
 export type LocatedTransaction = {

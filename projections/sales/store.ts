@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions } from "../exchanges/exchanges.ts";
 import { requireContractIds } from "../log/contracts.ts";
 import { adjustDays, deleteEmptyDays, fillDays } from "./day-counts.ts";
 import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { changedSaleTransactions } from "../exchanges/sale-fact-kinds.ts";
+import { changedSaleTransactions } from "../exchanges/exchanges.ts";
 import type { UnresolvedRow } from "./row.ts";
 
 /** Deletes the unresolved events of the window's transactions and takes them out of the totals. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { decodeEventLog, type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cryptopunks } from "#abis/cryptopunks.ts";
+import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { seaport } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
@@ -162,7 +162,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
     );
     const { owners, balances } = sumTransfers(logs.flatMap(movesOf));
     // A punk that was bought, of which no ERC-721 log tells.
-    owners.set(`${cryptopunks}/6138`, "0x30e62300d679adeeb3baf746d31b97c726be0c85");
+    owners.set(`${cryptopunksAddress}/6138`, "0x30e62300d679adeeb3baf746d31b97c726be0c85");
     const stored = await sql<{ key: string; owner: Hex }>`
       select concat_ws('/', '0x' || encode(c.address, 'hex'), t.token_id) as key, t.owner
       from ${ownedTokens} t join log.contract c using (contract_id)

@@ -1,4 +1,4 @@
-import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
+import type { ExchangeEvent } from "#projections/exchanges/model/exchange.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ChainEvent } from "../support/database/given.ts";
 import type { History } from "./history.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
 import type { TransactionRef, TransferReader } from "#projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "./clients.ts";
 import { parseTransfers, TransferReceipt } from "./receipt-transfers.ts";

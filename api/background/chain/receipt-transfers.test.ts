@@ -1,6 +1,6 @@
 import { encodeAbiParameters, type Hex, pad, toEventSelector } from "viem";
 import { expect, it } from "vitest";
-import { nativeTransferLogs } from "#projections/facts/token-transfer.ts";
+import { nativeTransferLogs } from "#projections/exchanges/model/exchange.ts";
 import { maxTransfers, parseTransfers } from "./receipt-transfers.ts";
 
 const address = pad("0x01", { size: 20 });

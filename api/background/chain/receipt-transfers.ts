@@ -1,8 +1,8 @@
 import { decodeEventLog, type Hex, toEventSelector } from "viem";
 import { z } from "zod";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { isOfCryptopunks, punkTransfer } from "#projections/exchanges/cryptopunks/punk-transfers.ts";
-import { nativeTransferLogs, type TokenTransfer } from "#projections/facts/token-transfer.ts";
+import { isOfCryptopunks, punkTransfer } from "#projections/exchanges/cryptopunks/cryptopunks.ts";
+import { nativeTransferLogs, type TokenTransfer } from "#projections/exchanges/model/exchange.ts";
 
 const hex = z
   .string()

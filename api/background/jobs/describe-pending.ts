@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
-import { cryptopunks } from "#abis/cryptopunks.ts";
+import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
@@ -150,7 +150,7 @@ function descriptionFact(
       name: parseContractText(name ?? "0x"),
       symbol: parseContractText(symbol ?? "0x"),
       // A market before the standards, whose transfers come from events of its own.
-      standard: contract === cryptopunks ? null : standardOf(others, tokens),
+      standard: contract === cryptopunksAddress ? null : standardOf(others, tokens),
     },
   };
 }

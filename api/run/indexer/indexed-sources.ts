@@ -6,7 +6,7 @@ import { erc20Abi, erc721Abi, erc1155Abi, plainTransferAbi, unindexedTransferAbi
 import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
-import { seaport as seaportExchange } from "#projections/exchanges/seaport/exchange.ts";
+import { seaport as seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { BPS } from "../model/fees.ts";
@@ -27,7 +27,7 @@ export function selectSimpleSales(window: FactWindow, rules: BulkRules): RawBuil
     cross join lateral (${feesOf(payments, sql`total`, rules.feeRecipient)}) fee
     cross join lateral (${blockAndTransaction}) placed
     cross join lateral (select ${contractIdOf(sql`sell ->> 'collection'`)} as contract_id_of_nft offset 0) nft
-    where ${hexOf("exchange")} = ${text(blur.v1)} and fee.wei <= total and contract_id_of_nft is not null`;
+    where ${hexOf("exchange")} = ${text(blurAddresses.v1)} and fee.wei <= total and contract_id_of_nft is not null`;
 }
 
 /** The only event of its transaction, with the only NFT that moved in it, before it and between the parties. */
@@ -64,9 +64,9 @@ const onlyNft = sql`
     and (moved ->> 'logIndex')::int < log_index)`;
 
 /** As `personOf` and `currencyOf` in `parties.ts`. */
-const seller = sql`case when sell ->> 'trader' = ${text(blur.blend)}
+const seller = sql`case when sell ->> 'trader' = ${text(blurAddresses.blend)}
   then coalesce(payload ->> 'sender', sell ->> 'trader') else sell ->> 'trader' end`;
-const currency = sql`case when sell ->> 'paymentToken' = ${text(blur.pool)}
+const currency = sql`case when sell ->> 'paymentToken' = ${text(blurAddresses.pool)}
   then ${text(zeroAddress)} else sell ->> 'paymentToken' end`;
 
 /** Those of `paymentsOf` in `rates.ts`. */

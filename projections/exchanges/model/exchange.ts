@@ -2,9 +2,7 @@ import type { RawBuilder } from "kysely";
 import type { AbiEvent, Address, Hex } from "viem";
 import type { Chain, Deployment } from "#chains/chain.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
 import type { FactKind } from "#projections/log/fact-kinds.ts";
-import type { Fill } from "./trade.ts";
 
 /** Contracts of an exchange and those of their events that are indexed. */
 export type ExchangeSource = {
@@ -80,3 +78,185 @@ export const simpleSaleColumns = [
   ...["protocol", "protocol_version", "exchange", "order_hash", "fees", "log_index"],
   ...["transaction_hash", "block_number", "block_hash", "timestamp", "is_erc1155"],
 ];
+
+/** What an event that announces a trade came to. */
+export type Fill = Trade | UnresolvedEvent;
+
+/** NFTs sold for one price. More than one item is a bundle. */
+export type Trade = {
+  readonly items: readonly TradedItem[];
+  /** The zero address is the native currency. */
+  readonly currency: Address;
+  /** What the buyer pays, fees included. */
+  readonly totalWei: bigint;
+  /** The part of it that does not reach the seller. */
+  readonly fees: readonly FeePayment[];
+  /** Side of the order that was made first. */
+  readonly side: "ask" | "bid";
+  readonly exchange: Address;
+  readonly protocolVersion: string;
+  /** Of the order that was made first; null: the exchange has none. */
+  readonly orderHash: Hex | null;
+  readonly logIndex: number;
+  /** Contracts named by its orders that may belong to a marketplace. */
+  readonly zones: readonly Address[];
+};
+
+export type NftStandard = "erc721" | "erc1155";
+
+export type TradedItem = {
+  readonly contract: Address;
+  /** Decimal. */
+  readonly tokenId: string;
+  /** Absent: that of the transfer, else ERC-721. */
+  readonly standard?: NftStandard;
+  readonly units: bigint;
+  readonly seller: Address;
+  /** Who the exchange gave it to. Where the transfers of the transaction are known, they tell who has it in the end. */
+  readonly buyer: Address;
+  /** Who took the trade for the buyer, where the event names both. */
+  readonly via?: Address;
+  /** The token stays with somebody else on the buyer's behalf, as a loan's collateral does. */
+  readonly isHeldForBuyer?: true;
+  /**
+   * The transfer, of the transaction's `transfers`, that delivered it; absent: found by the parties. One transfer
+   * delivers one sale.
+   */
+  readonly transfer?: TokenTransfer;
+};
+
+export type FeePayment = { readonly recipient: Address; readonly wei: bigint };
+
+/** Why an event that announces a trade makes no sale, in words for an operator. */
+export const unresolvedReasons = {
+  undecodable: "its arguments are not what the exchange emits",
+  unknown_type: "a packed word, an order type or an asset class has a value without a meaning",
+  unknown_pool: "the contract is none of the exchange's pools",
+  price_unknown: "no log tells what was paid",
+  currency_unknown: "neither the exchange nor the transfers tell the coin that was paid",
+  zero_price: "nothing was paid",
+  price_out_of_range: "the price is above 10^27 wei, or less than its fees",
+  units_out_of_range: "it sells no unit of a token, or more than a token has",
+  transfer_missing: "the transaction moved no such token as the event says",
+  transfer_mismatch: "the token moved between other parties than the event names",
+  duplicate: "another event told the same trade",
+} as const;
+export type UnresolvedReason = keyof typeof unresolvedReasons;
+
+/** An event that announces a trade and makes no sale. */
+export type UnresolvedEvent = { readonly unresolved: UnresolvedReason; readonly logIndex: number };
+
+export function isUnresolved<Other extends object>(
+  fill: Other | UnresolvedEvent,
+): fill is UnresolvedEvent {
+  return "unresolved" in fill;
+}
+
+/**
+ * What an event cannot be read for. Thrown while it is translated, that event alone is unresolved. No `Error`:
+ * where it was thrown nobody asks, and recording that for each of many cost as much as translating them.
+ */
+export class UnresolvableEvent {
+  readonly reason: UnresolvedReason;
+
+  constructor(reason: UnresolvedReason) {
+    this.reason = reason;
+  }
+}
+
+/** A transaction of its facts, in log order. Those that are stored with its transfers hold all of them. */
+export function exchangeTransaction(
+  chainId: number,
+  hash: Hex,
+  facts: readonly ExchangeFact[],
+): ExchangeTransaction {
+  return { chainId, hash, facts, transfers: transfersOf(facts) };
+}
+
+function transfersOf(facts: readonly ExchangeFact[]): ExchangeTransaction["transfers"] {
+  for (const fact of facts) {
+    const { transfers } = (fact.payload ?? {}) as Partial<ExchangeEvent>;
+    if (transfers && !isOfUnknownPool(fact)) return transfers;
+  }
+  return [];
+}
+
+/**
+ * Whether a fact is an event of a pool that no factory created. It costs its contract 900 gas, and changes nothing of the
+ * transaction's sales: whoever asks for these alone may leave it out.
+ */
+export const isOfUnknownPool = ({ payload }: Pick<ExchangeFact, "payload">): boolean =>
+  (payload as Partial<ExchangeEvent> | null)?.factory === null;
+
+type Translated = Trade | readonly Trade[] | null;
+
+/** An event of an exchange, with what it is emitted by. */
+export type EmittedEvent = ExchangeEvent & Pick<ExchangeFact, "contract" | "logIndex">;
+
+/** The events of a transaction, in log order. */
+export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
+  return facts.map(({ contract, logIndex, payload }) => ({
+    ...(payload as ExchangeEvent),
+    contract,
+    logIndex,
+  }));
+}
+
+/**
+ * The fills of a transaction, event by event: `translate` returns a trade or several, or null for an event that
+ * announces none.
+ * What it throws concerns that event alone: `UnresolvableEvent` with its reason, anything else as `undecodable`.
+ */
+export function translateEvents(
+  transaction: ExchangeTransaction,
+  translate: (event: EmittedEvent) => Translated,
+): Fill[] {
+  return eventsOf(transaction).flatMap((event): Fill[] => {
+    try {
+      return [translate(event) ?? []].flat();
+    } catch (error) {
+      const unresolved = error instanceof UnresolvableEvent ? error.reason : "undecodable";
+      return [{ unresolved, logIndex: event.logIndex }];
+    }
+  });
+}
+
+/** Payload of `exchange_event`: an event of an exchange as it was emitted. */
+export type ExchangeEvent = {
+  /** Name of the source in the exchange's entry. */
+  readonly source: string;
+  readonly event: string;
+  /** Integers are decimal strings, bytes and addresses lower-case hex. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The transaction's, where the source stores it: sender, called contract, last four bytes of the calldata. */
+  readonly sender: Address | null;
+  readonly target: Address | null;
+  readonly calldataTail: Hex | null;
+  /** The transaction's, in log order: on the first of its events that the source stores with transfers, or on each. */
+  readonly transfers?: readonly TokenTransfer[];
+  /** Of an event that any contract may emit: who created the contract, if an exchange's factory did. */
+  readonly factory?: Address | null;
+  /**
+   * Of an event of such a contract that is paid in a coin of its own, as the contract says: the zero address for ether,
+   * null: it says none. Absent: it was not asked.
+   */
+  readonly coin?: Address | null;
+  /** The bid that a sale of CryptoPunks took, where its event leaves it out: the punk's last one before it. */
+  readonly bid?: { readonly bidder: Address; readonly wei: string };
+};
+
+/** Whose logs tell of transfers of ether (EIP-7708), in the form of an ERC-20's. They are of no coin. */
+export const nativeTransferLogs: Address = "0xfffffffffffffffffffffffffffffffffffffffe";
+
+/** A transfer of an NFT or of a coin in a transaction, as its log says. A batch is one for each of its entries. */
+export type TokenTransfer = {
+  readonly logIndex: number;
+  readonly standard: "erc721" | "erc1155" | "erc20";
+  readonly contract: Address;
+  readonly from: Address;
+  readonly to: Address;
+  /** Decimal; null: a coin's. */
+  readonly tokenId: string | null;
+  /** Units or wei, decimal. */
+  readonly amount: string;
+};

@@ -1,10 +1,7 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
-import type { Exchange } from "./exchange.ts";
+import type { TokenTransfer, Exchange, Trade, UnresolvedEvent } from "./exchange.ts";
 import { settleTrades } from "./settle-trades.ts";
-import type { Trade } from "./trade.ts";
-import type { UnresolvedEvent } from "./unresolved-event.ts";
 
 const addressOf = (n: number): Address => numberToHex(n, { size: 20 });
 const [collection, alice, router, bob, carol] = [1, 2, 3, 4, 5].map(addressOf) as [

@@ -1,9 +1,6 @@
 import { type Address, maxUint256 } from "viem";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Fill, NftStandard, Trade, TradedItem } from "./trade.ts";
-import { isUnresolved, type UnresolvedEvent, type UnresolvedReason } from "./unresolved-event.ts";
+import { type TokenTransfer, type Exchange, type Fill, type NftStandard, type Trade, type TradedItem, isUnresolved, type UnresolvedEvent, type UnresolvedReason } from "./exchange.ts";
 
 /** A fill with its exchange, and its place among that exchange's fills of the transaction. */
 export type Placed<One> = {

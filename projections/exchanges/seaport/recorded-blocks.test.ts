@@ -8,8 +8,8 @@ import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { type Sale, translateSales } from "../translate-sales.ts";
-import type { FulfilledOrder, OrderTransaction, SeaportVersion } from "./order-facts.ts";
-import { factsOf, recordedTrades } from "./trades.fixture.ts";
+import type { FulfilledOrder, OrderTransaction, SeaportVersion } from "./orders.ts";
+import { factsOf, recordedTrades } from "./seaport.fixture.ts";
 
 type Log = { address: Address; topics: [Hex, ...Hex[]]; data: Hex; logIndex: number | Hex };
 type Receipt = { transactionHash: Hex; from: Address; to: Address | null; logs: Log[] };

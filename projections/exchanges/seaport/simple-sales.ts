@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import { zeroAddress } from "#projections/log/sql-values.ts";
-import { zones } from "../model/attribution.ts";
+import { zones } from "../model/fees.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, nameIn, soleFacts } from "../model/simple-sale-sql.ts";
-import { ERC721, erc1155Types } from "./order-facts.ts";
-import { versions } from "./read-orders.ts";
+import { ERC721, erc1155Types, seaportVersions } from "./orders.ts";
 
 /**
  * Sales of transactions that fill one order: a listing of one NFT for one currency, some of it for its maker, or a bid
@@ -21,13 +20,13 @@ export function selectSimpleSales(window: FactWindow, rules: BulkRules): RawBuil
            case when is_ask then 'ask' else 'bid' end,
            coalesce(fee.marketplace, ${nameIn(zones, sql`payload ->> 'zone'`)},
                     ${marketplaceOfCalldata(sql`payload ->> 'calldataTail'`)}, 'unknown'),
-           'seaport', ${nameIn(versions, hexOf("exchange"))}, exchange, order_hash, fee.fees, log_index, hash, number,
+           'seaport', ${nameIn(seaportVersions, hexOf("exchange"))}, exchange, order_hash, fee.fees, log_index, hash, number,
            block_hash, timestamp, (nft ->> 'itemType')::int in (${sql.join(erc1155Types.map((one) => sql.lit(one)))})
     from (${fills(window, rules)}) filled
     cross join lateral (${payment}) paid
     cross join lateral (${feesOf(feeLegs, sql`paid.wei`, rules.feeRecipient)}) fee
     cross join lateral (${blockAndTransaction}) placed
-    where ${nameIn(versions, hexOf("exchange"))} is not null and paid.wei > 0`;
+    where ${nameIn(seaportVersions, hexOf("exchange"))} is not null and paid.wei > 0`;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isOfUnknownPool } from "#projections/exchanges/model/exchange-transaction.ts";
-import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
+import { isOfUnknownPool } from "#projections/exchanges/model/exchange.ts";
+import { isSaleFact } from "#projections/exchanges/exchanges.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { beginPart, deriveSales, emptyTransaction, type FactsOfParts, groupByPart, type KeyedContent, partOf, type TransactionState } from "./derive-sales.ts";
 import { describeFact } from "./describe-fact.ts";

@@ -1,4 +1,4 @@
-import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
+import { isSaleFact } from "#projections/exchanges/exchanges.ts";
 import { describeSales, type SalesRules } from "./describe-sales.ts";
 import type { EventContent } from "./event.ts";
 import type { FeedFact } from "./fact.ts";

@@ -1,6 +1,5 @@
 import type { Address } from "viem";
-import type { ExchangeFact } from "#projections/exchanges/model/exchange.ts";
-import { exchangeTransaction } from "#projections/exchanges/model/exchange-transaction.ts";
+import { type ExchangeFact, exchangeTransaction } from "#projections/exchanges/model/exchange.ts";
 import { type Sale, translateSales } from "#projections/exchanges/translate-sales.ts";
 import { commonContent } from "./describe-fact.ts";
 import type { EventContent } from "./event.ts";

@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { saleFactKinds } from "#projections/exchanges/sale-fact-kinds.ts";
+import { saleFactKinds } from "#projections/exchanges/exchanges.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 
 /** A fact of the log. `payload` is null for kinds whose payload the feed does not use. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import { isSaleFact, saleFactKinds } from "#projections/exchanges/sale-fact-kinds.ts";
+import { isSaleFact, saleFactKinds } from "#projections/exchanges/exchanges.ts";
 import { factKind, kindList } from "#projections/log/fact-kinds.ts";
 import { cancelKinds, chainKinds, type FeedFact, fetchKinds, type KnownOrder, saleKinds, stateKinds } from "./fact.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
-import { isSaleFact } from "#projections/exchanges/sale-fact-kinds.ts";
+import { isSaleFact } from "#projections/exchanges/exchanges.ts";
 import { type FeedFact, saleKinds } from "./fact.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import type { UnresolvedReason } from "#projections/exchanges/model/unresolved-event.ts";
+import type { UnresolvedReason } from "#projections/exchanges/model/exchange.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */
 export type UnresolvedTotal = {

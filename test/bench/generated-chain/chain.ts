@@ -1,5 +1,5 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import { seaport } from "#abis/deployments.ts";
 
 /** What a transaction of the generated chain does with one token. */
@@ -109,7 +109,7 @@ export const orderHash = (number: number): Hex => hashed("04de4", number);
 /** The contract that a transaction calls. */
 export function targetOf({ kind, contract }: Transaction): Address {
   if (kind === "seaport") return seaport["1.6"];
-  return kind === "blur" ? blur.v2 : contract;
+  return kind === "blur" ? blurAddresses.v2 : contract;
 }
 
 export const quantity = (value: number): Hex => numberToHex(value);

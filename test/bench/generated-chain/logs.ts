@@ -1,5 +1,5 @@
 import { type Address, type Hex, pad, toEventSelector, zeroAddress } from "viem";
-import { blur, blurV2Events } from "#abis/blur.ts";
+import { blurAddresses, blurV2Events } from "#abis/blur.ts";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi } from "#abis/tokens.ts";
@@ -82,7 +82,7 @@ function executionLog({ number, contract, from, tokenId, milliwei }: Transaction
   const token = (BigInt(tokenId) << 168n) | BigInt(from);
   const price = (wei(milliwei) << 160n) | BigInt(contract);
   const data = orderHash(number).slice(2) + word(token) + word(price);
-  return { address: blur.v2, topics: [topic.execution], data: `0x${data}` };
+  return { address: blurAddresses.v2, topics: [topic.execution], data: `0x${data}` };
 }
 
 export type Filter = {

@@ -1,5 +1,5 @@
 import { pad } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import { blockHash, type GeneratedChain, numberOfHash, quantity, type Transaction, targetOf, transactionHash } from "./chain.ts";
 import { type Filter, isEmitted, logsOf, type WireLog, wantedBy, wantedLogsOf } from "./logs.ts";
 
@@ -17,7 +17,7 @@ export const noRequests = (): RequestCounts => ({
 export type RpcMethods = Record<string, (params: unknown[]) => unknown>;
 
 const emptyBlocks = 200;
-const blurContracts = new Set<string>(Object.values(blur));
+const blurContracts = new Set<string>(Object.values(blurAddresses));
 const zeroHash = pad("0x", { size: 32 });
 const bloom = { none: pad("0x", { size: 256 }), any: `0x${"ff".repeat(256)}` };
 

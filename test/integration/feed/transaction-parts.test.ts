@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#projections/log/database.ts";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import type { FeedEvent } from "#projections/reads/feed/event.ts";
 import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";

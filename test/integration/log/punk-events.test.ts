@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pad, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cryptopunks } from "#abis/cryptopunks.ts";
+import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 function punkEvent(at: Block, logIndex: number, name: string, args: object): Emitted {
-  const place = { block: at, logIndex, transactionIndex: 0, address: cryptopunks };
+  const place = { block: at, logIndex, transactionIndex: 0, address: cryptopunksAddress };
   return { ...place, source: "CryptoPunks", name, args: { punkIndex: "7", ...args } };
 }
 
@@ -103,11 +103,11 @@ describe("events of CryptoPunks", () => {
 
   it("are the same when the audit appends them", async () => {
     const event = {
-      ...{ chainId: 1, source: "CryptoPunks", name: "PunkBought", address: cryptopunks },
+      ...{ chainId: 1, source: "CryptoPunks", name: "PunkBought", address: cryptopunksAddress },
       ...{ blockNumber: b4.number, blockHash: b4.hash, blockTimestamp: b4.timestamp },
       ...{ transactionHash: pad("0x44", { size: 32 }), transactionIndex: 0, logIndex: 9 },
       args: { punkIndex: "8", ...boughtByBid },
-      ...{ sender: alice, target: cryptopunks, calldataTail: null },
+      ...{ sender: alice, target: cryptopunksAddress, calldataTail: null },
       transfers: [{ logIndex: 9, to: bob }],
     };
     const repair = { wrong: [], dropped: [], missing: [event], coins: {} };

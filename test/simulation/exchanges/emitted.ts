@@ -1,6 +1,6 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { wrappedNative } from "#chains/index.ts";
-import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
+import type { ExchangeEvent } from "#projections/exchanges/model/exchange.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import type { Random } from "../random.ts";
 

@@ -1,8 +1,7 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { cryptopunks } from "#abis/cryptopunks.ts";
+import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { chainById } from "#chains/index.ts";
-import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
-import type { TokenTransfer } from "#projections/facts/token-transfer.ts";
+import type { ExchangeEvent, TokenTransfer } from "#projections/exchanges/model/exchange.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import type { Happening } from "../happening.ts";
 import type { Random } from "../random.ts";
@@ -39,7 +38,7 @@ function oneEvent(random: Random, chainId: number): Placed {
 function oneSale(random: Random, chainId: number): Placed[] {
   const emit = random.pick(chainId === 1 ? onEthereum : everywhere);
   const trade = {
-    contract: emit === punkBought ? cryptopunks : random.pick(contracts),
+    contract: emit === punkBought ? cryptopunksAddress : random.pick(contracts),
     tokenId: BigInt(random.int(0, 4)),
     seller: random.pick(people),
     buyer: random.pick(people),

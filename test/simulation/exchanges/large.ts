@@ -1,5 +1,5 @@
 import { encodeAbiParameters, parseAbiParameters, zeroAddress, zeroHash } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { collector, type Emitter, someCurrency } from "./emitted.ts";
@@ -10,7 +10,7 @@ const packed = (high: bigint, low: `0x${string}`) => `${(high << 160n) | BigInt(
 const blurV1: Emitter = ({ contract, tokenId, seller, buyer, wei, orderHash }, random) => {
   const terms = {
     ...{ collection: contract, tokenId: `${tokenId}`, amount: "1", price: wei },
-    paymentToken: random.pick([zeroAddress, blur.pool]),
+    paymentToken: random.pick([zeroAddress, blurAddresses.pool]),
     fees: random.chance(0.5) ? [{ rate: 50, recipient: collector }] : [],
   };
   const order = (trader: string) => ({ ...terms, trader, listingTime: `${random.int(1, 3)}` });
@@ -54,8 +54,8 @@ const blend: Emitter = ({ contract, tokenId, seller, buyer, wei }) => ({
       args: { lienId: "1", collection: contract, buyer, seller, tokenId: `${tokenId}` },
     },
   ],
-  payments: [{ contract: blur.pool, from: buyer, to: seller, amount: wei }],
-  holder: blur.blend,
+  payments: [{ contract: blurAddresses.pool, from: buyer, to: seller, amount: wei }],
+  holder: blurAddresses.blend,
   isDeliveredLast: true,
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { blur } from "#abis/blur.ts";
+import { blurAddresses } from "#abis/blur.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "../database/given.ts";
 
 const [apes, alice, bob, carol, house] = [1, 3, 4, 5, 6].map(addressOf) as [
@@ -22,16 +22,16 @@ const mostly = <Value>(usual: Value, ...others: readonly Value[]) =>
 /** A trade of Blur's first version, most of them alone in their transaction, which moves the one NFT. */
 export const blurMatch = fc.record({
   transactionIndex: fc.nat(199),
-  contract: mostly<Address>(blur.v1, blur.v2, alice),
+  contract: mostly<Address>(blurAddresses.v1, blurAddresses.v2, alice),
   event: mostly("OrdersMatched", "OrderCancelled"),
   collection: mostly(apes, storefront),
   tokenId: fc.nat(3).map(String),
   amount: mostly("1", "3"),
-  seller: mostly<Address>(alice, blur.blend),
-  buyer: mostly<Address>(bob, alice, zeroAddress, blur.blend),
+  seller: mostly<Address>(alice, blurAddresses.blend),
+  buyer: mostly<Address>(bob, alice, zeroAddress, blurAddresses.blend),
   sender: mostly<Address | null>(bob, carol, null),
   /** Only a trade in a coin may be a bid that was accepted. */
-  paymentToken: fc.constantFrom<Address>(zeroAddress, zeroAddress, blur.pool, blur.pool, carol),
+  paymentToken: fc.constantFrom<Address>(zeroAddress, zeroAddress, blurAddresses.pool, blurAddresses.pool, carol),
   price: mostly("3000", "0", "7", String(10n ** 27n), String(10n ** 27n + 1n)),
   listed: fc.tuple(fc.nat(2), fc.nat(2)),
   fees: fc.array(
@@ -81,7 +81,7 @@ function transfersOf(made: BlurMatch, logIndex: number) {
   const token = { contract: collection, tokenId, amount, standard };
   const delivery = { ...token, logIndex: logIndex - 2, from: seller, to: buyer };
   const onward = { ...token, logIndex: logIndex + 1, from: buyer, to: carol };
-  const coin = { standard: "erc20", contract: blur.pool, tokenId: null, amount: price };
+  const coin = { standard: "erc20", contract: blurAddresses.pool, tokenId: null, amount: price };
   switch (moved) {
     case "once":
       return [delivery];

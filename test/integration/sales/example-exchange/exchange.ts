@@ -1,8 +1,6 @@
 import type { Address } from "viem";
 import { apechain } from "#chains/apechain.ts";
-import type { Exchange, ExchangeFact } from "#projections/exchanges/model/exchange.ts";
-import type { Trade } from "#projections/exchanges/model/trade.ts";
-import type { ExchangeEvent } from "#projections/facts/exchange-event.ts";
+import type { Exchange, ExchangeFact, Trade, ExchangeEvent } from "#projections/exchanges/model/exchange.ts";
 import { bazaarEvents } from "./abi.ts";
 
 export const bazaarAddress: Address = "0xba2aa20000000000000000000000000000000001";

@@ -1,0 +1,58 @@
+import type { Hex } from "viem";
+import { type ExchangeTransaction, type Fill, type EmittedEvent, eventsOf, type Exchange, type ExchangeSource } from "../model/exchange.ts";
+import type { FulfilledOrder, OrdersMatched } from "../seaport/orders.ts";
+import { tradesOfOrders } from "../seaport/seaport.ts";
+import { seaportEvents } from "#abis/seaport.ts";
+
+/** Trades of an exchange that emits Seaport's events, by Seaport's rules for 1.6. */
+function tradesOf(transaction: ExchangeTransaction): Fill[] {
+  const events = eventsOf(transaction);
+  const fulfilled = events.filter(({ event }) => event === "OrderFulfilled");
+  const [first] = fulfilled;
+  if (first === undefined) return [];
+  const { chainId, hash } = transaction;
+  const { sender, calldataTail } = first;
+  try {
+    return tradesOfOrders({
+      chainId,
+      hash,
+      calldataTail,
+      sender: sender ?? first.contract,
+      orders: fulfilled.map(fulfilledOrder),
+      matches: events.filter(({ event }) => event === "OrdersMatched").map(ordersMatched),
+    });
+  } catch {
+    return fulfilled.map(({ logIndex }) => ({ unresolved: "undecodable", logIndex }));
+  }
+}
+
+function fulfilledOrder({ args, contract: exchange, logIndex }: EmittedEvent): FulfilledOrder {
+  const order = args as Omit<FulfilledOrder, "exchange" | "version" | "logIndex">;
+  return { ...order, exchange, version: "1.6", logIndex };
+}
+
+function ordersMatched({ args, contract: exchange, logIndex }: EmittedEvent): OrdersMatched {
+  const { orderHashes } = args as { orderHashes: Hex[] };
+  return { exchange, logIndex, orderHashes };
+}
+
+/** Mintify's exchange is Seaport 1.6 under another name. */
+export const mintify = fork(
+  "mintify",
+  "Mintify",
+  ({ exchanges }) => exchanges.mintify?.Mintify ?? null,
+);
+
+export const alienswap = fork(
+  "alienswap",
+  "Alienswap",
+  ({ exchanges }) => exchanges.alienswap?.Alienswap ?? null,
+);
+
+export const okx = fork("okx", "Okx", ({ exchanges }) => exchanges.okx?.Okx ?? null);
+
+/** An exchange that emits Seaport's events. Its orders are not ours: the events have no kinds of their own. */
+function fork(protocol: string, name: string, deployed: ExchangeSource["deployed"]): Exchange {
+  const source = { name, events: seaportEvents, eventsWithCall: ["OrderFulfilled"], deployed };
+  return { protocol, marketplace: protocol, sources: [source], tradesOf };
+}
