@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import { activityProjection } from "./activity/project.ts";
+import { activityProjection } from "./activity/activity.ts";
 import { bidsProjection } from "./bids/project.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionStatsProjection } from "./collection-stats/project.ts";

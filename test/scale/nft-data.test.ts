@@ -4,12 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";
-import type { ActivityKey, ActivityRow } from "#projections/reads/activity/merge.ts";
-import { readActivity } from "#projections/reads/activity/read-activity.ts";
-import { readEvents } from "#projections/reads/activity/read-events.ts";
-import type { ActivityFilter } from "#projections/reads/activity/read-filter.ts";
-import { readOrders } from "#projections/reads/activity/read-orders.ts";
-import { readTransaction } from "#projections/reads/activity/read-transaction.ts";
+import { type ActivityKey, type ActivityRow, readActivity, readOrders } from "#projections/activity/read-activity.ts";
+import { readEvents, readTransactionEvents } from "#projections/activity/read-events.ts";
+import type { ActivityFilter } from "#projections/activity/read-event-scans.ts";
 import { readHolders } from "#projections/reads/ownership/read-holders.ts";
 import { readWalletTokens } from "#projections/reads/ownership/read-wallet-tokens.ts";
 import { zeroAddress } from "#projections/log/sql-values.ts";
@@ -158,7 +155,7 @@ describe("what a transaction did", () => {
     for (const { hash } of rows) {
       const found: number[] = [];
       const rowsRead = await countRowsRead(async (session) => {
-        const { events: rows } = await readTransaction(session, 1, hash);
+        const { events: rows } = await readTransactionEvents(session, 1, hash);
         found.push(rows.length);
       });
       expect(rowsRead).toBeLessThan(200);

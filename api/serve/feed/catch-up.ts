@@ -1,4 +1,4 @@
-import { idAfterPosition, isAfter } from "#projections/reads/feed/event.ts";
+import { idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import { awaitPart, type PartReader } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import { type EventType, eventTypes, type FeedEvent } from "#projections/reads/feed/event.ts";
+import { type FeedEventType, eventTypes, type FeedEvent } from "#projections/activity/feed-events.ts";
 import { commaList } from "../http/comma-list.ts";
 
 const word = z.enum(eventTypes);
@@ -40,7 +40,7 @@ export const delivery = z.enum(["latest", "final"]).default("latest").meta({
 });
 
 export type FilterQuery = {
-  readonly type?: readonly EventType[] | undefined;
+  readonly type?: readonly FeedEventType[] | undefined;
   readonly collection?: Address | undefined;
   readonly wallet?: Address | undefined;
 };
@@ -52,7 +52,7 @@ const all: EventPredicate = () => true;
 /** A retraction matches when the event it retracts matches. */
 export function eventFilter({ type, collection, wallet }: FilterQuery): EventPredicate {
   if (type === undefined && collection === undefined && wallet === undefined) return all;
-  const types = type && new Set<EventType>(type);
+  const types = type && new Set<FeedEventType>(type);
   return ({ content, retracts }) =>
     (types === undefined ||
       types.has(content.type) ||

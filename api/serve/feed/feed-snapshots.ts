@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "#projections/log/database.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
-import { type FeedSlice, type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
-import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";
+import { type FeedSlice, type FeedSource, readFeed, readFeedPosition } from "#projections/activity/read-feed.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { idAfterPosition } from "#projections/reads/feed/event.ts";
-import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";
+import { idAfterPosition } from "#projections/activity/feed-events.ts";
+import { readFeedPosition } from "#projections/activity/read-feed.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { Signal } from "#api/background/log-signal/signal.ts";
 import { awaitPart, type PartReader, readPart } from "./feed-snapshots.ts";

@@ -1,5 +1,5 @@
-import { type EventId, formatEventId } from "#projections/reads/feed/event.ts";
-import type { ReadEvent } from "#projections/reads/feed/read-feed.ts";
+import { type EventId, formatEventId } from "#projections/activity/feed-events.ts";
+import type { ReadEvent } from "#projections/activity/read-feed.ts";
 import { presentEvent } from "../views/event.ts";
 
 /** An event serialized for the wire, once for all subscribers. */

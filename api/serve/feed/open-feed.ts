@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { type EventId, idAfterPosition } from "#projections/reads/feed/event.ts";
-import type { FeedSource } from "#projections/reads/feed/read-feed.ts";
+import { type EventId, idAfterPosition } from "#projections/activity/feed-events.ts";
+import type { FeedSource } from "#projections/activity/read-feed.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { catchUp } from "./catch-up.ts";
 import type { EventPredicate } from "./event-filter.ts";

@@ -1,5 +1,5 @@
-import { type EventId, type FeedEvent, idAfterPosition, isAfter } from "#projections/reads/feed/event.ts";
-import { type FeedSource, type ReadEvent, readFeed } from "#projections/reads/feed/read-feed.ts";
+import { type EventId, type FeedEvent, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
+import { type FeedSource, type ReadEvent, readFeed } from "#projections/activity/read-feed.ts";
 import type { EventPredicate } from "./event-filter.ts";
 
 /** Positions read at most for one part and for one page. */

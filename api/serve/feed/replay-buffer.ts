@@ -1,4 +1,4 @@
-import { type EventId, idAfterPosition, isAfter } from "#projections/reads/feed/event.ts";
+import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { Framed } from "./frame.ts";
 
 /** The newest events of the feed, in memory. */

@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { type EventId, parseEventId } from "#projections/reads/feed/event.ts";
+import { type EventId, parseEventId } from "#projections/activity/feed-events.ts";
 
 /** Positions that a replica may be behind the database that issued an id. */
 const mostBehind = 100_000n;

@@ -1,4 +1,4 @@
-import { type EventId, type FeedEvent, isAfter } from "#projections/reads/feed/event.ts";
+import { type EventId, type FeedEvent, isAfter } from "#projections/activity/feed-events.ts";
 import { type EventPredicate, matchesEverything } from "./event-filter.ts";
 import { type Framed, greetingAt, heartbeatAt } from "./frame.ts";
 import type { SseConnection } from "./sse-connection.ts";

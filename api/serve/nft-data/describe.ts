@@ -1,5 +1,5 @@
 import { accountChain } from "#chains/index.ts";
-import { eventTypes } from "#projections/reads/feed/event.ts";
+import { eventTypes } from "#projections/activity/feed-events.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/envelope.ts";
 import { describeRoutes, resumption, thisDocument } from "../http/openapi/openapi.ts";

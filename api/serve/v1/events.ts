@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { formatEventId, idAfterPosition } from "#projections/reads/feed/event.ts";
-import { readFeedPosition } from "#projections/reads/feed/read-feed-position.ts";
+import { formatEventId, idAfterPosition } from "#projections/activity/feed-events.ts";
+import { readFeedPosition } from "#projections/activity/read-feed.ts";
 import { delivery, eventFilter, filterFields } from "../feed/event-filter.ts";
 import { readEventPage } from "../feed/read-page.ts";
 import { resolveEventId } from "../feed/resolve-event-id.ts";

@@ -1,10 +1,9 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { ActivityRow } from "#projections/reads/activity/merge.ts";
-import type { EventRow } from "#projections/reads/activity/read-events.ts";
-import { activityTypes } from "#projections/reads/activity/read-filter.ts";
-import type { OrderRow } from "#projections/reads/activity/read-orders.ts";
+import type { ActivityRow, SubmittedOrderRow } from "#projections/activity/read-activity.ts";
+import type { EventRow } from "#projections/activity/read-events.ts";
+import { activityTypes } from "#projections/activity/read-event-scans.ts";
 import { orderId } from "#api/background/orders/market/order-id.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
@@ -106,7 +105,7 @@ function presentProtocol({ protocol: name, protocolVersion: version, exchange }:
   return { name, version, address: exchange };
 }
 
-function presentOrder(row: OrderRow, site: ActivityContext): Item {
+function presentOrder(row: SubmittedOrderRow, site: ActivityContext): Item {
   const id = orderId(site.prefix, row.orderHash);
   const isListing = row.type === "listing";
   return {

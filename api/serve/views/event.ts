@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type EventContent, eventTypes, formatEventId } from "#projections/reads/feed/event.ts";
-import type { ReadEvent } from "#projections/reads/feed/read-feed.ts";
+import { type EventContent, eventTypes, formatEventId } from "#projections/activity/feed-events.ts";
+import type { ReadEvent } from "#projections/activity/read-feed.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { Sale } from "./sale.ts";
 import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "./wire.ts";

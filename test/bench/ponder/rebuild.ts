@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { derive } from "../rebuild.ts";

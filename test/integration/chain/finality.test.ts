@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { followFinality } from "#api/run/indexer/follow-finality.ts";
 import { readChainFinality } from "#projections/log/chain-state.ts";
-import { readFinalBlocks } from "#projections/reads/feed/read-finality.ts";
+import { readFinalBlocks } from "#projections/activity/read-feed.ts";
 import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
 import { noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";

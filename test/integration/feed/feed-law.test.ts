@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { activityProjection as activity } from "#projections/activity/project.ts";
+import { activityProjection as activity } from "#projections/activity/activity.ts";
 import type { Database } from "#projections/log/database.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
-import { type FeedEvent, formatEventId, isAfter } from "#projections/reads/feed/event.ts";
-import { type FeedSource, readFeed } from "#projections/reads/feed/read-feed.ts";
+import { eventsWhere } from "#projections/activity/read-event-scans.ts";
+import { type FeedEvent, formatEventId, isAfter } from "#projections/activity/feed-events.ts";
+import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
 import { salesProjection } from "#projections/sales/project.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { feeRecipient } from "#test/simulation/events.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { snake } from "#api/serve/nft-data/views/snake.ts";
-import { eventsWhere } from "#projections/reads/activity/event-sources.ts";
+import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { block } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
 import { soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";

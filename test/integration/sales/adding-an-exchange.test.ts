@@ -17,7 +17,7 @@ import type { Exchange } from "#projections/exchanges/model/exchange.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
-import { readActivity } from "#projections/reads/activity/read-activity.ts";
+import { readActivity } from "#projections/activity/read-activity.ts";
 import { addressOf, block, dumpTable, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import { type ListingMarketplace, listingMarketplaces, type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
-import { activityTypes } from "#projections/reads/activity/read-filter.ts";
+import { activityTypes } from "#projections/activity/read-event-scans.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */

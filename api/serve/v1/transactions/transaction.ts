@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
-import { maxTransactionRows, readTransaction } from "#projections/reads/activity/read-transaction.ts";
+import { maxTransactionRows, readTransactionEvents } from "#projections/activity/read-events.ts";
 import { ActivityItem, presentActivity } from "#api/serve/views/activity-item.ts";
 import { presentSale, Sale } from "#api/serve/views/sale.ts";
 import { chainIdValue, hash, time } from "#api/serve/views/wire.ts";
@@ -37,7 +37,7 @@ export const transaction = route(
     isCacheable: true,
   },
   async ({ params, query: { chainId } }, { db, siteUrl, market: { prefix } }) => {
-    const { events, sales } = await readTransaction(db, chainId, params.hash);
+    const { events, sales } = await readTransactionEvents(db, chainId, params.hash);
     const [first] = events;
     if (first === undefined)
       return reject(

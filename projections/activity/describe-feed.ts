@@ -1,9 +1,10 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
-import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
-import type { EventContent } from "./event.ts";
-import type { FeedFact, KnownOrder } from "./fact.ts";
+import { burnAddresses } from "../domain/burn-address.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import type { EventContent, FeedFact, KnownOrder } from "./feed-events.ts";
+import { type ExchangeFact, exchangeTransaction } from "../exchanges/model/exchange.ts";
+import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
 
 /** The event of a transfer, a cancel, changed metadata or a submitted order. `orders` are submitted orders that a cancel may be of. */
 export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {
@@ -27,7 +28,7 @@ export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): Eve
 }
 
 /** The fields that every event takes from its fact; the others are null. */
-export function commonContent(fact: FeedFact): Omit<EventContent, "type"> {
+function commonContent(fact: FeedFact): Omit<EventContent, "type"> {
   return {
     chainId: fact.chainId,
     contract: null,
@@ -114,4 +115,59 @@ const latestMs = 8.64e15;
 
 function dateOf(seconds: string): Date {
   return new Date(Math.min(Number(seconds) * 1_000, latestMs));
+}
+
+export type SalesRules = {
+  /** This market's, by which its sales are known. */
+  readonly feeRecipient: Address;
+  /** The NFT contract that an adapter stands for. */
+  readonly standsFor: (chainId: number, contract: Address) => Address;
+};
+
+/**
+ * The sales that sale facts of one transaction make. Facts that cannot be translated make none: the projection
+ * quarantines them, and the feed continues.
+ */
+export function describeSales(facts: readonly FeedFact[], rules: SalesRules): EventContent[] {
+  const sorted = facts.toSorted((one, other) => (one.logIndex ?? 0) - (other.logIndex ?? 0));
+  const [first] = sorted;
+  if (first === undefined || first.txHash === null) return [];
+  const { chainId, txHash: hash } = first;
+  try {
+    const transaction = exchangeTransaction(chainId, hash, sorted.map(exchangeFact));
+    return translateSales(transaction, rules.feeRecipient).map((sale) =>
+      describeSale(sale, first, rules),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function exchangeFact({ contract, logIndex, ...fact }: FeedFact): ExchangeFact {
+  if (contract === null || logIndex === null) {
+    throw new Error(`fact ${fact.position} has no contract or log index`);
+  }
+  const { kind, from, to, orderHash, payload } = fact;
+  return { kind, logIndex, contract, from, to, orderHash, payload };
+}
+
+function describeSale(sale: Sale, fact: FeedFact, { standsFor }: SalesRules): EventContent {
+  const { saleId, side, marketplace, via, bundle } = sale;
+  const protocol = { name: sale.protocol, version: sale.protocolVersion, address: sale.exchange };
+  return {
+    ...commonContent(fact),
+    type: "sale",
+    contract: standsFor(fact.chainId, sale.contract),
+    tokenId: BigInt(sale.tokenId),
+    quantity: sale.quantity,
+    from: sale.seller,
+    to: sale.buyer,
+    priceWei: sale.priceWei,
+    totalWei: sale.totalWei,
+    currency: sale.currency,
+    orderHash: sale.orderHash,
+    sale: { saleId, side, marketplace, protocol, via, bundleSize: bundle?.size ?? null },
+    logIndex: sale.logIndex,
+    subIndex: null,
+  };
 }

@@ -1,15 +1,16 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "#projections/log/database.ts";
-import { saleUsdE8 } from "#projections/engine/usd.ts";
-import { collectionJoins } from "../orders/order-columns.ts";
-import { type WashRule, washTradeOfSale } from "../sales/sale-columns.ts";
-import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestFirst, scanEnds } from "./event-scans.ts";
-import { type ActivityFilter, cutAtStop, type EventType, type ScanResult } from "./read-filter.ts";
+import type { Session, Database } from "../log/database.ts";
+import { saleUsdE8 } from "../engine/usd.ts";
+import { collectionJoins } from "../reads/orders/order-columns.ts";
+import { type WashRule, washTradeOfSale, type SaleRow, saleColumns, saleNames } from "../reads/sales/sale-columns.ts";
+import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestEventsFirst, scanEnds, type ActivityFilter, cutAtStop, type ActivityEventType, type ScanResult, eventsWhere } from "./read-event-scans.ts";
+import { blockIdRange } from "../log/blocks.ts";
+import { bytea } from "../log/sql-values.ts";
 
 /** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was known. */
 export type EventRow = EventKey & {
-  type: EventType;
+  type: ActivityEventType;
   at: Date;
   contract: Hex | null;
   collectionAddress: Hex | null;
@@ -48,7 +49,7 @@ export async function readEvents(
   if (scans.length === 0) return { rows: [], stoppedAt: null };
   const { rows: found } = await sql<EventRow & { fullScans: string[] }>`
     with found as materialized (${matchingEvents(scans, filter, limit)}),
-    page as materialized (select * from found e ${newestFirst} limit ${limit}),
+    page as materialized (select * from found e ${newestEventsFirst} limit ${limit}),
     full_scan as (select scan from found group by scan having count(*) = ${limit})
     select ${eventColumns}, array(select scan from full_scan) as "fullScans"
     from page o ${eventJoins}
@@ -63,7 +64,7 @@ export async function readEvents(
 }
 
 /** Columns of `EventRow`, of an event `o` with its joins. */
-export const eventColumns = sql`
+const eventColumns = sql`
   o.block_id as "blockId", o.log_index as "logIndex", o.sub_index as "subIndex", o.type, b.timestamp as at,
   traded.address as contract, coalesce(main.address, traded.address) as "collectionAddress",
   c.slug as "collectionSlug", c.name as "collectionName", o.token_id as "tokenId", o.last_id as "lastId",
@@ -75,7 +76,7 @@ export const eventColumns = sql`
   b.number as "blockNumber", b.hash as "blockHash"`;
 
 /** SQL: joins what `eventColumns` needs. */
-export const eventJoins = sql`
+const eventJoins = sql`
     ${collectionJoins}
     join log.block b on b.block_id = o.block_id
     join log.transaction t on t.block_id = o.block_id and t.transaction_index = o.transaction_index
@@ -97,7 +98,7 @@ async function readStop(
 ): Promise<{ key: EventKey; at: Date } | null> {
   const { rows } = await sql<EventKey & { at: Date }>`
     select e.block_id as "blockId", e.log_index as "logIndex", e.sub_index as "subIndex", b.timestamp as at
-    from (${scanEnds(scans, filter, fullScans)}) e join log.block b using (block_id) ${newestFirst} limit 1`.execute(
+    from (${scanEnds(scans, filter, fullScans)}) e join log.block b using (block_id) ${newestEventsFirst} limit 1`.execute(
     session,
   );
   const [end] = rows;
@@ -111,3 +112,44 @@ function isOlder(row: EventKey, key: EventKey): boolean {
   if (row.blockId !== key.blockId) return row.blockId < key.blockId;
   return row.logIndex === key.logIndex ? row.subIndex < key.subIndex : row.logIndex < key.logIndex;
 }
+
+/** Most rows of a transaction that are read, of each kind. */
+export const maxTransactionRows = 200;
+
+/**
+ * What a transaction did, in its order: its events and its sales, one more of each than is shown. Of several live blocks
+ * with it, as after a reorg that is not seen through yet, the highest.
+ */
+export async function readTransactionEvents(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ events: EventRow[]; sales: SaleRow[] }> {
+  const { from, to } = blockIdRange(chainId);
+  const place = sql`
+    select t.block_id, t.transaction_index from log.transaction t
+    where t.hash = ${bytea(hash)} and t.block_id >= ${from} and t.block_id < ${to} and exists (
+      ${eventsWhere(isIn("t"))}
+    )
+    order by t.block_id desc limit 1`;
+  const limit = maxTransactionRows + 1;
+  const [events, sales] = await Promise.all([
+    sql<EventRow>`
+      with place as materialized (${place})
+      select ${eventColumns}
+      from place cross join lateral (
+        ${eventsWhere(isIn("place"))}
+      ) o ${eventJoins}
+      order by o.log_index, o.sub_index limit ${limit}`.execute(db),
+    sql<SaleRow>`
+      with place as materialized (${place})
+      select ${saleColumns()}
+      from place join sales.sale s using (block_id, transaction_index) ${saleNames}
+      order by s.ordinal limit ${limit}`.execute(db),
+  ]);
+  return { events: events.rows, sales: sales.rows };
+}
+
+const isIn = (transaction: string) => sql`
+  e.block_id = ${sql.ref(`${transaction}.block_id`)}
+  and e.transaction_index = ${sql.ref(`${transaction}.transaction_index`)}`;

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import { isSaleFact, saleFactKinds } from "#projections/exchanges/exchanges.ts";
-import { factKind, kindList } from "#projections/log/fact-kinds.ts";
-import { cancelKinds, chainKinds, type FeedFact, fetchKinds, type KnownOrder, saleKinds, stateKinds } from "./fact.ts";
+import type { Database } from "../log/database.ts";
+import { isSaleFact, saleFactKinds } from "../exchanges/exchanges.ts";
+import { factKind, kindList } from "../log/fact-kinds.ts";
+import { cancelKinds, chainKinds, type FeedFact, fetchKinds, type KnownOrder, feedSaleKinds, stateKinds } from "./feed-events.ts";
 
 /** Facts with after < position ≤ upTo that the feed shows, of the given chains, by position. */
 export async function readWindow(
@@ -36,7 +36,7 @@ export async function readEarlierFacts(
   const blocks = [...new Set(window.map(({ blockId }) => blockId))].filter((id) => id !== null);
   if (blocks.length === 0) return [];
   const changed = await readBlocksWithStates(db, blocks, upTo);
-  const sold = blocksOf(window, saleKinds).filter((id) => !changed.includes(id));
+  const sold = blocksOf(window, feedSaleKinds).filter((id) => !changed.includes(id));
   const parts: RawBuilder<unknown>[] = [];
   if (changed.length > 0) {
     parts.push(eventsOf(changed, chainKinds, after));
@@ -48,7 +48,7 @@ export async function readEarlierFacts(
       select * from log.fact
       where block_id = any (${changed}::bigint[]) and kind in ${stateKindList} and position <= ${after}`);
   }
-  if (sold.length > 0) parts.push(eventsOf(sold, saleKinds, after));
+  if (sold.length > 0) parts.push(eventsOf(sold, feedSaleKinds, after));
   return parts.length === 0 ? [] : await readFacts(db, sql.join(parts, sql` union all `));
 }
 
@@ -65,7 +65,7 @@ export async function readFollowingFacts(
     sql`
       select * from log.fact
       where block_id = ${last.blockId} and transaction_index = ${last.transactionIndex} and log_index is not null
-        and kind = any (${saleKinds}::smallint[]) and position > ${after}`,
+        and kind = any (${feedSaleKinds}::smallint[]) and position > ${after}`,
   );
 }
 
@@ -84,8 +84,8 @@ export async function readLaterFacts(
       where block_id = any (${blocks}::bigint[]) and kind in ${stateKindList} and position > ${after}
       union all
       select * from log.fact
-      where block_id = any (${blocksOf(window, saleKinds)}::bigint[]) and log_index is not null
-        and kind = any (${saleKinds}::smallint[]) and position > ${after}`,
+      where block_id = any (${blocksOf(window, feedSaleKinds)}::bigint[]) and log_index is not null
+        and kind = any (${feedSaleKinds}::smallint[]) and position > ${after}`,
   );
 }
 
@@ -177,4 +177,52 @@ export async function readAliases(
   );
   const known = new Map(rows.map((row) => [`${row.chainId} ${row.address}`, row.standsFor]));
   return (chainId, contract) => known.get(`${chainId} ${contract}`) ?? contract;
+}
+
+/**
+ * The parts of transactions by the positions of their sale facts. A part is what one append has of a transaction: its
+ * facts in a row. It is named by its first position.
+ */
+export type TransactionParts = ReadonlyMap<bigint, bigint>;
+
+/** Parts of the sale facts among some facts. */
+export async function readParts(db: Database, facts: readonly FeedFact[]): Promise<TransactionParts> {
+  const sold = facts.filter(({ kind }) => isSaleFact(kind));
+  if (sold.length === 0) return new Map();
+  const blocks = [...new Set(sold.map(({ blockId }) => blockId))];
+  const { rows } = await sql<{ position: bigint; part: bigint }>`
+    select position, part from (${partsOf(sql`f.block_id = any (${blocks}::bigint[])`)}) placed
+    where kind = any (${feedSaleKinds}::smallint[])`.execute(db);
+  return new Map(rows.map(({ position, part }) => [position, part]));
+}
+
+/** The position itself where it ends a part or is of no transaction, else the last one before its part. */
+export async function readPartEnd(db: Database, position: bigint): Promise<bigint> {
+  const { rows } = await sql<{ part: bigint }>`
+    select placed.part
+    from log.fact last join log.fact next
+      on next.position = ${position + 1n} and next.block_id = last.block_id
+      and next.transaction_index = last.transaction_index
+    cross join lateral (
+      ${partsOf(sql`f.block_id = last.block_id and f.transaction_index = last.transaction_index`)}
+    ) placed
+    where last.position = ${position} and placed.position = ${position + 1n} and placed.part <= ${position}`.execute(
+    db,
+  );
+  const [row] = rows;
+  return row === undefined ? position : row.part - 1n;
+}
+
+/** SQL: position, kind and part of all facts of some transactions, `f`. */
+function partsOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  const inTransaction = sql`partition by block_id, transaction_index order by position`;
+  return sql`
+    select position, kind, max(position) filter (where begins) over (${inTransaction}) as part
+    from (
+      select position, kind, block_id, transaction_index, (
+        lag(position) over (${inTransaction}) is distinct from position - 1
+        or exists (select from log.transaction_part p where p.position = f.position)
+      ) as begins
+      from log.fact f where f.log_index is not null and ${condition}
+    ) marked`;
 }

@@ -1,9 +1,9 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { expect, it } from "vitest";
 import { sudoswapFactories } from "#abis/sudoswap.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import { deriveFeed } from "./derive-feed.ts";
-import type { FeedFact } from "./fact.ts";
+import type { FeedFact } from "./feed-events.ts";
 
 const addressOf = (n: number): Address => numberToHex(n, { size: 20 });
 const hash: Hex = numberToHex(7, { size: 32 });

@@ -1,15 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
-import type { FactWindow } from "../engine/projection.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
 import { kindList } from "../log/fact-kinds.ts";
+import { versions } from "../log/versions.ts";
 
-export const cancelKinds = kindList("order_cancelled", "counter_incremented");
+const cancelKinds = kindList("order_cancelled", "counter_incremented");
 const orderKinds = kindList("order_submitted", "partner_listing_seen");
 
 const cancelTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.cancel`);
 
 /** Removes cancels that are no longer effective. */
-export async function removeCancels(
+async function removeCancels(
   session: Session,
   schema: string,
   window: FactWindow,
@@ -23,7 +24,7 @@ export async function removeCancels(
 }
 
 /** Adds cancels that became effective. A raised counter cancels all of the maker's orders: it has no order hash. */
-export async function addCancels(
+async function addCancels(
   session: Session,
   schema: string,
   window: FactWindow,
@@ -47,7 +48,7 @@ const cancelledToken = (window: FactWindow) => sql`
   order by k.address, f.token_id limit 1`;
 
 /** Gives cancels the tokens of orders that came later. */
-export async function nameCancelled(
+async function nameCancelled(
   session: Session,
   schema: string,
   window: FactWindow,
@@ -63,3 +64,45 @@ export async function nameCancelled(
     session,
   );
 }
+
+/** `README.md` says what the columns hold. */
+function tables(schema: string): readonly string[] {
+  const cancel = `"${schema}"."cancel"`;
+  return [
+    `create table ${cancel} (
+       block_id          bigint  not null,
+       log_index         integer not null,
+       sub_index         integer not null,
+       transaction_index integer not null,
+       contract_id       integer,
+       token_id          numeric(78,0),
+       maker             bytea   not null,
+       order_hash        bytea,
+       primary key (block_id, log_index, sub_index)
+     )`,
+    `create index cancel_contract on ${cancel} (contract_id, block_id, log_index, sub_index)
+     where contract_id is not null`,
+    `create index cancel_token on ${cancel} (contract_id, token_id, block_id, log_index, sub_index)
+     where token_id is not null`,
+    `create index cancel_maker on ${cancel} (maker, block_id, log_index, sub_index)`,
+  ];
+}
+
+/** Cancels, for feeds of a collection or a wallet; transfers and sales are read where they stand. */
+export const activityProjection: Projection = {
+  name: "activity",
+  version: versions.activity.version,
+  handles: ["order_cancelled", "counter_incremented", "order_submitted", "partner_listing_seen"],
+  sample: {
+    key: ["block_id", "transaction_index"],
+    where: sql`kind in ${cancelKinds}`,
+    tables: ["cancel"],
+  },
+  tables,
+  async apply(session, schema, window) {
+    await removeCancels(session, schema, window);
+    await addCancels(session, schema, window);
+    await nameCancelled(session, schema, window);
+  },
+  deriveAll: [{ name: "cancels", derive: addCancels }],
+};
