@@ -8,7 +8,7 @@ import type { Target } from "#projections/engine/checkpoint.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";

@@ -1,4 +1,4 @@
-import { beyond, type CopiedKind } from "#projections/reads/analytics/capture/columns.ts";
+import { beyond, type CopiedKind } from "#projections/analytics/data-sets.ts";
 import type { SinkTable } from "./sink.ts";
 
 const types: Record<CopiedKind, string> = {

@@ -1,7 +1,4 @@
-import { floorsView } from "#projections/reads/analytics/collection-views.ts";
-import { balancesView, tokensView } from "#projections/reads/analytics/holding-views.ts";
-import { bidsView, listingsView } from "#projections/reads/analytics/order-views.ts";
-import { salesView, transfersView } from "#projections/reads/analytics/trade-views.ts";
+import { floorsView, balancesView, tokensView, bidsView, listingsView, salesView, transfersView } from "#projections/analytics/views.ts";
 import type { SinkTable } from "./sink.ts";
 
 type View = {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { isLockHeld } from "#projections/log/named-lock.ts";
-import { copiedProjections } from "#projections/reads/analytics/capture/data-sets.ts";
+import { copiedProjections } from "#projections/analytics/data-sets.ts";
 import type { Job } from "../log-signal/job.ts";
 import { syncClickhouse } from "./sync-clickhouse.ts";
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { CopiedColumn } from "#projections/reads/analytics/capture/columns.ts";
-import type { Digests, Part } from "#projections/reads/analytics/capture/source.ts";
+import type { CopiedColumn } from "#projections/analytics/data-sets.ts";
+import type { Digests, Part } from "#projections/analytics/copy-source.ts";
 
 /** What the copy holds, as of its last commit. */
 export type SinkState = {

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from "#projections/log/database.ts";
-import { syncingAlone } from "#projections/reads/analytics/capture/copy-progress.ts";
+import { syncingAlone } from "#projections/analytics/copy-source.ts";
 import { openClickhouseSink } from "./clickhouse-sink.ts";
 import { type SyncOptions, type SyncResult, sync } from "./sync.ts";
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CopiedColumn } from "#projections/reads/analytics/capture/columns.ts";
-import { type DataSet, dataSets } from "#projections/reads/analytics/capture/data-sets.ts";
-import { type Digests, openSource, type Part, type Snapshot, type Source } from "#projections/reads/analytics/capture/source.ts";
+import { type CopiedColumn, type DataSet, dataSets } from "#projections/analytics/data-sets.ts";
+import { type Digests, openSource, type Part, type CopySnapshot, type CopySource } from "#projections/analytics/copy-source.ts";
 import type { Batch, Sink, SinkState } from "./sink.ts";
 
 /** Facts between two commits. */
@@ -27,7 +26,7 @@ type Tables = {
   facts: readonly CopiedColumn[];
   rows: ReadonlyMap<DataSet, readonly CopiedColumn[]>;
 };
-type Sync = { source: Source; sink: Sink; tables: Tables; options: SyncOptions };
+type Sync = { source: CopySource; sink: Sink; tables: Tables; options: SyncOptions };
 
 const empty = { position: 0n, factsPosition: 0n, lastFact: null, tableIds: {} };
 
@@ -55,7 +54,7 @@ export async function sync(
   }
 }
 
-async function describeTables(source: Source): Promise<Tables> {
+async function describeTables(source: CopySource): Promise<Tables> {
   const rows = new Map<DataSet, readonly CopiedColumn[]>();
   for (const dataSet of dataSets) {
     const columns = await source.columnsOf(dataSet);
@@ -87,7 +86,7 @@ type Step = "more" | "later" | { position: bigint; replacedParts: number };
 /** One commit: a batch of facts, or the last facts with the rows of the snapshot. */
 async function copyNext(
   context: Sync,
-  snapshot: Snapshot,
+  snapshot: CopySnapshot,
   state: Omit<SinkState, "committedAt">,
 ): Promise<Step> {
   await assertSameLog(snapshot, state);
@@ -107,7 +106,7 @@ async function copyNext(
 }
 
 async function assertSameLog(
-  { head, factDigest }: Snapshot,
+  { head, factDigest }: CopySnapshot,
   { factsPosition, lastFact }: Pick<SinkState, "factsPosition" | "lastFact">,
 ): Promise<void> {
   if (factsPosition === 0n) return;
@@ -121,7 +120,7 @@ async function assertSameLog(
 
 async function copyBatch(
   { sink, tables }: Sync,
-  snapshot: Snapshot,
+  snapshot: CopySnapshot,
   state: Omit<SinkState, "committedAt">,
 ): Promise<void> {
   const upTo = state.factsPosition + BATCH_FACTS;
@@ -130,7 +129,7 @@ async function copyBatch(
   await batch.commit({ ...state, factsPosition: upTo, lastFact: await snapshot.factDigest(upTo) });
 }
 
-type Insert = { batch: Batch; snapshot: Snapshot; columns: readonly CopiedColumn[] };
+type Insert = { batch: Batch; snapshot: CopySnapshot; columns: readonly CopiedColumn[] };
 
 async function insertFacts({ batch, snapshot, columns }: Insert, after: bigint, upTo: bigint) {
   if (upTo <= after) return;
@@ -139,7 +138,7 @@ async function insertFacts({ batch, snapshot, columns }: Insert, after: bigint, 
 
 async function copyRows(
   { sink, tables }: Sync,
-  snapshot: Snapshot,
+  snapshot: CopySnapshot,
   { upTo, ...state }: Omit<SinkState, "committedAt"> & { upTo: bigint },
 ): Promise<number> {
   const tableIds = await snapshot.tableIds();
@@ -163,7 +162,7 @@ type Parts = { parts: readonly Part[] | "all"; digests?: Digests };
 type Change = Parts & { dataSet: DataSet; columns: readonly CopiedColumn[] };
 type Changing = {
   sink: Sink;
-  snapshot: Snapshot;
+  snapshot: CopySnapshot;
   state: Omit<SinkState, "committedAt">;
   upTo: bigint;
   tableIds: Record<string, string>;
@@ -191,7 +190,7 @@ async function changeOf(
 
 async function replaceRows(
   batch: Batch,
-  snapshot: Snapshot,
+  snapshot: CopySnapshot,
   { dataSet, columns, parts, digests }: Change,
 ): Promise<void> {
   await batch.remove(dataSet.name, parts);

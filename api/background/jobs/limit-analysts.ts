@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { endOverdueTransactions } from "#projections/reads/analytics/end-overdue.ts";
+import { endOverdueTransactions } from "#projections/analytics/roles.ts";
 import type { Job } from "../log-signal/job.ts";
 
 const intervalMs = 5_000;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
-import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import type { Job } from "../log-signal/job.ts";
 
 const viewsMs = 10_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { z } from "zod";
 import { type Database, openDatabase } from "#projections/log/database.ts";
-import { scramVerifier } from "#projections/reads/analytics/scram-verifier.ts";
+import { scramVerifier } from "#projections/analytics/roles.ts";
 import { type DatabaseRoles, forEachRole, processNames } from "./database-roles.ts";
 import { rightsStatements } from "./rights-script.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import { readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
+import { readCopyProgress } from "#projections/analytics/copy-source.ts";
 import type { AnalyticsConfig } from "../config/analytics-settings.ts";
 import type { Finding } from "./find-server-problems.ts";
 

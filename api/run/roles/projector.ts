@@ -5,7 +5,7 @@ import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
 import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
 import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
-import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { releaseId } from "#projections/log/versions.ts";
 import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
 import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";

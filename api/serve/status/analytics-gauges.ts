@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Database } from "#projections/log/database.ts";
-import { readCopyProgress } from "#projections/reads/analytics/capture/copy-progress.ts";
+import { readCopyProgress } from "#projections/analytics/copy-source.ts";
 
 /** How far the copy in ClickHouse is behind; read on each scrape, omitted on failure and where there is none. */
 export function gaugeAnalytics(registry: Registry, db: Database): void {

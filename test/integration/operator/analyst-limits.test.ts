@@ -11,7 +11,7 @@ import { migrate } from "#api/run/postgres/migrate.ts";
 import { createInstantKey } from "#api/serve/keys/create-key.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { withLock } from "#projections/log/named-lock.ts";
-import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rebuild } from "#projections/engine/rebuild.ts";
-import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { project } from "#test/support/database/given.ts";
 import { appendOrders, appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { syncingAlone } from "#projections/reads/analytics/capture/copy-progress.ts";
-import { openSource } from "#projections/reads/analytics/capture/source.ts";
+import { syncingAlone, openSource } from "#projections/analytics/copy-source.ts";
 import { project } from "#test/support/database/given.ts";
 import { appendTrades, environmentOf, operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

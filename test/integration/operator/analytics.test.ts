@@ -10,7 +10,7 @@ import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { project } from "#test/support/database/given.ts";
 import { apes, appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
@@ -99,7 +99,7 @@ describe("the views of analytics", () => {
   });
 
   it("answer every query of the README", async () => {
-    const text = await readFile(resolve(root, "projections/reads/analytics/README.md"), "utf8");
+    const text = await readFile(resolve(root, "projections/analytics/README.md"), "utf8");
     const questions = [...text.matchAll(/```sql\n(.*?);\n```/gs)].map(([, query]) => query ?? "");
 
     expect(questions.length).toBeGreaterThanOrEqual(8);

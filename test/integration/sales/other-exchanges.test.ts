@@ -12,7 +12,7 @@ import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { addressOf, appendEvents, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

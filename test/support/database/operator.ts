@@ -8,7 +8,7 @@ import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
-import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
 import { addressOf, adoptTables, appendEvents, block, type ChainEvent, project, zeroAddress } from "./given.ts";

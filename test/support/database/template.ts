@@ -4,7 +4,7 @@ import { migrate } from "#api/run/postgres/migrate.ts";
 import { allProjections } from "#projections/all.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
-import { bindViews, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 
 /** Databases of which tests' databases are copies: migrated and empty, and the same with the tables of every projection. */
 export type Template = "template" | "projected";

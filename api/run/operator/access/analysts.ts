@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { areViewsBound, bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
-import { type Granted, grantRole, revokeRole } from "#projections/reads/analytics/grant-role.ts";
+import { areViewsBound, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import { type Granted, grantRole, revokeRole } from "#projections/analytics/roles.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 

@@ -1,4 +1,4 @@
-import type { Column } from "#projections/reads/analytics/read-rows.ts";
+import type { Column } from "#projections/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows as RFC 4180 has them, below a line of the columns' names. */

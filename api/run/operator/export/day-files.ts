@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Column, TextRow } from "#projections/reads/analytics/read-rows.ts";
+import type { Column, TextRow } from "#projections/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 

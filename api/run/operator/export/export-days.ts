@@ -1,8 +1,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "#projections/log/database.ts";
-import { readPosition } from "#projections/reads/analytics/read-position.ts";
-import { type Column, datasets, inSnapshot, type RowsFilter, readColumns, readRowsIn } from "#projections/reads/analytics/read-rows.ts";
+import { readPosition, type Column, datasets, readInSnapshot, type RowsFilter, readColumns, readRowsIn } from "#projections/analytics/read-rows.ts";
 import { type DayFile, openDayFiles } from "./day-files.ts";
 
 const manifestName = "manifest.json";
@@ -35,7 +34,7 @@ export async function exportDays(
   const before = await readManifest(directory);
   if (before !== null && before.dataset !== dataset)
     throw new Error(`${directory} holds ${before.dataset}: export ${dataset} to another directory`);
-  const manifest = await inSnapshot(db, async (session): Promise<Manifest> => {
+  const manifest = await readInSnapshot(db, async (session): Promise<Manifest> => {
     const columns = await readColumns(session, dataset);
     const position = `${await readPosition(session)}`;
     const files = openDayFiles({ directory, columns, time: datasets[dataset].time, position });

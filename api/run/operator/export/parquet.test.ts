@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import type { Column } from "#projections/reads/analytics/read-rows.ts";
+import type { Column } from "#projections/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
 
 const columns: Column[] = [

@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
-import type { Column, ColumnType, TextRow } from "#projections/reads/analytics/read-rows.ts";
+import type { Column, ColumnType, TextRow } from "#projections/analytics/read-rows.ts";
 import type { RowsWriter } from "./rows-writer.ts";
 
 /** Rows of a row group: so many are in memory at a time. */

@@ -1,4 +1,4 @@
-import type { TextRow } from "#projections/reads/analytics/read-rows.ts";
+import type { TextRow } from "#projections/analytics/read-rows.ts";
 
 /** Writes rows of an export in some format. */
 export type RowsWriter = {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Database } from "#projections/log/database.ts";
-import { bindViewsIfStale } from "#projections/reads/analytics/bind-views.ts";
+import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";
 import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "#api/run/inspection/stale-schemas.ts";

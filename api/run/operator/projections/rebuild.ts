@@ -5,7 +5,7 @@ import type { Projection } from "#projections/engine/projection.ts";
 import { rebuild, withDependents } from "#projections/engine/rebuild.ts";
 import { type StartedRebuild, startRebuild, shadowSchemas } from "#projections/engine/shadow-schema.ts";
 import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
-import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { reportBuild } from "../cli/build-progress.ts";

@@ -4,7 +4,7 @@ import { isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { rollBack } from "#projections/engine/rebuild.ts";
 import { shadowSchemas } from "#projections/engine/shadow-schema.ts";
-import { bindViews } from "#projections/reads/analytics/bind-views.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database, Session } from "#projections/log/database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { analyticsSchema } from "./bind-views.ts";
+import { schemaOf } from "../log/versions.ts";
+import { copiedProjections } from "./data-sets.ts";
 
 /** Views that can be exported: their time column and a total order. */
 export const datasets = {
@@ -71,11 +73,11 @@ export async function readRows(
   columns: readonly Column[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
-  return await inSnapshot(db, (session) => readRowsIn(session, filter, columns, onRows));
+  return await readInSnapshot(db, (session) => readRowsIn(session, filter, columns, onRows));
 }
 
 /** Several reads of one snapshot. */
-export async function inSnapshot<Result>(
+export async function readInSnapshot<Result>(
   db: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
@@ -124,4 +126,12 @@ function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unkn
       ${filter.since === null ? sql`` : sql`and o.${sql.id(time)} >= ${bound(filter.since)}`}
       ${filter.until === null ? sql`` : sql`and o.${sql.id(time)} < ${bound(filter.until)}`}
     order by ${sql.join(order.map((name) => sql`o.${sql.id(name)}`))}`;
+}
+
+/** The position that all projections which the views read have reached. */
+export async function readPosition(session: Session): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint }>`
+    select coalesce(min(position), 0) as position from engine.checkpoint
+    where projection = any (${copiedProjections.map(schemaOf)}::text[])`.execute(session);
+  return rows[0]?.position ?? 0n;
 }

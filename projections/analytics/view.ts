@@ -1,3 +1,7 @@
+import { zeroAddress } from "viem";
+import { chains } from "#chains/index.ts";
+import { maxPriceAge } from "../engine/usd.ts";
+
 /** A view for analysts: its comment, its columns as name, expression and comment, and its from clause. */
 export type View = {
   readonly name: string;
@@ -29,14 +33,38 @@ export function statementsOf(schema: string, { name, comment, columns, from }: V
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** Joins to the contract and collection of row `o`; `named` are their columns. */
-export const naming = `
+export const namingJoins = `
   join log.contract k on k.contract_id = o.contract_id
   left join collections.contract m on m.contract_id = o.contract_id
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, o.contract_id)
   left join log.contract main on main.contract_id = c.collection_id`;
 
-export const named = [
+export const namingColumns = [
   ["collection", hex("coalesce(main.address, k.address)"), "Its collection's primary contract"],
   ["collection_slug", "c.slug", "Its collection's slug; null for a contract without a collection"],
   ["contract", hex("k.address"), "NFT contract"],
 ] as const satisfies View["columns"];
+
+const bytea = (address: string) => `'\\x${address.slice(2)}'::bytea`;
+
+const nativeCurrencies = chains.flatMap(({ id, wrapped }) =>
+  [zeroAddress, wrapped.address].map((address) => `(${id}, ${bytea(address)})`),
+);
+
+/** SQL: whether a chain's `currency` is its native one or the wrapped form, which have the same value. */
+export const isNative = (chain: string, currency: string) =>
+  `((${chain}, ${currency}) in (${nativeCurrencies.join(", ")}))`;
+
+/** SQL: the coin of a chain's native currency. */
+export const coinOf = (chain: string) =>
+  `case ${chain} ${chains.map(({ id, coin }) => `when ${id} then '${coin}'`).join(" ")} end`;
+
+/** SQL: USD value of wei of a chain's native currency, at the last price before a time. */
+export const usdAt = (chain: string, wei: string, at: string) => `(
+  select (${wei} * p.price_e8 * 0.00000000000000000000000001)::double precision
+  from coin_prices.tick p
+  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${maxPriceAge}
+  order by p.minute desc limit 1)`;
+
+/** SQL: the chains as rows of one column, `chain (id)`. */
+export const chainRows = `(values ${chains.map(({ id }) => `(${id})`).join(", ")}) chain (id)`;

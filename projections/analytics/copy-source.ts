@@ -1,15 +1,17 @@
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { factKind } from "#projections/log/fact-kinds.ts";
-import { inVersions, schemaOf } from "#projections/log/versions.ts";
-import { type CopiedColumn, copiedColumn, valuesOf } from "./columns.ts";
-import { copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import { inVersions, schemaOf } from "../log/versions.ts";
+import { type CopiedColumn, copiedColumn, valuesOf, copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
+import { sql } from "kysely";
+import type { Database } from "../log/database.ts";
+import { beginHolding, createLock, takeLock } from "../log/named-lock.ts";
 
 /** The database that facts and rows are copied from, on one connection. */
-export type Source = {
+export type CopySource = {
   /** In one snapshot: the positions of the projections, and all that `work` reads. */
-  snapshot<Result>(work: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
+  snapshot<Result>(work: (snapshot: CopySnapshot) => Promise<Result>): Promise<Result>;
   columnsOf(dataSet: DataSet): Promise<CopiedColumn[]>;
   factColumns(): Promise<CopiedColumn[]>;
   close(): Promise<void>;
@@ -19,7 +21,7 @@ export type Source = {
 export type Part = bigint;
 export type Digests = ReadonlyMap<Part, string>;
 
-export type Snapshot = {
+export type CopySnapshot = {
   /** The log's last position. */
   readonly head: bigint;
   /** The position of all projections that are read; null while they are at several. */
@@ -49,7 +51,7 @@ const SEED = 8_675_309;
 /** Parts of a digest's data set. */
 const PARTS = 4_096;
 
-export async function openSource(url: string): Promise<Source> {
+export async function openSource(url: string): Promise<CopySource> {
   const client = new pg.Client({ connectionString: url, application_name: "analytics sync" });
   client.on("error", () => {});
   await client.connect();
@@ -74,7 +76,7 @@ export async function openSource(url: string): Promise<Source> {
   };
 }
 
-type Positions = Pick<Snapshot, "head" | "position">;
+type Positions = Pick<CopySnapshot, "head" | "position">;
 
 async function positionsOf(client: pg.Client): Promise<Positions> {
   const { rows } = await client.query<Record<"head" | "least" | "most" | "found", string>>(
@@ -89,7 +91,7 @@ async function positionsOf(client: pg.Client): Promise<Positions> {
   return { head: BigInt(row.head), position: areEqual ? BigInt(row.least) : null };
 }
 
-function readsOf(client: pg.Client): Omit<Snapshot, keyof Positions> {
+function readsOf(client: pg.Client): Omit<CopySnapshot, keyof Positions> {
   const stream = (statement: string) => {
     const rows = client.query(copyTo(statement));
     // Whoever reads the rows hears of it; once he has stopped nobody does.
@@ -178,4 +180,81 @@ function outside(text: string): string {
       return isOutside;
     })
     .join("");
+}
+
+/** The copy's name in its table. */
+const engine = "clickhouse";
+
+/** How far the copy in ClickHouse is, as of its last sync. */
+type CopyProgress = {
+  position: bigint;
+  syncedAt: Date | null;
+  failedAt: Date | null;
+  /** Of the last sync; null: it did not fail. */
+  error: string | null;
+  /** Facts of the log behind `position`. */
+  behind: bigint;
+};
+
+/** Null: nothing was synced yet. */
+export async function readCopyProgress(db: Database): Promise<CopyProgress | null> {
+  const { rows } = await sql<CopyProgress>`
+    select e.position, synced_at as "syncedAt", failed_at as "failedAt", error,
+           greatest(0, h.position - e.position) as behind
+    from ops.analytics_engine e, log.head h where engine = ${engine}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Forgets a copy that is no longer used. Returns whether there was one. */
+export async function forgetCopy(db: Database): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`delete from ops.analytics_engine`.execute(db);
+  return numAffectedRows > 0n;
+}
+
+/** `db` stores how a sync ended; `lockDb` holds the lock for as long as it takes. */
+type Databases = { db: Database; lockDb: Database };
+
+/** Syncs the copy and stores how that ended. One process does at a time: another fails with `isLockHeld`. */
+export async function syncingAlone<Result extends { position: bigint }>(
+  { db, lockDb }: Databases,
+  sync: () => Promise<Result>,
+): Promise<Result> {
+  return await lockDb.connection().execute(async (connection) => {
+    const run = (statement: string) => sql.raw(statement).execute(connection);
+    const lock = `analytics ${engine}`;
+    await createLock(run, lock);
+    await beginHolding(run);
+    try {
+      await takeLock(run, lock, "nowait");
+      return await storingOutcome(db, sync);
+    } finally {
+      await run("rollback");
+    }
+  });
+}
+
+async function storingOutcome<Result extends { position: bigint }>(
+  db: Database,
+  sync: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await sync();
+    await sql`
+      insert into ops.analytics_engine (engine, position, synced_at)
+      values (${engine}, ${result.position}, clock_timestamp())
+      on conflict (engine) do update
+        set position = excluded.position, synced_at = excluded.synced_at, failed_at = null, error = null`.execute(
+      db,
+    );
+    return result;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    await sql`
+      insert into ops.analytics_engine (engine, position, failed_at, error)
+      values (${engine}, 0, clock_timestamp(), ${message.slice(0, 500)})
+      on conflict (engine) do update set failed_at = excluded.failed_at, error = excluded.error`.execute(
+      db,
+    );
+    throw error;
+  }
 }

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Session } from "#projections/log/database.ts";
-import { schemaOf, versions } from "#projections/log/versions.ts";
-import { collectionsView, floorsView, pricesView } from "./collection-views.ts";
-import { balancesView, tokensView } from "./holding-views.ts";
-import { bidsView, listingsView } from "./order-views.ts";
-import { salesView, transfersView } from "./trade-views.ts";
+import type { Session } from "../log/database.ts";
+import { schemaOf, versions } from "../log/versions.ts";
+import { collectionsView, floorsView, pricesView, balancesView, tokensView, bidsView, listingsView, salesView, transfersView } from "./views.ts";
 import { quoted, statementsOf, type View } from "./view.ts";
 
 /** The schemas of the serving tables. */

@@ -1,10 +1,6 @@
-import { factKind } from "#projections/log/fact-kinds.ts";
-import { collectionsView, floorsView } from "../collection-views.ts";
-import { balancesView, holdings, tokens, tokensView } from "../holding-views.ts";
-import { chainRows, coinOf } from "../money.ts";
-import { bidsView, listingsView } from "../order-views.ts";
-import { salesView, transfersView } from "../trade-views.ts";
-import { hex, naming, quoted, type View } from "../view.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import { collectionsView, floorsView, balancesView, holdings, tokenRows, tokensView, bidsView, listingsView, salesView, transfersView } from "./views.ts";
+import { chainRows, coinOf, hex, namingJoins, quoted, type View } from "./view.ts";
 
 /**
  * Rows that are copied to ClickHouse. Each is in a part, and a part is copied whole when it may have changed:
@@ -57,7 +53,7 @@ export const dataSets: readonly DataSet[] = [
     changes: "blocks",
     key: ["block_id", "log_index"],
     columns: [["block_id", "o.block_id"], contractId, ...ownColumns(transfersView, named)],
-    from: transfersView.from.replace(naming, ""),
+    from: transfersView.from.replace(namingJoins, ""),
     part: "o.block_id",
     table: "log.fact",
   },
@@ -101,7 +97,7 @@ export const dataSets: readonly DataSet[] = [
     changes: "digest",
     key: ["contract_id", "token_id"],
     columns: [contractId, ...ownColumns(tokensView, ["chain_id", ...named])],
-    from: `${tokens} left join metadata.token d on d.contract_id = o.contract_id and d.token_id = o.token_id`,
+    from: `${tokenRows} left join metadata.token d on d.contract_id = o.contract_id and d.token_id = o.token_id`,
   },
   {
     name: "balances",
@@ -135,7 +131,7 @@ export const dataSets: readonly DataSet[] = [
       ["collection", hex("coalesce(main.address, k.address)")],
       ["collection_slug", "c.slug"],
     ],
-    from: `log.contract o ${naming}`,
+    from: `log.contract o ${namingJoins}`,
   },
 ];
 
@@ -174,3 +170,81 @@ export const factsFrom = `log.fact f
   left join log.block b on b.block_id = f.block_id
   left join log.transaction t on t.block_id = f.block_id and t.transaction_index = f.transaction_index
   left join log.contract k on k.contract_id = f.contract_id`;
+
+/** What a column holds. `integer256`: whole numbers of any size; `decimal`: amounts in ETH or APE. */
+export type CopiedKind =
+  | "boolean"
+  | "integer"
+  | "bigint"
+  | "double"
+  | "time"
+  | "text"
+  | "json"
+  | "integer256"
+  | "decimal";
+export type CopiedColumn = {
+  readonly name: string;
+  readonly kind: CopiedKind;
+  readonly isKey: boolean;
+};
+
+/** What ClickHouse's types hold: UInt256, and times of years before this one. */
+const greatestInteger = 2n ** 256n - 1n;
+const endYear = 2262;
+
+const kindsByType: Readonly<Record<number, CopiedKind>> = {
+  16: "boolean",
+  21: "integer",
+  23: "integer",
+  20: "bigint",
+  701: "double",
+  1184: "time",
+  3802: "json",
+};
+const numeric = 1700;
+
+/** A column of PostgreSQL by its type's number. */
+export function copiedColumn(name: string, type: number, key: readonly string[]): CopiedColumn {
+  const isKey = key.includes(name);
+  if (type !== numeric) return { name, kind: kindsByType[type] ?? "text", isKey };
+  return { name, kind: name.includes("_native") ? "decimal" : "integer256", isKey };
+}
+
+/** From here on an amount in ETH or APE is null; the same amount in wei is exact. */
+const decimalLimit = "100000000000000000000";
+
+/** The name of the column that holds, as JSON, exact values which ClickHouse's types do not hold: there they are null. */
+export const beyond = "beyond";
+
+/** SQL expressions of a row's values as CSV is to have them, with `beyond`. */
+export function valuesOf(columns: readonly CopiedColumn[]): string[] {
+  const limited = columns.filter((column) => fits(column) !== null);
+  return [...columns.map(copiedValue), limited.length === 0 ? "''" : beyondOf(limited)];
+}
+
+function copiedValue(column: CopiedColumn): string {
+  const { name, kind } = column;
+  const fit = fits(column);
+  const value = `q."${name}"`;
+  if (kind === "boolean") return `${value}::int`;
+  if (kind === "decimal") return `case when abs(${value}) < ${decimalLimit} then ${value} end`;
+  return fit === null ? value : `case when ${fit} then ${value} end`;
+}
+
+/** SQL: whether a value fits; null where every value does. Keys always fit: a chain knows no others. */
+function fits({ name, kind, isKey }: CopiedColumn): string | null {
+  const value = `q."${name}"`;
+  if (isKey) return null;
+  if (kind === "integer256") return `${value} between 0 and ${greatestInteger}`;
+  if (kind === "time") return `${value} >= '1900-01-01Z' and ${value} < '${endYear}-01-01Z'`;
+  return null;
+}
+
+function beyondOf(columns: readonly CopiedColumn[]): string {
+  const all = columns.map((column) => `(${fits(column)}) is not false`).join(" and ");
+  const exact = columns.map(
+    (column) => `'${column.name}', case when (${fits(column)}) is false
+      then q."${column.name}"::text end`,
+  );
+  return `case when ${all} then '' else jsonb_strip_nulls(jsonb_build_object(${exact.join(", ")}))::text end`;
+}
