@@ -5,7 +5,7 @@ import { feesOfSale } from "../sql/sale-fees.ts";
 import { schemaOf } from "../log/versions.ts";
 import { isNative, usdAt, hex, inUnits, namingColumns, namingJoins, type View, standardOf, chainRows, coinOf } from "./view.ts";
 import { coins } from "#chains/coins.ts";
-import { periods } from "../collection-stats/periods.ts";
+import { periods } from "../collections/read-figures.ts";
 
 const isPaidNatively = isNative("o.chain_id", "o.currency");
 const whenNative = (value: string) => `case when ${isPaidNatively} then ${value} end`;

@@ -1,7 +1,6 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Session } from "../log/database.ts";
 import { nameLook } from "../domain/name-look.ts";
-import { searchWords } from "../sql/search-words.ts";
 
 /**
  * Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. Most new
@@ -52,3 +51,17 @@ async function readLooks(
 /** A name may have any number of words of any length. */
 const maxWords = 12;
 const maxLength = 60;
+
+/** A text's letters and digits in lower case and compatible form, as an array of words; of a long text the beginning. */
+export function searchWords(text: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`array_remove(
+    regexp_split_to_array(lower(normalize(left(${text}, 200), nfkc)), '[[:space:][:punct:]]+'), '')`;
+}
+
+/** SQL: whether `column`, of collation "C", begins with a prefix; worded as a range of its index. */
+export function beginsWith(
+  column: RawBuilder<unknown>,
+  prefix: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  return sql`(${column} >= ${prefix} and ${column} < ${prefix} || chr(1114111))`;
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findCollection } from "#projections/reads/collections/find-collection.ts";
+import { findCollection } from "#projections/collections/find-collection.ts";
 import { type TokenKey, tokenSorts } from "#projections/reads/tokens/filter.ts";
 import { readTokens } from "#projections/reads/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";

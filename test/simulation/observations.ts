@@ -2,7 +2,7 @@ import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { coins } from "#chains/coins.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";

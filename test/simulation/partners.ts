@@ -3,7 +3,7 @@ import type { FeeReview } from "#projections/domain/royalty.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
 import { crossListingAnswered, crossListingSubmitted } from "#projections/facts/cross-listing.ts";
-import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import type { Block } from "../support/database/given.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";

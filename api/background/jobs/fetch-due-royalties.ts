@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import { contractRoyaltyStated, type StatedRoyalty } from "#projections/facts/royalty-stated.ts";
+import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readContractRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
 import { advanceScan, readScanBatch } from "#projections/royalty-sync/daily-scan.ts";
 import { endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/royalty-sync/due-contracts.ts";

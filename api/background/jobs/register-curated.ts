@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
-import { type CuratedCollection, collectionRegistered, registryIdentity } from "#projections/facts/collection-registered.ts";
+import { type CuratedCollection, collectionRegistered, registryIdentity } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readCuratedEntries } from "#projections/reads/collections/read-curated-entries.ts";
+import { readCuratedEntries } from "#projections/collections/read-registry.ts";
 
 /**
  * Appends a `collection_registered` fact for each entry of the curated file that differs from the file's last entry for

@@ -2,10 +2,9 @@ import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
-import { floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readContractFloors } from "#projections/reads/collections/read-contract-floors.ts";
-import { readLastSnapshot } from "#projections/reads/floors/read-floors.ts";
+import { readContractFloors, readLastSnapshot } from "#projections/collections/read-floors.ts";
 import type { Job } from "../log-signal/job.ts";
 import { type ClockGuard, openClockGuard } from "./clock-guard.ts";
 

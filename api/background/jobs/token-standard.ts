@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from "viem";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
-import type { LoggedToken } from "#projections/reads/collections/read-newest-tokens.ts";
+import type { LoggedToken } from "#projections/collections/read-undescribed-contracts.ts";
 import type { ContractResult } from "../chain/contract-calls.ts";
 import { parseContractFlag } from "../chain/contract-text.ts";
 

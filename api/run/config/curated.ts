@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { chainById, chainIds, chains } from "#chains/index.ts";
-import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
+import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { address } from "./setting.ts";
 
 const Collection = z.strictObject({

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { ethereum } from "#chains/ethereum.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
-import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
+import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { eventKinds } from "#projections/log/fact-kinds.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { indexedSources, plainSources } from "./indexed-sources.ts";

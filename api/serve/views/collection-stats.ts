@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Period } from "#projections/collection-stats/periods.ts";
-import type { BestOffer, CollectionRow, FloorListing } from "#projections/reads/collections/collection-row.ts";
+import type { Period } from "#projections/collections/read-figures.ts";
+import type { BestOffer, CollectionRow, FloorListing } from "#projections/collections/read-collection-row.ts";
 import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import type { MediaView } from "./media.ts";

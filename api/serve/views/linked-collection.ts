@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
 import { collectionRef } from "./wire.ts";
 

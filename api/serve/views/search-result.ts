@@ -1,9 +1,7 @@
 import type { Hex } from "viem";
 import type { z } from "zod";
 import { type ChainId, defaultChain } from "#chains/index.ts";
-import type { CollectionMatch } from "#projections/reads/search/read-collection-matches.ts";
-import type { OrderMatch, SaleMatch, TransactionMatch } from "#projections/reads/search/read-hash-matches.ts";
-import type { TokenMatch } from "#projections/reads/search/read-token-matches.ts";
+import type { CollectionMatch, OrderMatch, SaleMatch, TransactionMatch, TokenMatch } from "#projections/collections/read-search.ts";
 import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
 import { collectionPath, type MediaLinks, presentMedia, tokenPath } from "./media.ts";
 import type { SearchResult } from "./search-schema.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
-import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import type { DescribedToken, TokenDetails, TokenPart, TokenParts } from "#projections/reads/tokens/token-details.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";

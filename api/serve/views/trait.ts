@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CollectionRef } from "#projections/reads/collections/find-collection.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { maxValuesOfType } from "#projections/reads/traits/page-values.ts";
 import type { TraitRow, TraitTypeRows } from "#projections/reads/traits/read-traits.ts";
 import { listingId } from "#api/background/orders/market/order-id.ts";

@@ -1,6 +1,6 @@
 import type { Session } from "#projections/log/database.ts";
 import { nameOfToken } from "#projections/engine/token-ids.ts";
-import { type CollectionName, readCollectionNames } from "../collections/read-collection-names.ts";
+import { type CollectionName, readCollectionNames } from "#projections/collections/find-collection.ts";
 import { type WalletToken, readWalletTokens, type WalletFilter, type WalletTokenCursor } from "../ownership/read-wallet-tokens.ts";
 import { listedTokenParts, readTokenDetails, type TokenDetails, type TokenParts } from "./token-details.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readCollections } from "#projections/reads/collections/read-collections.ts";
+import { readCollections } from "#projections/collections/read-collections.ts";
 import { readListingPage } from "#projections/reads/listings/read-listing-page.ts";
 import { readSales } from "#projections/reads/sales/read.ts";
 import { anyTrade } from "#projections/reads/sales/trade-filter.ts";

@@ -8,7 +8,7 @@ import type { ChainId } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { FeeReview } from "#projections/domain/royalty.ts";
 import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
-import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { floorSnapshotted, snapshotMs } from "#projections/facts/floor-snapshotted.ts";
+import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { givenListing, ticked } from "#test/support/orders/order-facts.ts";

@@ -12,7 +12,7 @@ import { createSignal } from "#api/background/log-signal/signal.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { place } from "#devnet/deploy.ts";
-import { collectionsProjection } from "#projections/collections/project.ts";
+import { collectionsProjection } from "#projections/collections/collections.ts";
 import type { Database } from "#projections/log/database.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";

@@ -11,10 +11,10 @@ import { type RoleContext, type RunningRole, roleDatabase } from "#api/run/roles
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";
 import { allProjections } from "#projections/all.ts";
-import { collectionsProjection } from "#projections/collections/project.ts";
+import { collectionsProjection } from "#projections/collections/collections.ts";
 import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
-import type { CuratedCollection } from "#projections/facts/collection-registered.ts";
+import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";

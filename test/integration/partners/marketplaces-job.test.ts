@@ -18,7 +18,7 @@ import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { CollectionFee } from "#devnet/marketplaces/stand-in-collections.ts";
-import { collectionsProjection } from "#projections/collections/project.ts";
+import { collectionsProjection } from "#projections/collections/collections.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Address, type Hex, pad, toHex, zeroAddress } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import { collectionStatsProjection } from "#projections/collection-stats/project.ts";
+import { collectionStatsProjection } from "#projections/collections/collection-stats.ts";
 import type { Database } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";

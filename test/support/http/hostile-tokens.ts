@@ -1,5 +1,5 @@
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { collectionRegistered } from "#projections/facts/collection-registered.ts";
+import { collectionRegistered } from "#projections/collections/facts.ts";
 import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { chainId } from "./served-market-data.ts";

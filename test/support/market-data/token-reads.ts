@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createApp } from "#api/serve/app.ts";
 import { bidsProjection } from "#projections/bids/project.ts";
 import { coinPricesProjection } from "#projections/coin-prices/project.ts";
-import { collectionsProjection } from "#projections/collections/project.ts";
+import { collectionsProjection } from "#projections/collections/collections.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
-import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
 import { type NativeListing, readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
 import { readListings } from "#projections/reads/listings/read-listing.ts";
 import { type RoyaltyCase, readRoyaltyCases } from "../market/royalty.ts";

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
-import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/reads/collections/read-royalties.ts";
+import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";

@@ -4,7 +4,7 @@ import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import { validateTradable } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
-import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import type { Market } from "../market/market.ts";

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { collectionRegistered } from "#projections/facts/collection-registered.ts";
+import { collectionRegistered } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readKnownContracts } from "#projections/reads/collections/read-known-contracts.ts";
-import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/reads/collections/read-registry.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
+import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/collections/read-registry.ts";
 
 export type Subject = { chainId: number; primary: Address };
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Address } from "viem";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/reads/collections/read-registry.ts";
+import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/collections/read-registry.ts";
 import type { Config } from "#api/run/config/config.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";

@@ -3,7 +3,7 @@ import { type Address, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { operatorRoyaltyStated } from "#projections/facts/royalty-stated.ts";
+import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";
 import { withDatabase } from "../cli/open-database.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { chainById } from "#chains/index.ts";
 import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
-import { readCollectionIds } from "#projections/reads/collections/read-collection-names.ts";
-import { readCollection } from "#projections/reads/collections/read-collections.ts";
+import { readCollectionIds } from "#projections/collections/find-collection.ts";
+import { readCollection } from "#projections/collections/read-collections.ts";
 import { address } from "#api/serve/views/wire.ts";
 import { route } from "../context.ts";
 import { addresses } from "../parameters.ts";

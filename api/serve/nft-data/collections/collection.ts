@@ -2,7 +2,7 @@ import { z } from "zod";
 import { chainById } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
-import { readCollection } from "#projections/reads/collections/read-collections.ts";
+import { readCollection } from "#projections/collections/read-collections.ts";
 import { noCollection } from "#api/serve/v1/collections/reference.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
+import { readCollectionKeys } from "#projections/collections/read-collections.ts";
 import { keyOfRanked, rankingKey, viewRanked } from "#api/serve/v1/collections/ranked-page.ts";
 import { excludeWash, text } from "#api/serve/v1/routing/parameters.ts";
 import { type NftDataRoute, route } from "../context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainById } from "#chains/index.ts";
 import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
-import { readCollection } from "#projections/reads/collections/read-collections.ts";
+import { readCollection } from "#projections/collections/read-collections.ts";
 import { Collection, presentCollection } from "#api/serve/views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";

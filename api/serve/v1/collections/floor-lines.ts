@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { intervalMs, windowStart } from "#projections/domain/candles.ts";
-import { readFloorLines } from "#projections/reads/floors/read-floor-lines.ts";
+import { readFloorLines } from "#projections/collections/read-floors.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";
 import { timedCache } from "#api/serve/http/timed-cache.ts";
 import { windowFields } from "#api/serve/views/candle.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readCollectionKeys } from "#projections/reads/collections/read-collections.ts";
+import { readCollectionKeys } from "#projections/collections/read-collections.ts";
 import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
 import { pickFields, rowFields } from "#api/serve/http/row-fields.ts";
 import { Collection, collectionPartsOf, presentCollection } from "#api/serve/views/collection.ts";

@@ -1,7 +1,7 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { type CollectionRef, findCollection } from "#projections/reads/collections/find-collection.ts";
+import { type CollectionRef, findCollection } from "#projections/collections/find-collection.ts";
 import { versionCache } from "#api/serve/http/reads/version-cache.ts";
 
 type CollectionQuery = { chainId: ChainId; collection?: string | undefined };

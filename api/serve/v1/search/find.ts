@@ -1,6 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import { type CollectionMatch, readCollectionsByAddress, readCollectionsByText } from "#projections/reads/search/read-collection-matches.ts";
-import { readTokensAt, readTokensByName, type TokenMatch } from "#projections/reads/search/read-token-matches.ts";
+import { type CollectionMatch, readCollectionsByAddress, readCollectionsByText, readTokensAt, readTokensByName, type TokenMatch } from "#projections/collections/read-search.ts";
 import { parseAddresses, type SearchTerms } from "./parse-search.ts";
 
 export async function findCollections(

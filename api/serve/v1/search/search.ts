@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { chainIds } from "#chains/index.ts";
-import { readHashMatches } from "#projections/reads/search/read-hash-matches.ts";
+import { readHashMatches } from "#projections/collections/read-search.ts";
 import { RpcFailure } from "#api/background/chain/rpc.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import { presentFound } from "#api/serve/views/search-result.ts";

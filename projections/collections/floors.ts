@@ -1,9 +1,76 @@
+import { type Address, keccak256, stringToHex } from "viem";
+import type { ChainId } from "#chains/index.ts";
+import type { Observation } from "../log/append.ts";
 import { sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
 import { versions } from "../log/versions.ts";
-import { tables } from "./tables.ts";
+
+/** Snapshots are taken at full five minutes, UTC; a chain's first one with a floor at any second. */
+export const snapshotMs = 300_000;
+
+/** Price of each contract's cheapest listing, in wei; contracts without listings are left out. */
+export type ContractFloors = ReadonlyMap<Address, bigint>;
+
+export type FloorSnapshot = {
+  chainId: ChainId;
+  /** Unix milliseconds of a full second. */
+  takenAtMs: number;
+  floors: ContractFloors;
+  /** The previous snapshot, to which this one holds the differences; null before the first. */
+  base: { takenAtMs: number; floors: ContractFloors } | null;
+};
+
+/** One fact per chain and time, from whichever process, with the differences to the previous snapshot. */
+export function floorSnapshotted({ chainId, takenAtMs, floors, base }: FloorSnapshot): Observation {
+  return {
+    kind: "floor_snapshotted",
+    chainId,
+    identity: keccak256(stringToHex(`floor_snapshotted/${chainId}/${takenAtMs / 1000}`)),
+    recordedAt: new Date(takenAtMs),
+    amount: BigInt(takenAtMs / 1000),
+    payload: {
+      chainId,
+      base: base && base.takenAtMs / 1000,
+      floors: differences(base?.floors ?? new Map(), floors),
+    },
+  };
+}
+
+function differences(
+  before: ContractFloors,
+  after: ContractFloors,
+): Record<Address, string | null> {
+  const changed = [...after].filter(([contract, wei]) => before.get(contract) !== wei);
+  const gone = [...before.keys()].filter((contract) => !after.has(contract));
+  return Object.fromEntries([
+    ...changed.map(([contract, wei]) => [contract, wei.toString()]),
+    ...gone.map((contract) => [contract, null]),
+  ]);
+}
+
+/** The tables are described in `README.md`. */
+function tables(schema: string): readonly string[] {
+  return [
+    `create table "${schema}"."snapshot" (
+       chain_id integer     not null,
+       taken_at timestamptz not null,
+       primary key (chain_id, taken_at)
+     )`,
+    `create table "${schema}"."floor" (
+       contract_id integer     not null,
+       valid_from  timestamptz not null,
+       valid_until timestamptz,
+       chain_id    integer     not null,
+       price_wei   numeric     not null,
+       primary key (contract_id, valid_from)
+     )`,
+    `comment on column "${schema}"."floor".valid_until is 'The first snapshot with another floor or none; null: the current floor'`,
+    `create index on "${schema}"."floor" (chain_id, valid_from)`,
+    `create index on "${schema}"."floor" (chain_id, valid_until)`,
+  ];
+}
 
 const isSnapshot = isObservation("floor_snapshotted");
 

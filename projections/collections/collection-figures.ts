@@ -2,9 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { clockAt } from "../engine/fact-window.ts";
-import { countAffected, updateCollectionCounts } from "./collection-counts.ts";
-import { orderFigures } from "./order-figures.ts";
-import { type Period, periods, salesColumns } from "./periods.ts";
+import { orderFigures, type Period, periods, salesColumns } from "./read-figures.ts";
 
 /** Adds the collections of which an order may have started or ended since. */
 export async function addTimeAffected(
@@ -163,4 +161,42 @@ async function updateSearchTexts(session: Session, schema: string): Promise<void
       set chain_id = excluded.chain_id, verified = excluded.verified, terms = excluded.terms
       where (n.chain_id, n.verified, n.terms) is distinct from (excluded.chain_id, excluded.verified, excluded.terms)
   `.execute(session);
+}
+
+type Count = { chain_id: number; verified: boolean; collections: bigint };
+
+/** How many of the affected collections exist. */
+async function countAffected(session: Session, schema: string): Promise<Count[]> {
+  const { rows } = await sql<Count>`
+    select f.chain_id, f.verified, count(*) as collections
+    from pg_temp.affected_collection t join ${sql.table(`${schema}.collection`)} f using (collection_id)
+    group by f.chain_id, f.verified`.execute(session);
+  return rows;
+}
+
+/** Updates the number of collections by how many were added and redelta. */
+async function updateCollectionCounts(
+  session: Session,
+  schema: string,
+  before: readonly Count[],
+  after: readonly Count[],
+): Promise<void> {
+  const delta = new Map<string, Count>();
+  for (const [counts, sign] of [[before, -1n] as const, [after, 1n] as const]) {
+    for (const { chain_id, verified, collections } of counts) {
+      const key = `${chain_id} ${verified}`;
+      const sum = (delta.get(key)?.collections ?? 0n) + sign * collections;
+      delta.set(key, { chain_id, verified, collections: sum });
+    }
+  }
+  const count = sql.table(`${schema}.collection_count`);
+  for (const { chain_id, verified, collections } of delta.values()) {
+    if (collections === 0n) continue;
+    await sql`
+      insert into ${count} as t values (${chain_id}, ${verified}, ${collections})
+      on conflict (chain_id, verified) do update set collections = t.collections + excluded.collections`.execute(
+      session,
+    );
+    await sql`delete from ${count} where collections = 0`.execute(session);
+  }
 }
