@@ -8,7 +8,7 @@ import { crossListingsProjection } from "./cross-listings/project.ts";
 import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./collections/floors.ts";
 import { listingsProjection } from "./listings/project.ts";
-import { metadataProjection } from "./metadata/project.ts";
+import { metadataProjection } from "./metadata/metadata.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";
 import { traitsProjection } from "./traits/project.ts";

@@ -5,7 +5,7 @@ import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "../domain/royalty.ts";
 import { type RawBuilder, sql } from "kysely";
-import { documentStart } from "../sql/document-start.ts";
+import { documentStart } from "../metadata/read-media.ts";
 import { hasEnded, unixSeconds } from "../reads/orders/order-columns.ts";
 import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./read-royalties.ts";
 

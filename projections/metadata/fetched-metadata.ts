@@ -1,10 +1,19 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
-import { refreshSeconds, retrySeconds } from "../domain/metadata/fetching-schedule.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { blockNumberOf } from "../log/blocks.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Seconds until metadata is fetched again: it may have been revealed or changed. */
+const refreshSeconds = 30 * day;
+
+/** Seconds until the next attempt after the first, second, … failure; after more, `refreshSeconds`. */
+const retrySeconds = [minute, 30 * minute, 6 * hour, day, 7 * day] as const;
 
 const literal = (value: number) => sql.raw(String(value));
 const confirmed = kindLiteral("metadata_confirmed");

@@ -1,5 +1,5 @@
 import type { ChainId } from "#chains/index.ts";
-import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import type { Random } from "./random.ts";
 import { tokens, traded } from "./trades.ts";

@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { isMetadataAtLeastAt } from "#projections/reads/metadata/read-due-metadata.ts";
-import { endRequests } from "#projections/reads/metadata/requests.ts";
+import { isMetadataAtLeastAt, endRequests } from "#projections/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";

@@ -1,4 +1,4 @@
-import type { MetadataTarget } from "#projections/reads/metadata/read-due-metadata.ts";
+import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 import type { FetchCost } from "./document-fetcher.ts";
 import type { UriResult } from "./fetch-uris.ts";
 

@@ -4,9 +4,9 @@ import type { ContractMetadata } from "#projections/domain/metadata/contract-met
 import { tokenUrisOf } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";
 import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
-import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import type { MetadataTarget } from "#projections/reads/metadata/read-due-metadata.ts";
+import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "#projections/reads/sales/read-traded-contracts.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";

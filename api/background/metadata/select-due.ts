@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "#projections/log/database.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
-import { readChanged } from "#projections/reads/metadata/read-changed-metadata.ts";
-import { type DueFilter, type MetadataTarget, readDueAgain, readPendingContracts, readPendingTokens } from "#projections/reads/metadata/read-due-metadata.ts";
-import { readRequested } from "#projections/reads/metadata/requests.ts";
+import { readChanged, type DueFilter, type MetadataTarget, readDueAgain, readPendingContracts, readPendingTokens, readRequested } from "#projections/metadata/read-due-metadata.ts";
 
 /** Size of one pass: new tokens of some contracts in turn, and some refetches. */
 const contractsPerPass = 32;

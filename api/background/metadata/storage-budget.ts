@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Observation } from "#projections/log/append.ts";
-import type { MetadataTarget } from "#projections/reads/metadata/read-due-metadata.ts";
+import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 
 /** Bytes in tables and indexes of a trait that no other token has, and how often a payload is stored. Measured. */
 const newTraitBytes = 700;

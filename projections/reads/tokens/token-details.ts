@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "#projections/log/database.ts";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { documentStart } from "#projections/sql/document-start.ts";
+import { documentStart } from "#projections/metadata/read-media.ts";
 import { tokensAt } from "#projections/engine/token-ids.ts";
 import { holdersOf, type TokenRow } from "../ownership/read-token.ts";
 import type { StandardToken } from "./filter.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
-import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { block } from "#test/support/database/given.ts";
 import { openLimitedApi } from "#test/support/http/limited-api.ts";
 import { type NftDataFixture, openNftDataApp, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";

@@ -5,12 +5,12 @@ import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { verify } from "#projections/engine/verify.ts";
-import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { factKind, kindList } from "#projections/log/fact-kinds.ts";
-import { metadataProjection } from "#projections/metadata/project.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
-import { readDueAgain, readPendingTokens } from "#projections/reads/metadata/read-due-metadata.ts";
+import { readDueAgain, readPendingTokens } from "#projections/metadata/read-due-metadata.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";

@@ -19,7 +19,7 @@ import { readArtifact } from "#devnet/contracts/artifacts.ts";
 import { create, place, sendAs } from "#devnet/deploy.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { metadataProjection } from "#projections/metadata/project.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { bytea } from "#projections/log/sql-values.ts";
 import { schemaOf } from "#projections/log/versions.ts";

@@ -4,7 +4,7 @@ import { allProjections } from "#projections/all.ts";
 import type { Session } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
-import { tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { derivePending } from "#projections/metadata/pending-fetches.ts";

@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { metadataProjection } from "#projections/metadata/project.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
 import { schemaOf } from "#projections/log/versions.ts";

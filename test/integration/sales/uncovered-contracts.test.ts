@@ -5,7 +5,7 @@ import { createApp } from "#api/serve/app.ts";
 import { activityProjection } from "#projections/activity/activity.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { metadataProjection } from "#projections/metadata/project.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";

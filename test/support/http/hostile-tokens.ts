@@ -1,6 +1,6 @@
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionRegistered } from "#projections/collections/facts.ts";
-import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { chainId } from "./served-market-data.ts";
 

@@ -5,7 +5,7 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionRegistered } from "#projections/collections/facts.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { contractMetadataFetched, tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { priceTicked } from "#projections/facts/price-ticked.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";

@@ -2,7 +2,7 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { tokenMetadataFetched } from "#projections/facts/metadata-fetched.ts";
+import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { someElsewhere } from "#test/simulation/partners.ts";
 import type { Random } from "#test/simulation/random.ts";

@@ -9,7 +9,7 @@ import { collectionsProjection } from "#projections/collections/collections.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { listingsProjection } from "#projections/listings/project.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { metadataProjection } from "#projections/metadata/project.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { locate } from "#projections/domain/metadata/location.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { readCollectionMedia, readTokenMedia } from "#projections/reads/metadata/read-media.ts";
+import { readCollectionMedia, readTokenMedia } from "#projections/metadata/read-media.ts";
 import { readToken } from "#projections/reads/ownership/read-token.ts";
 import type { Media } from "#api/serve/http/answer.ts";
 import { route } from "../routing/context.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gatewayUrl } from "./location.ts";
+import { gatewayUrl } from "../domain/metadata/location.ts";
 
 const cid = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG";
 const link = (path: string, gateway = "https://ipfs.io") => gatewayUrl(gateway, path)?.href ?? null;

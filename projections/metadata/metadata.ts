@@ -1,5 +1,51 @@
+import { sql } from "kysely";
+import type { Session } from "../log/database.ts";
+import type { FactWindow, Step, Projection } from "../engine/projection.ts";
+import { deriveAllChanges, applyChanges } from "./changes.ts";
+import { deriveAllFetched, applyFetched } from "./fetched-metadata.ts";
+import { mayHaveUri, deriveAllPendingRanges, derivePending, derivePendingRanges } from "./pending-fetches.ts";
+import { withKinds } from "../engine/fact-window.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
+import { versions } from "../log/versions.ts";
+
+/** A single step: pending is what `ownership` holds in the snapshot without what was fetched. */
+const metadataSteps: readonly Step[] = [{ name: "metadata", derive: deriveMetadata }];
+
+async function deriveMetadata(session: Session, schema: string, window: FactWindow): Promise<void> {
+  await deriveAllFetched(session, schema, window);
+  for (const table of ["token", "contract"]) {
+    await sql`analyze ${sql.id(schema, table)}`.execute(session);
+  }
+  await deriveAllChanges(session, schema, window);
+  await insertPending(session, schema);
+  await deriveAllPendingRanges(session, schema);
+}
+
+/** From the owners only, without facts. A token id may be held in both standards at once. */
+async function insertPending(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.table(`${schema}.pending_token`)} (chain_id, contract_id, token_id)
+    select k.chain_id, o.contract_id, o.token_id
+    from ownership.token o join log.contract k using (contract_id)
+    where ${mayHaveUri("o")} and not exists (
+      select from ${sql.table(`${schema}.token`)} t
+      where t.contract_id = o.contract_id and t.token_id = o.token_id
+    ) and (o.standard = 721 or not exists (
+      select from ownership.token same
+      where same.contract_id = o.contract_id and same.token_id = o.token_id and same.standard = 721 and ${mayHaveUri("same")}
+    ))`.execute(session);
+  await sql`
+    insert into ${sql.table(`${schema}.pending_contract`)} (chain_id, contract_id)
+    select k.chain_id, o.contract_id
+    from ownership.collection o join log.contract k using (contract_id)
+    where not exists (
+      select from ${sql.table(`${schema}.contract`)} c where c.contract_id = o.contract_id
+    )`.execute(session);
+}
+
 /** Metadata of tokens and contracts, and what is to be fetched. */
-export function tables(schema: string): readonly string[] {
+function tables(schema: string): readonly string[] {
   const state = `
        chain_id      integer not null,
        attempt       integer not null,
@@ -92,3 +138,35 @@ export function tables(schema: string): readonly string[] {
     `comment on table ${schema}.pending_contract is 'Contracts with tokens whose metadata was never fetched'`,
   ];
 }
+
+/** Metadata of tokens and contracts as last fetched, and what is to be fetched. */
+export const metadataProjection: Projection = {
+  name: "metadata",
+  version: versions.metadata.version,
+  handles: [
+    "erc721_transfer",
+    "erc721_consecutive_transfer",
+    "erc1155_transfer",
+    "token_metadata_fetched",
+    "contract_metadata_fetched",
+    "metadata_confirmed",
+    "metadata_changed",
+  ],
+  reads: ["ownership"],
+  sample: {
+    key: ["contract_id", "token_id"],
+    where: sql`kind in ${kindList("token_metadata_fetched", "metadata_confirmed")}`,
+    tables: ["token"],
+  },
+  tables,
+  async apply(session, schema, window) {
+    const withTheirKinds = await withKinds(session, window);
+    await sendAhead(session, async (ahead) => {
+      await applyFetched(ahead, schema, withTheirKinds);
+      await applyChanges(ahead, schema, withTheirKinds);
+      await derivePending(ahead, schema, window);
+    });
+    await derivePendingRanges(session, schema, window);
+  },
+  deriveAll: metadataSteps,
+};

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { parseContractMetadata } from "./contract-metadata.ts";
-import { isJsonObject, parseJsonDocument } from "./document.ts";
-import { locate } from "./location.ts";
-import { parseTokenMetadata } from "./token-metadata.ts";
+import { parseContractMetadata } from "../domain/metadata/contract-metadata.ts";
+import { isJsonObject, parseJsonDocument } from "../domain/metadata/document.ts";
+import { locate } from "../domain/metadata/location.ts";
+import { parseTokenMetadata } from "../domain/metadata/token-metadata.ts";
 
 function readBytes(bytes: Uint8Array, charset?: string) {
   const document = parseJsonDocument(bytes, charset);

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "#projections/log/database.ts";
-import { tokensAt } from "#projections/engine/token-ids.ts";
-import { schemaOf } from "#projections/log/versions.ts";
+import type { Session, Database } from "../log/database.ts";
+import { tokensAt } from "../engine/token-ids.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */
 export type MetadataTarget = {
@@ -146,7 +146,7 @@ export async function readDueAgain(
 const unasked = sql`false as "isUnpaid", null::bigint as "changedAt"`;
 
 /** A contract that transferred an id in both standards is queried as an ERC-721. */
-export const standardOf = sql`
+const standardOf = sql`
   select coalesce(min(o.standard), 721) from ${tokensAt(sql`t.contract_id`, sql`t.token_id`)} o`;
 
 /** Whether the projection has reached `position`; false before its tables exist. */
@@ -155,4 +155,147 @@ export async function isMetadataAtLeastAt(session: Session, position: bigint): P
     select from engine.checkpoint where projection = ${schemaOf("metadata")} and position >= ${position}
   `.execute(session);
   return rows.length > 0;
+}
+
+/** A token that was fetched more recently is fetched again for nothing: the event paid for it long before. */
+const paidAgainAfter = sql`interval '1 hour'`;
+
+type ChangedFilter = DueFilter & {
+  /** Whether of contracts that were ever sold from, or of all others. */
+  isTraded: boolean;
+  /** The last contract of the previous pass. */
+  after: number;
+  contracts: number;
+  perContract: number;
+};
+
+/**
+ * What contracts said to have changed and has not been fetched since, that read longest ago first: of the next contracts
+ * after `after`. Of any range only the fetched tokens, so many at a time.
+ */
+export async function readChanged(
+  session: Session,
+  { chainId, now, pausedContractIds, isTraded, after, contracts, perContract }: ChangedFilter,
+): Promise<MetadataTarget[]> {
+  const nextOf = (last: unknown) => sql`
+    select h.contract_id from metadata.change h
+    where h.chain_id = ${chainId} and h.is_pending and h.contract_id > ${last}
+    order by h.contract_id limit 1`;
+  const isIncluded = (row: string) => sql`(
+    ${sql.ref(`${row}.contract_id`)} <> all (${pausedContractIds}::int[]) and ${sql.lit(isTraded)} = exists (
+      select from sales.total s
+      where s.chain_id = ${chainId} and s.contract_id = ${sql.ref(`${row}.contract_id`)} and s.sales > 0))`;
+  const { rows } = await sql<MetadataTarget>`
+    with recursive changed_contract as (
+      (select f.contract_id, ${isIncluded("f")} as is_included, ${isIncluded("f")}::int as ordinal
+       from (${nextOf(sql`${after}::int`)}) f)
+      union all
+      select n.contract_id, i.is_included, changed_contract.ordinal + i.is_included::int
+      from changed_contract cross join lateral (${nextOf(sql`changed_contract.contract_id`)}) n
+      cross join lateral (select ${isIncluded("n")} as is_included) i
+      where changed_contract.ordinal < ${contracts}::int
+    )
+    select t.contract_id as "contractId", k.address as contract, nullif(t.token_id, -1) as "tokenId",
+           case when t.token_id = -1 then 721 else (${standardOf}) end as standard, false as "isOfRange",
+           not t.is_single or last.recorded_at > ${now}::timestamptz - ${paidAgainAfter} as "isUnpaid",
+           t.changed_at as "changedAt", t.attempt, t.last_position as "lastPosition", t.position as "shownPosition",
+           case when t.status = 'ok' then f.payload end as known
+    from changed_contract c
+    cross join lateral (
+      select c.contract_id, u.token_id, max(u.changed_at) as changed_at, bool_or(u.is_single) as is_single, u.read_at,
+             u.attempt, u.last_position, u.position, u.status
+      from (
+        select h.* from metadata.change h
+        where h.chain_id = ${chainId} and h.contract_id = c.contract_id and h.is_pending
+        order by h.changed_at limit ${sql.lit(perContract)}
+      ) h
+      cross join lateral (${outdated(perContract)}) u
+      group by u.token_id, u.read_at, u.attempt, u.last_position, u.position, u.status
+      order by u.read_at, u.token_id limit ${sql.lit(perContract)}
+    ) t
+    join log.contract k on k.contract_id = t.contract_id
+    join log.fact f on f.position = t.position join log.fact last on last.position = t.last_position
+    where c.is_included
+    order by t.contract_id, t.read_at, t.token_id`.execute(session);
+  return rows;
+}
+
+/** SQL: what was fetched of a change `h`, and not since. */
+function outdated(limit: number): RawBuilder<unknown> {
+  const columns = sql`h.changed_at, h.last_id = h.first_id as is_single, t.read_at, t.attempt, t.last_position, t.position, t.status`;
+  return sql`
+    (select t.token_id, ${columns} from metadata.token t
+     where t.contract_id = h.contract_id and t.token_id between h.first_id and h.last_id and t.read_at < h.changed_at
+     order by t.read_at limit ${sql.lit(limit)})
+    union all
+    select -1, ${columns} from metadata.contract t
+    where h.first_id = -1 and t.contract_id = h.contract_id and t.read_at < h.changed_at`;
+}
+
+/** Time between two requests for the same token. */
+export const requestMinutes = 10;
+const pause = sql`interval '1 minute' * ${sql.lit(requestMinutes)}`;
+
+type TokenId = { chainId: number; contractId: number; tokenId: bigint };
+
+/** When the request was taken, or, where one was within the last minutes, when that was. */
+type RequestResult = { isTaken: boolean; requestedAt: Date };
+
+/** Asks for a token's metadata to be fetched again. One of several at the same time is taken, whatever process has them. */
+export async function requestMetadata(
+  db: Database,
+  { chainId, contractId, tokenId }: TokenId,
+): Promise<RequestResult> {
+  const { rows } = await sql<{ requestedAt: Date }>`
+    insert into ops.metadata_request as r (chain_id, contract_id, token_id, requested_at)
+    values (${chainId}, ${contractId}, ${tokenId}, now())
+    on conflict (contract_id, token_id) do update set requested_at = now(), is_pending = true
+    where r.requested_at <= now() - ${pause}
+    returning requested_at as "requestedAt"`.execute(db);
+  const [taken] = rows;
+  if (taken !== undefined) return { isTaken: true, ...taken };
+  const { rows: earlier } = await sql<{ requestedAt: Date }>`
+    select requested_at as "requestedAt" from ops.metadata_request
+    where contract_id = ${contractId} and token_id = ${tokenId}`.execute(db);
+  return { isTaken: false, requestedAt: earlier[0]?.requestedAt ?? new Date() };
+}
+
+/** Tokens that callers asked for, the oldest requests first. */
+export async function readRequested(
+  session: Session,
+  { chainId, pausedContractIds }: DueFilter,
+  limit: number,
+): Promise<MetadataTarget[]> {
+  const { rows } = await sql<MetadataTarget>`
+    select t.contract_id as "contractId", k.address as contract, t.token_id as "tokenId", (${standardOf}) as standard,
+           m.position is null as "isOfRange", true as "isUnpaid", null::bigint as "changedAt", coalesce(m.attempt, 0) as attempt,
+           m.last_position as "lastPosition", m.position as "shownPosition", case when m.status = 'ok' then f.payload end as known
+    from (
+      select contract_id, token_id, requested_at from ops.metadata_request
+      where chain_id = ${chainId} and is_pending and contract_id <> all (${pausedContractIds}::int[])
+      order by requested_at limit ${sql.lit(limit)}
+    ) t
+    join log.contract k using (contract_id)
+    left join metadata.token m on m.contract_id = t.contract_id and m.token_id = t.token_id
+    left join log.fact f on f.position = m.position
+    order by t.requested_at`.execute(session);
+  return rows;
+}
+
+/** Marks requests as answered, and forgets those that stand in nobody's way any more. */
+export async function endRequests(
+  db: Database,
+  chainId: number,
+  tokens: readonly { contractId: number; tokenId: bigint | null }[],
+): Promise<void> {
+  await sql`
+    update ops.metadata_request r set is_pending = false
+    from unnest(${tokens.map(({ contractId }) => contractId)}::int[], ${tokens.map(({ tokenId }) => tokenId)}::numeric[])
+      as done (contract_id, token_id)
+    where r.contract_id = done.contract_id and r.token_id = done.token_id`.execute(db);
+  await sql`
+    delete from ops.metadata_request
+    where chain_id = ${chainId} and not is_pending and requested_at <= now() - ${pause}`.execute(
+    db,
+  );
 }
