@@ -1,13 +1,13 @@
 import { type Address, zeroAddress } from "viem";
 import { activityProjection } from "./activity/activity.ts";
-import { bidsProjection } from "./bids/project.ts";
+import { bidsProjection } from "./orders/bids.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionStatsProjection } from "./collections/collection-stats.ts";
 import { collectionsProjection } from "./collections/collections.ts";
 import { crossListingsProjection } from "./cross-listings/project.ts";
 import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./collections/floors.ts";
-import { listingsProjection } from "./listings/project.ts";
+import { listingsProjection } from "./orders/listings.ts";
 import { metadataProjection } from "./metadata/metadata.ts";
 import { ownershipProjection } from "./ownership/project.ts";
 import { salesProjection } from "./sales/project.ts";

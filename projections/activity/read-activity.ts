@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";
-import { collectionJoins } from "../reads/orders/order-columns.ts";
+import { collectionJoins } from "../orders/read-orders.ts";
 
 type ActivitySlice = {
   limit: number;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Session, Database } from "../log/database.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
-import { collectionJoins } from "../reads/orders/order-columns.ts";
+import { collectionJoins } from "../orders/read-orders.ts";
 import { type WashRule, washTradeOfSale, type SaleRow, saleColumns, saleNames } from "../reads/sales/sale-columns.ts";
 import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestEventsFirst, scanEnds, type ActivityFilter, cutAtStop, type ActivityEventType, type ScanResult, eventsWhere } from "./read-event-scans.ts";
 import { blockIdRange } from "../log/blocks.ts";

@@ -4,9 +4,8 @@ import { holdsAny, clockAt } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { openScratchTables } from "../engine/scratch.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { affectedBids } from "../order-state/affected-bids.ts";
+import { affectedBids, affectedListings, listingTermsKinds } from "../orders/find-affected-orders.ts";
 import { salesColumns } from "./read-figures.ts";
-import { affectedListings, listingTermsKinds } from "../order-state/affected-listings.ts";
 
 const transfers = [
   "erc721_transfer",

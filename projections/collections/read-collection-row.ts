@@ -6,7 +6,7 @@ import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "../domain/royalty.ts";
 import { type RawBuilder, sql } from "kysely";
 import { documentStart } from "../metadata/read-media.ts";
-import { hasEnded, unixSeconds } from "../reads/orders/order-columns.ts";
+import { hasEnded, unixSeconds } from "../orders/read-orders.ts";
 import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./read-royalties.ts";
 
 /** The collection's cheapest listing, as stored in `collection_stats`. */

@@ -5,7 +5,7 @@ import type { Candle } from "../domain/candles.ts";
 import type { FloorSnapshot, ContractFloors } from "./floors.ts";
 import { schemaOf } from "../log/versions.ts";
 import { byteaArray } from "../log/sql-values.ts";
-import { hasEnded } from "../reads/orders/order-columns.ts";
+import { hasEnded } from "../orders/read-orders.ts";
 
 /** The last effective snapshot; null before the first, undefined before the projection's tables exist. */
 export async function readLastSnapshot(

@@ -8,7 +8,7 @@ import { tokensAt } from "../engine/token-ids.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { endedSince } from "../reads/orders/order-columns.ts";
+import { endedSince } from "../orders/read-orders.ts";
 
 /** A collection that a search finds. */
 export type CollectionMatch = {

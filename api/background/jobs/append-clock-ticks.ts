@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { keccak256, stringToHex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readClock, readNextBoundary } from "#projections/reads/orders/read-clock.ts";
+import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import { openClockGuard } from "./clock-guard.ts";
 

@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
-import { appendChangedReadings } from "#projections/chain-readings/append-changed-readings.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
-import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";

@@ -1,11 +1,8 @@
 import type { Logger } from "pino";
-import { areBasesEffective } from "#projections/chain-readings/are-bases-effective.ts";
-import { openRecheckedPosition, storeRecheckedPosition } from "#projections/chain-readings/rechecked-position.ts";
+import { areBasesEffective, openRecheckedPosition, storeRecheckedPosition, readOrdersToRecheck, readNewUnknownCounters } from "#projections/orders/read-orders-to-recheck.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Window } from "#projections/engine/projection.ts";
-import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
-import { readOrdersToRecheck } from "#projections/reads/orders/read-orders-to-recheck.ts";
-import { readNewUnknownCounters } from "#projections/reads/orders/read-unknown-counters.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { type Checked, checkCounters, checkOrders } from "./check-orders.ts";

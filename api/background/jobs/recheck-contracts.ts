@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
-import { type ContractSignedOrder, type ListingToRecheck, readCheapestListings, readContractSignedOrders, readListingsApprovedAlone, readPossiblyRestrictedListings, type TokenApprovedAlone } from "#projections/reads/orders/read-orders-without-events.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import { type ContractSignedOrder, type ListingToRecheck, readCheapestListings, readContractSignedOrders, readListingsApprovedAlone, readPossiblyRestrictedListings, type TokenApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import type { Job } from "../log-signal/job.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import { appendChangedReadings } from "#projections/chain-readings/append-changed-readings.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readMarketplaceOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
 import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";

@@ -1,4 +1,4 @@
-import { appendChangedReadings, appendReadings } from "#projections/chain-readings/append-changed-readings.ts";
+import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ChainReadings } from "#projections/log/readings.ts";
 import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";

@@ -1,7 +1,7 @@
 import { type Address, type Hex, pad, toEventSelector } from "viem";
 import { wrappedNative } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readBidders, readBiddersAmong, readNewBidders } from "#projections/reads/orders/read-bidders.ts";
+import { readBidders, readBiddersAmong, readNewBidders } from "#projections/orders/read-orders-without-events.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { FollowedSource } from "./followed-source.ts";

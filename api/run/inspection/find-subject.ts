@@ -3,7 +3,7 @@ import { chainIds } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { About } from "#projections/log/facts.ts";
 import { findCollection } from "#projections/collections/find-collection.ts";
-import { findOrders } from "#projections/reads/orders/find-orders.ts";
+import { findOrders } from "#projections/orders/read-orders.ts";
 import { readToken } from "#projections/reads/ownership/read-token.ts";
 import { findSales } from "#projections/reads/sales/find-sale.ts";
 

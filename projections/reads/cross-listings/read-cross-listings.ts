@@ -5,7 +5,7 @@ import type { OrderComponents } from "#projections/domain/seaport/order-componen
 import type { Serialized } from "#projections/log/append.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { byteaArray } from "#projections/log/sql-values.ts";
-import { componentsOf } from "../orders/read-signed-orders.ts";
+import { componentsOf } from "#projections/orders/read-signed-orders.ts";
 
 /** A cross-listing as its maker signed it, and the partner's answer. */
 export type StoredCrossListing = {

@@ -8,8 +8,8 @@ import type { CrossListingKey } from "#projections/facts/cross-listing.ts";
 import type { Serialized } from "#projections/log/append.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { unixSeconds } from "../orders/order-columns.ts";
-import { componentsOf } from "../orders/read-signed-orders.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
+import { componentsOf } from "#projections/orders/read-signed-orders.ts";
 
 export type QueuedCrossListing = CrossListingKey & {
   /** Of its `cross_listing_submitted` fact. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { feesOfSale } from "#projections/sql/sale-fees.ts";
 import { saleUsdE8 } from "#projections/engine/usd.ts";
-import { collectionColumns, noCollection } from "../orders/order-columns.ts";
+import { collectionColumns, noCollectionColumns } from "#projections/orders/read-orders.ts";
 
 /** Why a sale looks like a wash trade: `projections/sales/README.md`. */
 export const washRules = ["same_owner", "back_and_forth", "repeated_purchase"] as const;
@@ -64,7 +64,7 @@ export const saleColumns = (parts: SaleParts = allSaleParts) => sql`
   ${sql.raw(feesOfSale("s"))} as fees, s.bundle_size as "bundleSize", s.bundle_total_wei as "bundleTotalWei",
   s.log_index as "logIndex", s.transaction_hash as "transactionHash",
   s.block_number as "blockNumber", s.block_hash as "blockHash", s.timestamp,
-  traded.address as contract, ${parts.has("collection") ? collectionColumns : noCollection}`;
+  traded.address as contract, ${parts.has("collection") ? collectionColumns : noCollectionColumns}`;
 
 /** SQL: joins the wash trade of row `s`. */
 export const washTradeOfSale = sql`

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "#projections/log/sql-values.ts";
-import { unixSeconds } from "../orders/order-columns.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import type { StandardToken } from "./filter.ts";
 
 /** CTE `requested`: the tokens, in their order. */

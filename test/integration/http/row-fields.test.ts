@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readCollections } from "#projections/collections/read-collections.ts";
-import { readListingPage } from "#projections/reads/listings/read-listing-page.ts";
+import { readListingPage } from "#projections/orders/read-listings.ts";
 import { readSales } from "#projections/reads/sales/read.ts";
 import { anyTrade } from "#projections/reads/sales/trade-filter.ts";
 import { readTokens } from "#projections/reads/tokens/read-tokens.ts";

@@ -6,7 +6,7 @@ import { floorSnapshots } from "#api/background/jobs/snapshot-floors.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
-import { readClock } from "#projections/reads/orders/read-clock.ts";
+import { readClock } from "#projections/orders/clock.ts";
 import { type OrderReadsFixture, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
 
 const yearMs = 365 * 86_400_000;

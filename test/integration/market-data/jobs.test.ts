@@ -18,7 +18,7 @@ import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readClock } from "#projections/reads/orders/read-clock.ts";
+import { readClock } from "#projections/orders/clock.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, project, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -5,7 +5,7 @@ import type { Session } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { derivePending } from "#projections/metadata/pending-fetches.ts";
 import { listAffectedTokens } from "#projections/traits/affected-tokens.ts";

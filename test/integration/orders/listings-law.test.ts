@@ -3,7 +3,7 @@ import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { verify } from "#projections/engine/verify.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bidsProjection } from "#projections/bids/project.ts";
-import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { schemaOf } from "#projections/log/versions.ts";

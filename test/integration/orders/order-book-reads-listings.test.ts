@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import { readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import { addressOf, zeroAddress } from "#test/support/database/given.ts";
 import { itLists } from "#test/support/http/list-cases.ts";
 import { feeRecipient, ticked } from "#test/support/orders/order-facts.ts";

@@ -8,8 +8,8 @@ import { createChangingContracts } from "#api/background/jobs/changing-contracts
 import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { bidsProjection } from "#projections/bids/project.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";

@@ -1,11 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
-import { bidsProjection } from "#projections/bids/project.ts";
-import { appendReadings } from "#projections/chain-readings/append-changed-readings.ts";
-import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { appendReadings, findChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { ChainReading, ChainReadings } from "#projections/log/readings.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";

@@ -10,7 +10,7 @@ import { recheckOrders } from "#api/background/jobs/recheck-orders.ts";
 import { BuyData } from "#api/serve/views/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { readListingsApprovedAlone } from "#projections/reads/orders/read-orders-without-events.ts";
+import { readListingsApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { countFactsRead } from "#test/support/database/facts-read.ts";

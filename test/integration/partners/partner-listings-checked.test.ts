@@ -3,12 +3,12 @@ import { type ChainClient, openChainClient } from "#api/background/chain/clients
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { checkOrders } from "#api/background/jobs/check-orders.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { bidsProjection } from "#projections/bids/project.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { readFactsAfter } from "#projections/log/facts.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
-import { readOrdersByStatus } from "#projections/reads/orders/read-orders-by-status.ts";
+import { readOrdersByStatus } from "#projections/orders/read-orders-to-recheck.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type GivenOrder, givenListing } from "#test/support/orders/order-facts.ts";
 import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "#test/support/orders/partner-orders.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "#api/serve/app.ts";
 import { activityProjection } from "#projections/activity/activity.ts";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";

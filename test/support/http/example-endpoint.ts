@@ -2,7 +2,7 @@ import { z } from "zod";
 import { route } from "#api/serve/v1/routing/context.ts";
 import { chainId, chainRefusals, wallet } from "#api/serve/v1/routing/parameters.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { readOpenOrderCounts } from "#projections/reads/orders/read-open-order-counts.ts";
+import { readOpenOrderCounts } from "#projections/orders/read-maker-histories.ts";
 
 export const countOrders = route(
   {

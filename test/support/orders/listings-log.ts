@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { listingsProjection } from "#projections/listings/project.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { addressOf, block } from "../database/given.ts";
 import { approval, type GivenOrder, givenListing, transferred } from "./order-facts.ts";

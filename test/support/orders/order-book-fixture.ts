@@ -9,7 +9,7 @@ import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import { type ConsiderationItem, itemType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";

@@ -6,7 +6,7 @@ import { bidComponents, listingComponents, priceLegs } from "#projections/domain
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type ChainReading, readingObserved } from "#projections/log/readings.ts";
-import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { addressOf, type Block, type ChainEvent, zeroAddress } from "../database/given.ts";
 

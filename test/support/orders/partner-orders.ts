@@ -4,7 +4,7 @@ import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type PartnerListing, partnerListingSeen, partnerListingWithdrawn } from "#projections/facts/partner-listing.ts";
-import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { type GivenOrder, givenListing, receivedAt } from "./order-facts.ts";
 

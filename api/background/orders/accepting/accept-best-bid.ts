@@ -1,7 +1,6 @@
 import type { Address, Hex } from "viem";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { readBestBids } from "#projections/reads/bids/read-best-bids.ts";
-import type { BidRow } from "#projections/reads/bids/read-bid.ts";
+import { readBestBids, type BidRow } from "#projections/orders/read-bids.ts";
 import type { Market } from "../market/market.ts";
 import { type Accepted, accept, findMatches, queryMatches, type Seller, saleFor } from "./accept-bid.ts";
 import type { SellerRejectionCode } from "./evaluate-bid.ts";

@@ -5,7 +5,7 @@ import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "#projections/facts/partner-listing.ts";
-import { unixSeconds } from "#projections/reads/orders/order-columns.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { parseListing, type RejectReason } from "#api/background/marketplaces/parse-listing.ts";
 import { type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";
 

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { findChangedReadings } from "#projections/chain-readings/find-changed-readings.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
-import { orderSubmitted } from "#projections/facts/submitted-order.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import type { PendingOrder } from "./pending-order.ts";

@@ -6,7 +6,7 @@ import { validateTimes } from "#projections/domain/orders/validate-times.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import { validateCounter } from "#projections/domain/seaport/signature.ts";
-import { unixSeconds } from "#projections/reads/orders/order-columns.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { royaltyFrom } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
 

@@ -1,4 +1,4 @@
-import { appendChangedReadings } from "#projections/chain-readings/append-changed-readings.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { ChainReadings } from "#projections/log/readings.ts";
 import type { Market } from "./market.ts";
 

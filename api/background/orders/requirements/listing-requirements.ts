@@ -3,7 +3,7 @@ import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { MarketTerms, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { type ListingState, validateListingState, validatePriceRaise } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import { type NativeListing, readCheaperNativeListings } from "#projections/reads/listings/read-cheaper-native-listings.ts";
+import { type NativeListing, readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import { isConduitApproved } from "../checks/transferability.ts";
 import { type CrossListingDraft, draftCrossListing } from "../cross-listings/draft-cross-listing.ts";

@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import { validateTradable } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import { readOpenBidsWei } from "#projections/reads/bids/read-open-bids-wei.ts";
+import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
 import { readKnownContracts } from "#projections/collections/find-collection.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";

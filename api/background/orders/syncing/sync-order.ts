@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "#api/background/chain/fetch-receipt.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { RpcFailure } from "#api/background/chain/rpc.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readBestBidsOf } from "#projections/reads/bids/read-best-bids.ts";
+import { readBestBidsOf } from "#projections/orders/read-bids.ts";
 import { readToken } from "#projections/reads/ownership/read-token.ts";
 import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "#api/serve/views/wire.ts";

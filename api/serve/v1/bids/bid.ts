@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readBid } from "#projections/reads/bids/read-bid.ts";
+import { readBid } from "#projections/orders/read-bids.ts";
 import { orderHashOf } from "#api/background/orders/market/order-id.ts";
 import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
 import { bids } from "../orders/sides.ts";

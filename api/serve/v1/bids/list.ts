@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { readBids } from "#projections/reads/bids/read-bid.ts";
-import { readBidPage, readHashedBidPage } from "#projections/reads/bids/read-bid-page.ts";
+import { readBids, readBidPage, readHashedBidPage } from "#projections/orders/read-bids.ts";
 import { pageFields } from "#api/serve/http/page.ts";
 import { rowFields } from "#api/serve/http/row-fields.ts";
 import { Bid, bidKind, presentBid } from "#api/serve/views/orders/bid.ts";

@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import { readBidDepth, readListingDepth } from "#projections/reads/orders/read-depth.ts";
+import { readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
 import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
 import { presentCurrency } from "#api/serve/views/money.ts";
 import { depthFields, presentAskDepth, presentBidDepth } from "#api/serve/views/orders/depth.ts";

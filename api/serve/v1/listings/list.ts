@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { readListings } from "#projections/reads/listings/read-listing.ts";
-import { readHashedListingPage, readListingPage } from "#projections/reads/listings/read-listing-page.ts";
+import { readListings, readHashedListingPage, readListingPage } from "#projections/orders/read-listings.ts";
 import { pageFields } from "#api/serve/http/page.ts";
 import { rowFields } from "#api/serve/http/row-fields.ts";
 import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";

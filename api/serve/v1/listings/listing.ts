@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readListing } from "#projections/reads/listings/read-listing.ts";
+import { readListing } from "#projections/orders/read-listings.ts";
 import { listingOf } from "#api/background/orders/market/order-id.ts";
 import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";
 import { asks } from "../orders/sides.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
 import { readCrossListings } from "#projections/reads/cross-listings/read-cross-listings.ts";
-import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
-import { readAcceptedOrders } from "#projections/reads/orders/read-signed-orders.ts";
+import type { OrderRow } from "#projections/orders/read-orders.ts";
+import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { orderHashOf, orderId } from "#api/background/orders/market/order-id.ts";
 import { AskComponents, BidComponents, presentSignedOrder } from "#api/serve/views/orders/components.ts";
 import { route } from "../routing/context.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { isOpenStatus } from "#projections/reads/orders/listed-status.ts";
-import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
-import { type OrderCursor, type OrderSort, orderCursor } from "#projections/reads/orders/order-page.ts";
+import { isOpenStatus, type OrderRow } from "#projections/orders/read-orders.ts";
+import { type OrderCursor, type OrderSort, orderCursor } from "#projections/orders/read-order-page.ts";
 import { cursorInteger, cursorTime, cutPage, nameOfList, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
 import { pickFields, type RowFields } from "#api/serve/http/row-fields.ts";
 import { type OrderViewContext, orderPartsOf } from "#api/serve/views/orders/book-order.ts";

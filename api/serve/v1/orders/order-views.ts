@@ -1,9 +1,8 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { OrderParts, OrderRow } from "#projections/reads/orders/order-columns.ts";
-import type { HashedOrder, OrderKey, OrderSlice, OrderSort } from "#projections/reads/orders/order-page.ts";
-import type { OrderFilter } from "#projections/reads/orders/order-query.ts";
+import type { OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
+import type { HashedOrder, OrderKey, OrderSlice, OrderSort, OrderFilter } from "#projections/orders/read-order-page.ts";
 import { rowCache, type Viewing, viewCached } from "#api/serve/http/reads/row-cache.ts";
 
 type PageQuery<Filter> = [

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { type BidRow, readBid } from "#projections/reads/bids/read-bid.ts";
-import { type ListingRow, readListing } from "#projections/reads/listings/read-listing.ts";
-import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
+import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
+import { type ListingRow, readListing } from "#projections/orders/read-listings.ts";
+import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { askId, bidId } from "../routing/parameters.ts";
 
 /** What differs between listings and bids in the endpoints that both have. */

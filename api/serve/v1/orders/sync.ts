@@ -1,8 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
-import { readOrderBookPosition } from "#projections/reads/orders/read-order-book-position.ts";
+import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { orderHashOf } from "#api/background/orders/market/order-id.ts";
 import { syncOrder } from "#api/background/orders/syncing/sync-order.ts";
 import { PositionNotReached } from "#api/serve/http/reads/position.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
-import type { OrderPart, OrderParts, OrderRow } from "#projections/reads/orders/order-columns.ts";
+import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { type PartFields, partsOf, type RowFields } from "#api/serve/http/row-fields.ts";
 import { displayAmount, presentCurrency } from "../money.ts";

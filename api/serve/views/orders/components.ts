@@ -4,7 +4,7 @@ import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import type { OrderRow } from "#projections/reads/orders/order-columns.ts";
+import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
 import { bytes, orderFields, presentOrder } from "./advanced-order.ts";
 import { orderStatus } from "./book-order.ts";

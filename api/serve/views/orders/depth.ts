@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
-import type { BidKind, Depth, DepthPart } from "#projections/reads/orders/read-depth.ts";
+import type { BidKind, Depth, DepthPart } from "#projections/orders/read-depth.ts";
 import { displayAmount } from "../money.ts";
 import { uint256Text } from "../wire.ts";
 
