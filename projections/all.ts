@@ -4,7 +4,7 @@ import { bidsProjection } from "./orders/bids.ts";
 import { coinPricesProjection } from "./coin-prices/project.ts";
 import { collectionStatsProjection } from "./collections/collection-stats.ts";
 import { collectionsProjection } from "./collections/collections.ts";
-import { crossListingsProjection } from "./cross-listings/project.ts";
+import { crossListingsProjection } from "./partners/cross-listings.ts";
 import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./collections/floors.ts";
 import { listingsProjection } from "./orders/listings.ts";

@@ -1,8 +1,8 @@
 import { concatHex, keccak256, toHex } from "viem";
 import type { FeeReview } from "#projections/domain/royalty.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
-import { crossListingAnswered, crossListingSubmitted } from "#projections/facts/cross-listing.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
+import { crossListingAnswered, crossListingSubmitted } from "#projections/partners/cross-listings.ts";
 import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import type { Block } from "../support/database/given.ts";

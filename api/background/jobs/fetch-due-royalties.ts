@@ -4,8 +4,7 @@ import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collecti
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
-import { advanceScan, readScanBatch } from "#projections/royalty-sync/daily-scan.ts";
-import { endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/royalty-sync/due-contracts.ts";
+import { advanceScan, readScanBatch, endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/partners/royalty-sync.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";
 import type { UnansweredContracts } from "./unanswered-contracts.ts";

@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { crossListingAnswered } from "#projections/facts/cross-listing.ts";
+import { crossListingAnswered } from "#projections/partners/cross-listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { hasCrossListingTables, type QueuedCrossListing, readQueuedCrossListings } from "#projections/reads/cross-listings/read-queued-cross-listings.ts";
+import { hasCrossListingTables, type QueuedCrossListing, readQueuedCrossListings } from "#projections/partners/read-cross-listings.ts";
 import type { Job, JobOutcome, Waker } from "../log-signal/job.ts";
 import { isPartnerFailure, type Partner, PartnerFailed } from "../marketplaces/partner.ts";
 

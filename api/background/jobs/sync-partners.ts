@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { FeeLimits } from "#projections/domain/royalty.ts";
-import { enrollCollections } from "#projections/partner-sync/due-collection.ts";
+import { enrollCollections } from "#projections/partners/sync-pass.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
 import type { Job } from "../log-signal/job.ts";
 import { type Partner, PartnerFailed, type SkippedEntry } from "../marketplaces/partner.ts";

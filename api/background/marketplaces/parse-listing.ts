@@ -4,7 +4,7 @@ import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { marketplaces, type PartnerName } from "#projections/domain/marketplaces.ts";
 import { itemType, type OfferItem, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 
 export type PartnerOrder = {
   marketplace: PartnerName;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
 import { firstIssue } from "./partner-order-schema.ts";
 import type { PartnerResponse } from "./send-request.ts";

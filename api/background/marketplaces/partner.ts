@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { OutsideFailure } from "../log-signal/job.ts";
 
 /**

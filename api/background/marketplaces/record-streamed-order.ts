@@ -1,8 +1,8 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { isKnownListing, readCreators } from "#projections/partner-sync/read-synced-collections.ts";
-import { recordDelisted, recordListed } from "#projections/partner-sync/record-stream-event.ts";
+import { isKnownListing, readCreators } from "#projections/partners/read-synced-collections.ts";
+import { recordDelisted, recordListed } from "#projections/partners/sync-listings.ts";
 import { type Partner, PartnerFailed, type PartnerStream } from "./partner.ts";
 import type { QueuedOrder, StreamQueue } from "./stream-queue.ts";
 

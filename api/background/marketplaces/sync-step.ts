@@ -3,11 +3,9 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/royalty.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { appendPage } from "#projections/partner-sync/append-page.ts";
-import { beginPass, endPass, postponeCollection } from "#projections/partner-sync/collection-pass.ts";
-import { type PartnerCollectionState, readDueCollection } from "#projections/partner-sync/due-collection.ts";
-import { recordCollection } from "#projections/partner-sync/record-collection.ts";
-import { withdrawUnseen } from "#projections/partner-sync/withdraw-unseen.ts";
+import { appendPage, withdrawUnseen } from "#projections/partners/sync-listings.ts";
+import { beginPass, endPass, postponeCollection, type PartnerCollectionState, readDueCollection } from "#projections/partners/sync-pass.ts";
+import { recordCollection } from "#projections/partners/sync-fees.ts";
 import { isPartnerFailure, type ListingPage, type Partner, type PartnerFailure, type SkippedEntry } from "./partner.ts";
 
 /** Sync intervals in milliseconds. */

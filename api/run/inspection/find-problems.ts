@@ -9,7 +9,7 @@ import { readHistoryState, describeNodeFault, readNodeFaults } from "#projection
 import { readJobFigures } from "#projections/log/operators.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources.ts";
-import { readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";
+import { readHeldFees } from "#projections/partners/sync-fees.ts";
 import { readAnalysts, readPowers } from "#projections/analytics/roles.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

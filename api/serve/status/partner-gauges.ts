@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Database } from "#projections/log/database.ts";
-import { readSyncMetrics, type SyncMetrics } from "#projections/partner-sync/read-sync-metrics.ts";
+import { readSyncMetrics, type SyncMetrics } from "#projections/partners/read-synced-collections.ts";
 
 /** Metrics of the jobs role, which has no HTTP server: read from the database on each scrape, omitted on failure. */
 export function gaugePartners(registry: Registry, db: Database): void {

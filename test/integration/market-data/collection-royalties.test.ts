@@ -7,7 +7,7 @@ import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.t
 import type { ChainId } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { FeeReview } from "#projections/domain/royalty.ts";
-import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readLogHead } from "#projections/log/blocks.ts";

@@ -13,7 +13,7 @@ import type { CollectionFee } from "#devnet/marketplaces/stand-in-collections.ts
 import { collectionsProjection } from "#projections/collections/collections.ts";
 import type { CreatorFee } from "#projections/domain/royalty.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
-import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
 import { schemaOf } from "#projections/log/versions.ts";

@@ -3,7 +3,7 @@ import { type Hex, parseEther, parseSignature, serializeCompactSignature, signat
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { crossListingsProjection } from "#projections/cross-listings/project.ts";
+import { crossListingsProjection } from "#projections/partners/cross-listings.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";

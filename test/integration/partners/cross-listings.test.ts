@@ -5,7 +5,7 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { partnerFeeRecipients } from "#devnet/marketplaces/stand-in-collections.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { partnerListingSeen } from "#projections/facts/partner-listing.ts";
+import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { openOrderBook } from "#test/support/orders/order-book-fixture.ts";

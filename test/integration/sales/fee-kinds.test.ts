@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { collectionRegistered, contractRoyaltyStated, operatorRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
-import { creatorFeeRead } from "#projections/facts/creator-fee.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { feesOfSale } from "#projections/sql/sale-fees.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";

@@ -7,7 +7,7 @@ import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { partnerListingSeen } from "#projections/facts/partner-listing.ts";
+import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { type OrderBookFixture, openOrderBook } from "./order-book-fixture.ts";
 

@@ -3,7 +3,7 @@ import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { parseListing } from "../parse-listing.ts";
 import { parseEntries, parseResponse } from "../parse-response.ts";
 import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";

@@ -4,7 +4,7 @@ import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { verifySignature } from "#projections/domain/seaport/signature.ts";
-import type { SubmittedCrossListing } from "#projections/facts/cross-listing.ts";
+import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
 import type { Partner } from "#api/background/marketplaces/partner.ts";
 import type { Market } from "../market/market.ts";
 import { queryChainOrReject } from "../market/query-chain-or-reject.ts";

@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import type { PartnerListing } from "#projections/facts/partner-listing.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { parseListing, type RejectReason } from "#api/background/marketplaces/parse-listing.ts";
 import { type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";

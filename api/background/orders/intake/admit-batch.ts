@@ -8,7 +8,7 @@ import { readBids } from "#projections/orders/read-bids.ts";
 import { readListings } from "#projections/orders/read-listings.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { readBurnedTokens } from "#projections/reads/ownership/read-burned-tokens.ts";
-import { requestRoyaltyReread } from "#projections/royalty-sync/due-contracts.ts";
+import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "#api/background/chain/contract-calls.ts";
 import { resultsFor, runBatch } from "#api/background/chain/query-chain.ts";

@@ -5,7 +5,7 @@ import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partner-sync/decide-held-fees.ts";
+import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partners/sync-fees.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { type Contract, parseContract, parseContracts } from "./arguments.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
-import { readCrossListings } from "#projections/reads/cross-listings/read-cross-listings.ts";
+import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
 import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { orderHashOf, orderId } from "#api/background/orders/market/order-id.ts";

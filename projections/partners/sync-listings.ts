@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import type { Hex } from "viem";
+import type { Hex, Address } from "viem";
 import type { Database, Session } from "../log/database.ts";
-import { type PartnerListing, partnerListingSeen } from "../facts/partner-listing.ts";
+import { type PartnerListing, partnerListingSeen, partnerListingWithdrawn } from "./partner-listing.ts";
 import { appendObservationsIn } from "../log/append.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { byteaArray } from "../log/sql-values.ts";
-import { endPass, isCollection, lockPass } from "./collection-pass.ts";
-import { countSkipped } from "./count-skipped.ts";
-import type { PartnerCollectionState } from "./due-collection.ts";
+import { endPass, isCollection, lockPass, type PartnerCollectionState } from "./sync-pass.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { PartnerName } from "../domain/marketplaces.ts";
 
-export type PartnerPage = {
+type PartnerPage = {
   listings: readonly PartnerListing[];
   /** Null: this is the last page. */
   cursor: string | null;
@@ -21,7 +21,7 @@ export type PartnerPage = {
   }[];
 };
 
-export type PageOutcome = {
+type PageOutcome = {
   appended: number;
   /** Whether the pass has a further step. */
   hasMore: boolean;
@@ -56,7 +56,7 @@ export async function appendPage(
 type PageEntries = Pick<PartnerPage, "listings" | "skipped">;
 
 /** Appends listings not visible before. The caller's transaction holds the collection's row lock. Returns how many. */
-export async function recordListings(
+async function recordListings(
   session: Session,
   state: Pick<PartnerCollectionState, "marketplace" | "chainId" | "passNumber">,
   page: PageEntries,
@@ -157,4 +157,150 @@ async function advancePass(
     set pass_cursor = ${cursor}, pass_pages = pass_pages + 1, due_at = ${now},
         is_pass_complete = is_pass_complete and ${isComplete}
     where ${isCollection(state)}`.execute(session);
+}
+
+const batchSize = 500;
+
+/**
+ * Withdraws a batch of listings that a complete full pass did not see, and ends the pass after the last batch. Rows of
+ * expired listings are deleted: the clock ends those. Returns how many were withdrawn.
+ */
+export async function withdrawUnseen(
+  db: Database,
+  state: PartnerCollectionState,
+  { now, nextAt }: { now: Date; nextAt: Date },
+): Promise<number> {
+  return await db.transaction().execute(async (session) => {
+    if (!(await lockPass(session, state))) return 0;
+    const unseen = (await isPassComplete(session, state))
+      ? await readUnseen(session, state, now)
+      : [];
+    if (unseen.length > 0) await withdrawListings(session, state, unseen, now);
+    if (unseen.length < batchSize) {
+      await endPass(session, state, { fullAt: now, dueAt: nextAt });
+    }
+    return unseen.length;
+  });
+}
+
+async function isPassComplete(session: Session, state: PartnerCollectionState): Promise<boolean> {
+  const { rows } = await sql`
+    select from ops.partner_collection where ${isCollection(state)} and is_pass_complete`.execute(
+    session,
+  );
+  return rows.length > 0;
+}
+
+type Unseen = { orderHash: Hex; contract: Address; generation: number };
+
+async function readUnseen(
+  session: Session,
+  state: PartnerCollectionState,
+  now: Date,
+): Promise<Unseen[]> {
+  const seconds = BigInt(Math.floor(now.getTime() / 1_000));
+  await sql`
+    delete from ops.partner_listing where ${isCollection(state)} and end_time <= ${seconds}`.execute(
+    session,
+  );
+  const { rows } = await sql<Unseen>`
+    select order_hash as "orderHash", contract, generation from ops.partner_listing
+    where ${isCollection(state)} and is_visible and pass_number < ${state.passNumber}
+    order by order_hash limit ${batchSize}`.execute(session);
+  return rows;
+}
+
+/** Appends that listings were withdrawn. The caller's transaction holds the collection's row lock. */
+async function withdrawListings(
+  session: Session,
+  { marketplace, chainId }: Pick<PartnerCollectionState, "marketplace" | "chainId">,
+  unseen: readonly Unseen[],
+  now: Date,
+): Promise<void> {
+  const observations = unseen.map(({ generation, ...listing }) =>
+    partnerListingWithdrawn(
+      { ...listing, marketplace, chainId },
+      { generation, seenAt: now, reason: "not_shown" },
+    ),
+  );
+  await appendObservationsIn(session, observations);
+  await sql`
+    update ops.partner_listing set is_visible = false, generation = generation + 1
+    where marketplace = ${marketplace} and chain_id = ${chainId}
+      and order_hash = any (${byteaArray(unseen.map(({ orderHash }) => orderHash))})`.execute(
+    session,
+  );
+}
+
+/** Records a listing from a stream as if a page had shown it, if its contract is synchronised. */
+export async function recordListed(
+  db: Database,
+  listing: PartnerListing,
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute(async (session) => {
+    const state = await lockCollection(session, listing);
+    if (state === null) return;
+    await recordListings(
+      session,
+      { ...listing, ...state },
+      { listings: [listing], skipped: [] },
+      now,
+    );
+  });
+}
+
+type ListingKey = { marketplace: PartnerName; chainId: ChainId; orderHash: Hex };
+
+/** Withdraws a listing that a stream reported as ended. */
+export async function recordDelisted(db: Database, named: ListingKey, now: Date): Promise<void> {
+  await db.transaction().execute(async (session) => {
+    const before = await readVisible(session, named);
+    if (before === null) return;
+    // A pass may change the listing until the collection's row is locked: read again under the lock.
+    await lockCollection(session, { ...named, contract: before.contract });
+    const visible = await readVisible(session, named);
+    if (visible !== null) await withdrawListings(session, named, [{ ...named, ...visible }], now);
+  });
+}
+
+async function lockCollection(
+  session: Session,
+  collection: Pick<PartnerListing, "marketplace" | "chainId" | "contract">,
+): Promise<{ passNumber: bigint } | null> {
+  const { rows } = await sql<{ passNumber: bigint }>`
+    select pass_number as "passNumber" from ops.partner_collection
+    where ${isCollection(collection)} for update`.execute(session);
+  return rows[0] ?? null;
+}
+
+async function readVisible(
+  session: Session,
+  { marketplace, chainId, orderHash }: ListingKey,
+): Promise<{ contract: Address; generation: number } | null> {
+  const { rows } = await sql<{ contract: Address; generation: number }>`
+    select contract, generation from ops.partner_listing
+    where marketplace = ${marketplace} and chain_id = ${chainId} and is_visible
+      and order_hash = ${Buffer.from(orderHash.slice(2), "hex")}`.execute(session);
+  return rows[0] ?? null;
+}
+
+/** Counts skipped entries of a partner by reason, with the path of the last one. */
+export async function countSkipped(
+  session: Session,
+  { marketplace }: { marketplace: PartnerName },
+  skipped: readonly { reason: string; path: string }[],
+  now: Date,
+): Promise<void> {
+  if (skipped.length === 0) return;
+  const rows = skipped.map(({ reason, path }) => ({ reason, path: path.slice(0, 200) }));
+  await sql`
+    insert into ops.partner_skip as s (marketplace, reason, entries, last_path, last_at)
+    select ${marketplace}, reason, count(*), min(path), ${now}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (reason text, path text)
+    group by reason order by reason
+    on conflict (marketplace, reason) do update
+    set entries = s.entries + excluded.entries, last_path = excluded.last_path, last_at = excluded.last_at`.execute(
+    session,
+  );
 }
