@@ -1,7 +1,7 @@
 import { type Address, zeroAddress } from "viem";
 import { activityProjection } from "./activity/activity.ts";
 import { bidsProjection } from "./orders/bids.ts";
-import { coinPricesProjection } from "./coin-prices/project.ts";
+import { coinPricesProjection } from "./prices/coin-prices.ts";
 import { collectionStatsProjection } from "./collections/collection-stats.ts";
 import { collectionsProjection } from "./collections/collections.ts";
 import { crossListingsProjection } from "./partners/cross-listings.ts";

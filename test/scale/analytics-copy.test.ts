@@ -6,7 +6,7 @@ import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts
 import { sync } from "#api/background/analytics/sync.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { bindViews } from "#projections/analytics/bind-views.ts";
 import { makeHistory } from "../simulation/history.ts";

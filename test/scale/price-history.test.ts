@@ -7,7 +7,7 @@ import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { priceAt } from "#devnet/price-feed-walk.ts";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
-import { readPriceHistory } from "#projections/reads/coin-prices/read-price-history.ts";
+import { readPriceHistory } from "#projections/prices/read-prices.ts";
 import { addressOf, appendEvents, block } from "../support/database/given.ts";
 import { until } from "../support/database/pipeline.ts";
 import { type Exchanges, openExchanges } from "../support/market-data/coin-prices-exchanges.ts";

@@ -3,7 +3,7 @@ import { coins } from "#chains/coins.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";

@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
 import type { Database } from "#projections/log/database.ts";
-import { priceHistoryDays } from "#projections/domain/price-history.ts";
-import { readFirstSaleAt } from "#projections/reads/coin-prices/read-first-sale-at.ts";
+import { priceHistoryDays, readFirstSaleAt } from "#projections/prices/read-prices.ts";
 import type { Job } from "../log-signal/job.ts";
 import { type BackfillProgress, backfillPrices } from "../prices/backfill-prices.ts";
 import type { PriceFeed } from "../prices/feeds.ts";

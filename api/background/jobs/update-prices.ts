@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
-import { type PriceTick, priceTicked } from "#projections/facts/price-ticked.ts";
+import { type PriceTick, priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { RpcFailure } from "../chain/rpc.ts";

@@ -1,6 +1,6 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, size } from "viem";
 import type { Coin } from "#chains/coins.ts";
-import { type PriceSource, priceDecimals } from "#projections/facts/price-ticked.ts";
+import { type PriceSource, priceDecimals } from "#projections/prices/coin-prices.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
 

@@ -1,5 +1,5 @@
 import type { Coin } from "#chains/coins.ts";
-import type { PriceSource } from "#projections/facts/price-ticked.ts";
+import type { PriceSource } from "#projections/prices/coin-prices.ts";
 import { exchanges, type HourRange } from "./exchanges.ts";
 import type { PriceFeed } from "./feeds.ts";
 import { fetchJson } from "./fetch-json.ts";

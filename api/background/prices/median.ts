@@ -1,4 +1,4 @@
-import type { PriceSource } from "#projections/facts/price-ticked.ts";
+import type { PriceSource } from "#projections/prices/coin-prices.ts";
 
 /** A price that differs from the median by more than 1/20 (5 %) is an outlier. */
 const outlierDivisor = 20n;

@@ -1,5 +1,5 @@
 import { formatUnits, parseUnits } from "viem";
-import { priceDecimals } from "#projections/facts/price-ticked.ts";
+import { priceDecimals } from "#projections/prices/coin-prices.ts";
 
 const maxPrice = 10n ** 18n;
 

@@ -8,7 +8,7 @@ import { formatProvedShare, type HistoryState, readHistoryState } from "#project
 import { readLogHead } from "#projections/log/blocks.ts";
 import { readIndexedBlocks, readRecordedHead } from "#projections/log/progress.ts";
 import { readPaused } from "#projections/log/operators.ts";
-import { readPriceHistory } from "#projections/reads/coin-prices/read-price-history.ts";
+import { readPriceHistory } from "#projections/prices/read-prices.ts";
 import { isServed, isVersionOf, schemaOf } from "#projections/log/versions.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { configuredProjections } from "./configured-projections.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { givenListing, ticked } from "#test/support/orders/order-facts.ts";
 import { active, idOf, type OrderPredicate, type OrderReadsFixture, on, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
 
 // Rows of first pages are kept from one answer to the next while they are the same; those behind cursors are not.

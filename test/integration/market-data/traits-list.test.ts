@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
 import { collectionsRegistered, described, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";

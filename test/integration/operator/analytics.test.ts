@@ -8,7 +8,7 @@ import { viewsBinding } from "#api/background/jobs/upkeep.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";

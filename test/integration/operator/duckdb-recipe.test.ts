@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { canonicalRows, duckdbEngine, postgresEngine, readAnswers } from "#test/support/database/analytics-engines.ts";
 import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import { readOpenOrderCounts } from "#projections/orders/read-maker-histories.ts";

@@ -9,7 +9,7 @@ import { gaugeUnresolvedEvents } from "#api/serve/status/unresolved-event-gauges
 import { allProjections } from "#projections/all.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";

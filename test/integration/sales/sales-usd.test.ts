@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import type { Coin } from "#chains/coins.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 import { nfts } from "#test/support/market-data/token-market.ts";

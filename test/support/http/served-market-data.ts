@@ -6,7 +6,7 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionRegistered } from "#projections/collections/facts.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
-import { priceTicked } from "#projections/facts/price-ticked.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";

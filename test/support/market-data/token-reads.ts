@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { createApp } from "#api/serve/app.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
-import { coinPricesProjection } from "#projections/coin-prices/project.ts";
+import { coinPricesProjection } from "#projections/prices/coin-prices.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { chainById } from "#chains/index.ts";
-import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { readCollectionIds } from "#projections/collections/find-collection.ts";
 import { readCollection } from "#projections/collections/read-collections.ts";
 import { address } from "#api/serve/views/wire.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainById } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { readCollection } from "#projections/collections/read-collections.ts";
 import { noCollection } from "#api/serve/v1/collections/reference.ts";
 import { route } from "../context.ts";

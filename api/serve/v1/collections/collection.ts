@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { chainById } from "#chains/index.ts";
-import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { readCollection } from "#projections/collections/read-collections.ts";
 import { Collection, presentCollection } from "#api/serve/views/collection.ts";
 import { route } from "../routing/context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ChainId, chainById } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import type { CollectionParts, CollectionRow } from "#projections/collections/read-collection-row.ts";
 import { type CollectionKey, readCollections } from "#projections/collections/read-collections.ts";
 import { writeOnce } from "#api/serve/http/json-text.ts";

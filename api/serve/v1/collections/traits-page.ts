@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type ChainId, chainById } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import { readPriceAt } from "#projections/reads/coin-prices/read-prices.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import type { TraitsSlice } from "#projections/reads/traits/page-values.ts";
 import { readTraits } from "#projections/reads/traits/read-traits.ts";
 import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
