@@ -10,7 +10,7 @@ import { floorsProjection } from "./collections/floors.ts";
 import { listingsProjection } from "./orders/listings.ts";
 import { metadataProjection } from "./metadata/metadata.ts";
 import { ownershipProjection } from "./ownership/project.ts";
-import { salesProjection } from "./sales/project.ts";
+import { salesProjection } from "./sales/sales.ts";
 import { traitsProjection } from "./traits/project.ts";
 
 /** Every projection, after those whose tables it reads; of several that may begin, the longest to derive first. */

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Session, Database } from "../log/database.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
 import { collectionJoins } from "../orders/read-orders.ts";
-import { type WashRule, washTradeOfSale, type SaleRow, saleColumns, saleNames } from "../reads/sales/sale-columns.ts";
+import { type WashRule, washTradeOfSale, type SaleRow, saleColumns, saleNames } from "../sales/read-sale.ts";
 import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestEventsFirst, scanEnds, type ActivityFilter, cutAtStop, type ActivityEventType, type ScanResult, eventsWhere } from "./read-event-scans.ts";
 import { blockIdRange } from "../log/blocks.ts";
 import { bytea } from "../log/sql-values.ts";

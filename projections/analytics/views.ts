@@ -1,7 +1,7 @@
 import { chainIdLegend, coinsInWords } from "#chains/texts.ts";
 import { burnAddresses } from "../domain/burn-address.ts";
 import { factKind } from "../log/fact-kinds.ts";
-import { feesOfSale } from "../sql/sale-fees.ts";
+import { feesOfSale } from "../sales/read-sale.ts";
 import { schemaOf } from "../log/versions.ts";
 import { isNative, usdAt, hex, inUnits, namingColumns, namingJoins, type View, standardOf, chainRows, coinOf } from "./view.ts";
 import { coins } from "#chains/coins.ts";

@@ -4,10 +4,8 @@ import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/exchanges.ts";
 import { requireContractIds } from "../log/contracts.ts";
-import { adjustDays, deleteEmptyDays, fillDays } from "./day-counts.ts";
-import { bytea, type SaleRow, unregisteredContracts } from "./row.ts";
-import { adjustSaleCountBits, fillSaleCountBits } from "./sale-count-bits.ts";
-import { addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./token-totals.ts";
+import { adjustDays, deleteEmptyDays, fillDays, adjustSaleCountBits, fillSaleCountBits, addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./counts.ts";
+import { byteaText, type StoredSale, unregisteredContracts, type UnresolvedRow } from "./transactions.ts";
 
 type ChangedHour = { chain_id: number; contract_id: number; currency: Hex; hour: Date };
 /** A token with sales that were added. */
@@ -34,7 +32,7 @@ export async function deleteSales(
     delete from ${sql.id(schema, "volume")} volume
     using unnest(
       ${rows.map((row) => row.contract_id)}::int[],
-      ${rows.map((row) => bytea(row.currency))}::bytea[],
+      ${rows.map((row) => byteaText(row.currency))}::bytea[],
       ${rows.map((row) => row.hour)}::timestamptz[]
     ) as changed (contract_id, currency, hour)
     where volume.contract_id = changed.contract_id and volume.currency = changed.currency
@@ -47,13 +45,13 @@ export async function deleteSales(
 export async function addSales(
   session: Session,
   schema: string,
-  rows: readonly SaleRow[],
+  rows: readonly StoredSale[],
 ): Promise<SoldToken[]> {
   if (rows.length === 0) return [];
   await requireContractIds(session, unregisteredContracts(rows));
   const added = await sql<SoldToken>`
     with counted as (
-      ${inserted(schema, rows)}
+      ${insertedSales(schema, rows)}
       returning chain_id, contract_id, token_id, currency, marketplace, protocol, timestamp, total_wei,
                 is_erc1155
     ), ${adjustCounters(schema, 1)}, ${addTokenTotals(schema)}, ${adjustSaleCountBits(schema, 1)}
@@ -65,10 +63,10 @@ export async function addSales(
 export async function insertSales(
   session: Session,
   schema: string,
-  rows: readonly SaleRow[],
+  rows: readonly StoredSale[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await inserted(schema, rows).execute(session);
+  await insertedSales(schema, rows).execute(session);
 }
 
 /** Fills the empty counters. */
@@ -114,16 +112,16 @@ const columns = [
   ["bundle_size", "integer"],
   ["bundle_total_wei", "numeric"],
   ["log_index", "integer"],
-] as const satisfies readonly (readonly [keyof SaleRow, string])[];
+] as const satisfies readonly (readonly [keyof StoredSale, string])[];
 
 /** One text per column: the driver escapes an array's values one by one, and parsing JSON is slower still. */
-function column(rows: readonly SaleRow[], name: keyof SaleRow, type: string): RawBuilder<unknown> {
+function column(rows: readonly StoredSale[], name: keyof StoredSale, type: string): RawBuilder<unknown> {
   const text = rows.map((row) => row[name] ?? "").join("\n");
   return sql`string_to_array(${text}, E'\\n', '')::${sql.raw(type)}[]`;
 }
 
 /** A contract without an id is an error. */
-function inserted(schema: string, rows: readonly SaleRow[]): RawBuilder<unknown> {
+function insertedSales(schema: string, rows: readonly StoredSale[]): RawBuilder<unknown> {
   return sql`insert into ${sql.id(schema, "sale")} (
       block_id, transaction_index, ordinal, sale_id, chain_id, contract_id, token_id, quantity, price_wei,
       total_wei, currency, seller, buyer, via, is_erc1155, side, marketplace, protocol, protocol_version, exchange, order_hash, fees,
@@ -161,4 +159,76 @@ function adjustCounters(schema: string, sign: 1 | -1): RawBuilder<unknown> {
       from counted group by grouping sets ((chain_id, contract_id), (chain_id))
       on conflict (chain_id, contract_id) do update set sales = total.sales + excluded.sales
     ), ${adjustDays(schema, sign)}`;
+}
+
+/** Deletes the unresolved events of the window's transactions and takes them out of the totals. */
+export async function deleteUnresolvedEvents(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<void> {
+  const { numAffectedRows } = await sql`
+    with counted as (
+      delete from ${sql.id(schema, "unresolved_event")} event using (
+        ${changedSaleTransactions(window.changes)}
+      ) changed
+      where event.block_id = changed.block_id and event.transaction_index = changed.transaction_index
+      returning event.block_id, event.protocol, event.reason
+    )
+    ${addToTotals(schema, -1)}`.execute(session);
+  if ((numAffectedRows ?? 0n) === 0n) return;
+  await sql`delete from ${sql.id(schema, "unresolved_event_total")} where events = 0`.execute(
+    session,
+  );
+}
+
+/** Inserts unresolved events and adds them to the totals. */
+export async function addUnresolvedEvents(
+  session: Session,
+  schema: string,
+  rows: readonly UnresolvedRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    with counted as (${insertedEvents(schema, rows)} returning block_id, protocol, reason)
+    ${addToTotals(schema, 1)}`.execute(session);
+}
+
+/** Inserts unresolved events; `fillUnresolvedTotals` follows when all are there. */
+export async function insertUnresolvedEvents(
+  session: Session,
+  schema: string,
+  rows: readonly UnresolvedRow[],
+): Promise<void> {
+  if (rows.length > 0) await insertedEvents(schema, rows).execute(session);
+}
+
+/** Fills the empty totals. */
+export async function fillUnresolvedTotals(session: Session, schema: string): Promise<void> {
+  await sql`
+    insert into ${sql.id(schema, "unresolved_event_total")} (chain_id, protocol, reason, events)
+    ${totalsOf(sql.id(schema, "unresolved_event"), 1)}`.execute(session);
+}
+
+function insertedEvents(schema: string, rows: readonly UnresolvedRow[]): RawBuilder<unknown> {
+  return sql`
+    insert into ${sql.id(schema, "unresolved_event")} (block_id, transaction_index, place, log_index, protocol, reason)
+    select block_id, transaction_index, place, log_index, protocol, reason
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
+      block_id bigint, transaction_index integer, place integer, log_index integer, protocol text, reason text
+    )`;
+}
+
+function totalsOf(unresolved: RawBuilder<unknown>, sign: 1 | -1): RawBuilder<unknown> {
+  return sql`
+    select block.chain_id, protocol, reason, ${sql.raw(String(sign))} * count(*)
+    from ${unresolved} join log.block using (block_id) group by 1, 2, 3`;
+}
+
+/** SQL: adds or subtracts the rows of the statement's `counted`. */
+function addToTotals(schema: string, sign: 1 | -1): RawBuilder<unknown> {
+  return sql`
+    insert into ${sql.id(schema, "unresolved_event_total")} as total (chain_id, protocol, reason, events)
+    ${totalsOf(sql`counted`, sign)}
+    on conflict (chain_id, protocol, reason) do update set events = total.events + excluded.events`;
 }

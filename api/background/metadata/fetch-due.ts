@@ -7,7 +7,7 @@ import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.
 import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
-import { readTradedContracts } from "#projections/reads/sales/read-traded-contracts.ts";
+import { readTradedContracts } from "#projections/sales/read-unresolved-events.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";
 import { byContract, type ContractCost, fetchWithinBudget, type PassResult } from "./contract-budget.ts";

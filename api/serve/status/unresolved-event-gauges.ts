@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Database } from "#projections/log/database.ts";
-import { readUnresolvedTotals } from "#projections/reads/sales/read-unresolved-events.ts";
+import { readUnresolvedTotals } from "#projections/sales/read-unresolved-events.ts";
 
 /** Events that make no sale although they announce a trade; read on each scrape, omitted on failure. */
 export function gaugeUnresolvedEvents(

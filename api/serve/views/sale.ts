@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type SalePart, type SaleParts, type SaleRow, washRules } from "#projections/reads/sales/sale-columns.ts";
+import { type SalePart, type SaleParts, type SaleRow, washRules } from "#projections/sales/read-sale.ts";
 import type { TokenSaleRow } from "#projections/reads/tokens/trade-columns.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";

@@ -5,7 +5,7 @@ import { type Marketplace, marketplaces } from "#projections/domain/marketplaces
 export type Fee = FeePayment & {
   /** Of the sale's total, rounded. */
   readonly bps: number;
-  /** Which of the others are royalties depends on the collection: `projections/sql/sale-fees.ts`. */
+  /** Which of the others are royalties depends on the collection: `projections/sales/read-sale.ts`. */
   readonly kind: "service" | "other";
 };
 

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { priceAt, nativeCoins, saleUsdE8 } from "#projections/engine/usd.ts";
 import type { BidRow } from "#projections/orders/read-bids.ts";
 import type { ListingRow } from "#projections/orders/read-listings.ts";
-import type { SaleRow } from "../sales/sale-columns.ts";
+import type { SaleRow } from "#projections/sales/read-sale.ts";
 
 /** SQL of each column, by its name in a row. */
 type Columns<Row> = { readonly [Name in keyof Row]: RawBuilder<unknown> };

@@ -9,7 +9,7 @@ import { appendObservations } from "#projections/log/append.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { eventsWhere, type ActivityFilter } from "#projections/activity/read-event-scans.ts";
 import { type ActivityKey, readActivity } from "#projections/activity/read-activity.ts";
-import { salesProjection } from "#projections/sales/project.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { bytea } from "#projections/log/sql-values.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";

@@ -9,7 +9,7 @@ import { readLogHead } from "#projections/log/blocks.ts";
 import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { type FeedEvent, formatEventId, isAfter } from "#projections/activity/feed-events.ts";
 import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
-import { salesProjection } from "#projections/sales/project.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { feeRecipient } from "#test/simulation/events.ts";
 import { makeHistory } from "#test/simulation/history.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { collectionRegistered, contractRoyaltyStated, operatorRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
 import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { feesOfSale } from "#projections/sql/sale-fees.ts";
+import { feesOfSale } from "#projections/sales/read-sale.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
 import { nfts } from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";

@@ -2,7 +2,7 @@ import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
-import { salesProjection } from "#projections/sales/project.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -10,7 +10,7 @@ import { floorSnapshotted, floorsProjection } from "#projections/collections/flo
 import { listingsProjection } from "#projections/orders/listings.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
-import { salesProjection } from "#projections/sales/project.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { addressOf, type Block, block, type ChainEvent, zeroAddress } from "../database/given.ts";
 import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, ticked, transferred } from "../orders/order-facts.ts";
 import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";

@@ -13,7 +13,7 @@ import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/ownership/project.ts";
 import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
 import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
-import { salesProjection } from "#projections/sales/project.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { appendEvents } from "../database/given.ts";

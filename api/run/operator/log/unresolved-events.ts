@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/exchange.ts";
-import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/reads/sales/read-unresolved-events.ts";
+import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/sales/read-unresolved-events.ts";
 import type { Config } from "#api/run/config/config.ts";
 import { linksOf } from "#api/run/inspection/explorers.ts";
 import { withDatabase } from "../cli/open-database.ts";

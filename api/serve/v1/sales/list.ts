@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import type { SaleKey } from "#projections/reads/sales/order.ts";
-import { readSales } from "#projections/reads/sales/read.ts";
-import type { SaleRow } from "#projections/reads/sales/sale-columns.ts";
+import type { SaleKey } from "#projections/sales/read-sale-filter.ts";
+import { readSales } from "#projections/sales/read-sales.ts";
+import type { SaleRow } from "#projections/sales/read-sale.ts";
 import { readTraitKeys, readTraitKeysOfChain } from "#projections/reads/traits/read-trait-keys.ts";
 import type { RequestedTrait } from "#projections/reads/traits/token-bitmaps.ts";
 import { cursorInteger, cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
-import { readSale } from "#projections/reads/sales/read-sale.ts";
+import { readSale } from "#projections/sales/read-sale.ts";
 import { presentSale, Sale } from "#api/serve/views/sale.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, saleId } from "../routing/parameters.ts";

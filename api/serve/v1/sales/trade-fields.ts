@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { currenciesInWords } from "#chains/texts.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { TradeFilter } from "#projections/reads/sales/trade-filter.ts";
+import type { TradeFilter } from "#projections/sales/read-sale-filter.ts";
 import { currencyOfSymbol } from "#api/serve/views/money.ts";
 import { saleMarketplace, since, text, until, wallet } from "../routing/parameters.ts";
 

@@ -1,8 +1,36 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { feesOfSale } from "#projections/sql/sale-fees.ts";
-import { saleUsdE8 } from "#projections/engine/usd.ts";
-import { collectionColumns, noCollectionColumns } from "#projections/orders/read-orders.ts";
+import type { Database } from "../log/database.ts";
+import { bytea, storedRow } from "../log/sql-values.ts";
+import { newestFirst } from "./read-sale-filter.ts";
+import { saleUsdE8 } from "../engine/usd.ts";
+import { collectionColumns, noCollectionColumns } from "../orders/read-orders.ts";
+
+/** The sale with an id; of two live blocks with its transaction the higher one. */
+export async function readSale(
+  db: Database,
+  chainId: number,
+  saleId: Hex,
+): Promise<SaleRow | null> {
+  const { rows } = await sql<SaleRow>`
+    select ${saleColumns()} from sales.sale s ${saleNames}
+    where s.sale_id = ${bytea(saleId)} and s.chain_id = ${chainId} ${newestFirst} limit 1`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** The row of a sale with the rule by which it is a wash trade, and the transaction it was made from; several while two live blocks hold that transaction. */
+type FoundSale = { row: Record<string, unknown>; blockId: bigint; transactionIndex: number };
+
+export async function findSales(db: Database, saleId: Hex): Promise<FoundSale[]> {
+  const { rows } = await sql<FoundSale>`
+    select ${storedRow(sql`s`)} || jsonb_build_object('wash_trade', wash.rule) as row,
+           s.block_id as "blockId", s.transaction_index as "transactionIndex"
+    from sales.sale s ${washTradeOfSale}
+    where s.sale_id = ${bytea(saleId)} order by s.block_id`.execute(db);
+  return rows;
+}
 
 /** Why a sale looks like a wash trade: `projections/sales/README.md`. */
 export const washRules = ["same_owner", "back_and_forth", "repeated_purchase"] as const;
@@ -78,3 +106,29 @@ export const saleNames = sql`
   left join collections.collection c on c.collection_id = coalesce(m.collection_id, s.contract_id)
   left join log.contract main on main.contract_id = c.collection_id
   ${washTradeOfSale}`;
+
+/**
+ * SQL: the fees of the row `sale` of `sales.sale`, with their kinds. Royalty is what goes to a recipient that was ever known
+ * for the contract: required by a partner, stated by ERC-2981 or the operator, or that is configured for its collection.
+ * Derived when it is read, as a source may become known long after the sale; the row itself tells service fees from others.
+ */
+export const feesOfSale = (sale: string): string => `
+  case when ${sale}.fees @> '[{"kind": "other"}]' then (
+    select jsonb_agg(case when fee.value ->> 'kind' = 'other' and ${isRoyalty(sale, "fee.value ->> 'recipient'")}
+                          then fee.value || '{"kind": "royalty"}' else fee.value end order by fee.ordinality)
+    from jsonb_array_elements(${sale}.fees) with ordinality fee
+  ) else ${sale}.fees end`;
+
+function isRoyalty(sale: string, recipient: string): string {
+  const bytes = `decode(substr(${recipient}, 3), 'hex')`;
+  const ofContract = `known.contract_id = ${sale}.contract_id and known.bps > 0 and known.recipient = ${bytes}`;
+  return `(
+    exists (select from collections.stated_royalty known where ${ofContract})
+    or exists (select from collections.creator_fee known where ${ofContract} and known.counts)
+    or exists (
+      select from log.contract sold
+      join collections.registry_contract member on member.chain_id = sold.chain_id and member.address = sold.address
+      join collections.registry_collection known on known.collection_id = member.collection_id
+      where sold.contract_id = ${sale}.contract_id and known.royalty_bps > 0 and known.royalty_recipient = ${bytes}
+    ))`;
+}

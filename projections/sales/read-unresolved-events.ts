@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import type { UnresolvedReason } from "#projections/exchanges/model/exchange.ts";
+import type { Database, Session } from "../log/database.ts";
+import type { UnresolvedReason } from "../exchanges/model/exchange.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */
 export type UnresolvedTotal = {
@@ -57,4 +57,18 @@ function matches({ chainId, protocol, reason }: UnresolvedFilter) {
   const ofChain = chainId === null ? sql`` : sql`and chain_id = ${chainId}`;
   const ofProtocol = protocol === null ? sql`` : sql`and protocol = ${protocol}`;
   return sql`true ${ofChain} ${ofProtocol} ${reason === null ? sql`` : sql`and reason = ${reason}`}`;
+}
+
+/** Those of the contracts that were ever sold from, on any exchange. */
+export async function readTradedContracts(
+  session: Session,
+  chainId: number,
+  contractIds: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await sql<{ contractId: number }>`
+    select contract_id as "contractId" from sales.total
+    where chain_id = ${chainId} and contract_id = any (${contractIds}::int[]) and sales > 0`.execute(
+    session,
+  );
+  return new Set(rows.map(({ contractId }) => contractId));
 }
