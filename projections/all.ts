@@ -9,7 +9,7 @@ import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./collections/floors.ts";
 import { listingsProjection } from "./orders/listings.ts";
 import { metadataProjection } from "./metadata/metadata.ts";
-import { ownershipProjection } from "./ownership/project.ts";
+import { ownershipProjection } from "./tokens/ownership.ts";
 import { salesProjection } from "./sales/sales.ts";
 import { traitsProjection } from "./traits/project.ts";
 

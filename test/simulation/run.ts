@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { project } from "../support/database/given.ts";
 import { difference, readContents } from "./contents.ts";
 import { type Coverage, countEvent, countHistory } from "./coverage.ts";

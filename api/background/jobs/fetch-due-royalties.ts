@@ -3,7 +3,7 @@ import type { Database } from "#projections/log/database.ts";
 import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
-import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
+import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import { advanceScan, readScanBatch, endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/partners/royalty-sync.ts";
 import type { ChainClient } from "../chain/clients.ts";
 import { queryChain } from "../chain/query-chain.ts";

@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import type { About } from "#projections/log/facts.ts";
 import { findCollection } from "#projections/collections/find-collection.ts";
 import { findOrders } from "#projections/orders/read-orders.ts";
-import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
 import { findSales } from "#projections/sales/read-sale.ts";
 
 /** Rows, and what selects the facts that they were derived from. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { WalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import type { MediaLinks } from "./media.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
 import { presentToken, Token } from "./token.ts";

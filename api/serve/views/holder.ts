@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HolderRow } from "#projections/reads/ownership/read-holders.ts";
+import type { HolderRow } from "#projections/tokens/read-holders.ts";
 import { address, uint256Text } from "./wire.ts";
 
 /** Who holds tokens of a collection. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { type SalePart, type SaleParts, type SaleRow, washRules } from "#projections/sales/read-sale.ts";
-import type { TokenSaleRow } from "#projections/reads/tokens/trade-columns.ts";
+import type { TokenSaleRow } from "#projections/tokens/read-token-details.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { displayAmount, presentCurrency } from "./money.ts";

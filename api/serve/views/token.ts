@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import type { DescribedToken, TokenDetails, TokenPart, TokenParts } from "#projections/reads/tokens/token-details.ts";
+import type { DescribedToken, TokenDetails, TokenPart, TokenParts } from "#projections/tokens/read-token-details.ts";
 import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
 import { presentTokenBid, TokenBid } from "./orders/bid.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp } from "#api/serve/app.ts";
 import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
 import { type Listening, listen } from "#api/serve/http/server.ts";
-import { tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedRows, today } from "#test/support/http/api-rows.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { holderKey, keyOfHolder } from "#api/serve/v1/collections/holders-page.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
-import { readHolderGroups, readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import { readHolderGroups, readHolders } from "#projections/tokens/read-holders.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 

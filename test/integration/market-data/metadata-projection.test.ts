@@ -9,7 +9,7 @@ import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from
 import type { Observation } from "#projections/log/append.ts";
 import { factKind, kindList } from "#projections/log/fact-kinds.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readDueAgain, readPendingTokens } from "#projections/metadata/read-due-metadata.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";

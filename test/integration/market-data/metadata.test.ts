@@ -20,7 +20,7 @@ import { create, place, sendAs } from "#devnet/deploy.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { bytea } from "#projections/log/sql-values.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, createProjection, project, zeroAddress } from "#test/support/database/given.ts";

@@ -5,7 +5,7 @@ import { parseTokenDocument } from "#api/background/metadata/parse-document.ts";
 import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
 import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type DocumentHost, openDocumentHost } from "#test/support/http/document-host.ts";

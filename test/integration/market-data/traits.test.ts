@@ -5,7 +5,7 @@ import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { randomFrom } from "#test/simulation/random.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { zeroAddress } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { tick } from "#projections/engine/tick.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, setBlocks } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";

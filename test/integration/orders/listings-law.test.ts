@@ -4,7 +4,7 @@ import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { verify } from "#projections/engine/verify.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";

@@ -7,7 +7,7 @@ import type { Projection } from "#projections/engine/projection.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { countFactsRead } from "#test/support/database/facts-read.ts";
 import { addressOf, block, project } from "#test/support/database/given.ts";

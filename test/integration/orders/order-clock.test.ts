@@ -4,7 +4,7 @@ import { bidsProjection } from "#projections/orders/bids.ts";
 import { type OrderStatus, orderStatus } from "#projections/domain/orders/order-status.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { statusCase } from "#projections/orders/status.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import { alice, bob, nft } from "#test/support/orders/listings-log.ts";
 import { givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";

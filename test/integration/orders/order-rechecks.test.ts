@@ -10,7 +10,7 @@ import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";
 import { approval, type GivenOrder, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";

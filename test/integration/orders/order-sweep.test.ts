@@ -8,7 +8,7 @@ import { createSignal } from "#api/background/log-signal/signal.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 import { addressOf, block, type ChainEvent } from "#test/support/database/given.ts";

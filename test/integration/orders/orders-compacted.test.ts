@@ -7,7 +7,7 @@ import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { compactionDelaySeconds, readNextBoundary } from "#projections/orders/clock.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { dumpTable } from "#test/support/database/given.ts";
 import { alice, at, bob, nft } from "#test/support/orders/listings-log.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readOrdersToRecheck } from "#projections/orders/read-orders-to-recheck.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { alice, approves, at, bob, gets, listing, nft } from "#test/support/orders/listings-log.ts";

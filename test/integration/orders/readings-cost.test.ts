@@ -5,7 +5,7 @@ import { bidsProjection } from "#projections/orders/bids.ts";
 import { appendReadings, findChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { ChainReading, ChainReadings } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 

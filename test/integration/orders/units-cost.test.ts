@@ -4,7 +4,7 @@ import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { countFactsRead } from "#test/support/database/facts-read.ts";
 import { addressOf, appendEvents, block, project } from "#test/support/database/given.ts";

@@ -7,7 +7,7 @@ import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { readFactsAfter } from "#projections/log/facts.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readOrdersByStatus } from "#projections/orders/read-orders-to-recheck.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type GivenOrder, givenListing } from "#test/support/orders/order-facts.ts";

@@ -6,7 +6,7 @@ import { activityProjection } from "#projections/activity/activity.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { traitsProjection } from "#projections/traits/project.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";

@@ -9,7 +9,7 @@ import { collectionsProjection } from "#projections/collections/collections.ts";
 import { floorSnapshotted, floorsProjection } from "#projections/collections/floors.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import type { Observation } from "#projections/log/append.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { salesProjection } from "#projections/sales/sales.ts";
 import { addressOf, type Block, block, type ChainEvent, zeroAddress } from "../database/given.ts";
 import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, ticked, transferred } from "../orders/order-facts.ts";

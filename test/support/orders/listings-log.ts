@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/ownership/project.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block } from "../database/given.ts";
 import { approval, type GivenOrder, givenListing, transferred } from "./order-facts.ts";
 import { openProjectedLog } from "./projected-log.ts";

@@ -7,7 +7,7 @@ import { reject } from "#projections/domain/rejection.ts";
 import { readBids } from "#projections/orders/read-bids.ts";
 import { readListings } from "#projections/orders/read-listings.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { readBurnedTokens } from "#projections/reads/ownership/read-burned-tokens.ts";
+import { readBurnedTokens } from "#projections/tokens/read-token.ts";
 import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
 import type { ChainClient } from "#api/background/chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "#api/background/chain/contract-calls.ts";

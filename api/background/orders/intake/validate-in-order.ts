@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { TokenSet } from "#projections/reads/ownership/read-burned-tokens.ts";
+import type { TokenSet } from "#projections/tokens/read-token.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import { type BatchResult, type ChainResults, resultsFor } from "#api/background/chain/query-chain.ts";
 import type { IntakeRejection } from "../market/admission.ts";

@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
 import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
-import { readReferenceTokens } from "#projections/reads/ownership/read-reference-tokens.ts";
+import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import type { ChainQuery } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 

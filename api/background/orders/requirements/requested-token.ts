@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { TokenState } from "#projections/domain/orders/validate-state.ts";
-import { readBurnedTokens, type TokenSet } from "#projections/reads/ownership/read-burned-tokens.ts";
+import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
 import type { ChainQuery, Standard } from "#api/background/chain/chain-query.ts";
 import type { ChainResults } from "#api/background/chain/query-chain.ts";
 import { findOwnerless } from "../checks/find-ownerless.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { keyOfHeld, walletScope } from "#api/serve/v1/wallets/held-page.ts";
 import { address } from "#api/serve/views/wire.ts";
 import { route } from "../context.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { readHolders } from "#projections/tokens/read-holders.ts";
 import { holderKey, holdersScope, keyOfHolder } from "#api/serve/v1/collections/holders-page.ts";
 import { Holder, presentHolder } from "#api/serve/views/holder.ts";
 import { route } from "../context.ts";

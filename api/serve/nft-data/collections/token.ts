@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import { readToken } from "#projections/reads/ownership/read-token.ts";
-import { allTokenParts, readTokenDetails } from "#projections/reads/tokens/token-details.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 import { tokenId } from "#api/serve/v1/routing/parameters.ts";
 import { route } from "../context.ts";
 import { collectionAddress, readRefusals } from "../parameters.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { WalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { ActivityItem, presentActivity } from "#api/serve/views/activity-item.ts";
 import { Collection, presentCollection } from "#api/serve/views/collection.ts";
 import { HeldToken, presentHeld } from "#api/serve/views/held-token.ts";

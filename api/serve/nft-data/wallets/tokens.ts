@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { ownContracts } from "#api/serve/v1/collections/reference.ts";
 import { heldKey, keyOfHeld, walletScope } from "#api/serve/v1/wallets/held-page.ts";
 import { findByAddress } from "../collections/find.ts";

@@ -1,5 +1,5 @@
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
-import { tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import type { TraitType } from "#api/serve/views/trait.ts";
 import type { Visit } from "../page/visit.ts";

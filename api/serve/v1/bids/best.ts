@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readBestBidsOf } from "#projections/orders/read-bids.ts";
-import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
 import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
 import { chainIdValue, collectionRef, uint256Text } from "#api/serve/views/wire.ts";
 import { noCollection, ownContracts, referTo } from "../collections/reference.ts";

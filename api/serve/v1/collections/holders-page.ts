@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { HolderCursor, HolderRow } from "#projections/reads/ownership/read-holders.ts";
+import type { HolderCursor, HolderRow } from "#projections/tokens/read-holders.ts";
 import type { CursorScope } from "#api/serve/http/cursor.ts";
 import { cursorInteger } from "#api/serve/http/page.ts";
 

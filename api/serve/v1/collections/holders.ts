@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { countHolders, readHolders } from "#projections/reads/ownership/read-holders.ts";
+import { countHolders, readHolders } from "#projections/tokens/read-holders.ts";
 import { cursorPageOf, cursorRefusals, cutPage, pageFields } from "#api/serve/http/page.ts";
 import { Holder, presentHolder } from "#api/serve/views/holder.ts";
 import { route } from "../routing/context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
 import { requestMetadata, requestMinutes } from "#projections/metadata/read-due-metadata.ts";
-import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
 import { address, chainIdValue, time, uint256Text } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { chainId, collectionKey, tokenId } from "../routing/parameters.ts";

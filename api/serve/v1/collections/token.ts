@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
-import { readToken } from "#projections/reads/ownership/read-token.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
 import { readRankingIsOutdated } from "#projections/reads/rarity/outdated-rankings.ts";
-import { allTokenParts, readTokenDetails } from "#projections/reads/tokens/token-details.ts";
+import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 import { presentToken, Token } from "#api/serve/views/token.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";

@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { type TokenKey, type TokenSort, tokenSorts } from "#projections/reads/tokens/filter.ts";
+import { type TokenKey, type TokenSort, tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";
 import { cursorInteger, cursorPageOf, cursorRefusals, cursorTime, cutPage, nameOfList, pageFields, pageMeta } from "#api/serve/http/page.ts";

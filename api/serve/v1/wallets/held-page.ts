@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { WalletFilter, WalletTokenCursor } from "#projections/reads/ownership/read-wallet-tokens.ts";
-import type { WalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import type { WalletFilter, WalletTokenCursor, WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import type { CursorScope } from "#api/serve/http/cursor.ts";
 import { cursorInteger } from "#api/serve/http/page.ts";
 

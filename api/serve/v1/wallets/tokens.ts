@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readWalletTokenDetails } from "#projections/reads/tokens/read-wallet-tokens.ts";
+import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta } from "#api/serve/http/page.ts";
 import { rowFields, withFields } from "#api/serve/http/row-fields.ts";
 import { HeldToken, presentHeld } from "#api/serve/views/held-token.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bidReasons } from "#projections/domain/orders/order-status.ts";
 import type { BidRow } from "#projections/orders/read-bids.ts";
-import type { TokenBidRow } from "#projections/reads/tokens/trade-columns.ts";
+import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
 import { orderId } from "#api/background/orders/market/order-id.ts";
 import { bidUrls, presentBidUrl, presentCollectionUrls, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { uint256Text } from "../wire.ts";

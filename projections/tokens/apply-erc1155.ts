@@ -2,9 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
-import { isBurnAddress } from "../log/sql-values.ts";
+import { isBurnAddress, zeroAddress } from "../log/sql-values.ts";
 import { collectionDelta, holderDelta, movedUnits, shiftedToken, unitDelta } from "./counters.ts";
-import { unitLegs, unitWalks } from "./unit-walk.ts";
 
 const isUnits = sql`kind = ${kindLiteral("erc1155_transfer")}`;
 
@@ -172,4 +171,30 @@ function lastPlace(window: FactWindow): RawBuilder<unknown> {
     where f.${isUnits} and f.contract_id = m.contract_id and f.token_id = m.token_id
       and f.position <= ${window.upTo} and f.block_id not in (select block_id from ${window.retractedBlocks})
     order by f.block_id desc, f.log_index desc limit 1`;
+}
+
+/** SQL: what each of the transfers takes from an owner and gives to one, in this order; nobody is at the zero address. */
+function unitLegs(transfers: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select t.contract_id, t.token_id, leg.owner, t.weight, t.block_id, t.log_index, t.sub_index, leg.step, leg.units
+    from (${transfers}) t
+    cross join lateral (values (t.from_address, 0, -t.amount), (t.to_address, 1, t.amount)) leg (owner, step, units)
+    where leg.owner <> ${zeroAddress}`;
+}
+
+/**
+ * SQL: by owner of an id, `units`: what transfers gave less what they took, and `lowest`: the least that this was on the
+ * way in chain order, at most zero. Whoever moves more than the log gave has had the rest all along: it was minted
+ * without an event, so that a balance is `units - lowest`.
+ */
+export function unitWalks(transfers: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select contract_id, token_id, owner, sum(units) as units, least(0, min(reached)) as lowest
+    from (
+      select contract_id, token_id, owner, units, sum(units) over (
+               partition by contract_id, token_id, owner order by block_id, log_index, sub_index, step
+             ) as reached
+      from (${unitLegs(transfers)}) leg
+    ) walked
+    group by contract_id, token_id, owner`;
 }

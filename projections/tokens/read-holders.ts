@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import { bytea } from "#projections/log/sql-values.ts";
+import type { Database } from "../log/database.ts";
+import { bytea } from "../log/sql-values.ts";
 
 /** How many token ids of a collection an address holds, and how many units. */
 export type HolderRow = { owner: Hex; tokens: bigint; units: bigint };

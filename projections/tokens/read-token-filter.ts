@@ -1,9 +1,113 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { anyValue } from "#projections/log/sql-values.ts";
-import { rangeAt, unfoldRanges } from "#projections/engine/token-ids.ts";
-import { hasTraits } from "../traits/token-bitmaps.ts";
-import { contractsOf, type TokenKey, type TokensFilter } from "./filter.ts";
+import { anyValue } from "../log/sql-values.ts";
+import { type TokenPlace, tokensIn, rangeAt, unfoldRanges } from "../engine/token-ids.ts";
+import { hasTraits, isInBitRun, type TraitKeys } from "../reads/traits/token-bitmaps.ts";
+
+export const tokenSorts = [
+  "token_id",
+  "price_asc",
+  "price_desc",
+  "rarity",
+  "recently_listed",
+] as const;
+export type TokenSort = (typeof tokenSorts)[number];
+
+export type TokensFilter = {
+  collectionId: number;
+  /** All contracts of the collection. */
+  contractIds: readonly number[];
+  /** null: any. */
+  listed: boolean | null;
+  tokenIds: readonly bigint[] | null;
+  /** Who holds the token, or units of it. */
+  owner: Hex | null;
+  /** For each trait that the token must have, its keys, one of which it must have; absent: any traits. */
+  traitKeys?: TraitKeys;
+};
+
+/** A token with its standard: in one contract an id may exist in both. */
+export type StandardToken = TokenPlace & { standard: 721 | 1155 };
+
+/**
+ * Position in a sorted list: tokens that have the value sorted by come first (part 0), the others by id (part 1).
+ * `value` is wei, microseconds or a rank.
+ */
+export type TokenKey = StandardToken & { part: number; value: bigint };
+
+/** Whether the filter names tokens by id or owner: they are few and are looked up first. */
+export function namesTokens({ tokenIds, owner }: TokensFilter): boolean {
+  return tokenIds !== null || owner !== null;
+}
+
+/** Whether tokens are filtered by traits and not named. */
+export function isByTraitsOnly(filter: TokensFilter): boolean {
+  return !namesTokens(filter) && (filter.traitKeys ?? []).length > 0;
+}
+
+/** SQL: the contracts' ids, for `any`. */
+export function contractsOf({ contractIds }: TokensFilter): RawBuilder<unknown> {
+  return sql`${anyValue(contractIds, "int[]")}::int[]`;
+}
+
+/** SQL: whether the token of a scanned row has the traits, apart from the first `known` ones. */
+export function matchesTraits(
+  filter: TokensFilter,
+  row: "t" | "l" | "r",
+  known = 0,
+): RawBuilder<unknown> {
+  const others = (filter.traitKeys ?? []).slice(known);
+  if (!isByTraitsOnly(filter) || others.length === 0) return sql`true`;
+  return sql`
+    case when (select are_near from totals) then ${isInBitRun(row, filter.contractIds)} else ${hasTraits(row, others)} end`;
+}
+
+/** SQL of the rows after a cursor: at least the first `limit` of each contract. */
+export type RowsAfter = (after: TokenKey | null, limit: RawBuilder<unknown>) => RawBuilder<unknown>;
+
+/**
+ * Where a list's tokens come from: `scan` reads an index in the list's order, `named` looks up the tokens named by the
+ * filter, and `bitmap` takes the ids with the traits from bitmaps and looks them up in order, as far as the page needs.
+ */
+export type RowSource = "scan" | "named" | "bitmap";
+
+/** A way to read the rows, used where `when` holds; absent: always. */
+export type AccessPath = { source: RowSource; when?: RawBuilder<unknown> };
+
+/** Where many tokens have the traits, an index scan that checks each token finds a page of them sooner. */
+export function accessPaths(
+  filter: TokensFilter,
+  sort: TokenSort,
+  limit: RawBuilder<unknown>,
+): AccessPath[] {
+  if (namesTokens(filter)) return [{ source: "named" }];
+  if (!isByTraitsOnly(filter)) return [{ source: "scan" }];
+  const { near, far, tokens } = scanCost[sort];
+  const areFew = sql`(
+    select ids * ids <= case when are_near then ${near} else ${far} end * ${limit} * ${tokens} from totals
+  )`;
+  return [
+    { source: "bitmap", when: areFew },
+    { source: "scan", when: sql`not ${areFew}` },
+  ];
+}
+
+/**
+ * Rows that a scan may read for what sorting the ids costs; `near`: where all bits of a contract are in one string.
+ * `tokens`: whether it reads all tokens or those with the rarest trait. By rank, tokens with common traits come late; a
+ * price has to be looked up before it can be sorted by.
+ */
+const byPrice = { near: sql.lit(0.05), far: sql.lit(1), tokens: sql`rarest` };
+const scanCost = {
+  token_id: { near: sql.lit(0.08), far: sql.lit(3), tokens: sql`tokens` },
+  price_asc: byPrice,
+  price_desc: byPrice,
+  recently_listed: { near: sql.lit(0.08), far: sql.lit(1), tokens: sql`tokens` },
+  rarity: { near: sql.lit(0.2), far: sql.lit(9), tokens: sql`tokens` },
+};
+
+/** Rows `(contract_id, token_id)` of the ids with the traits; not every id is an existing token. */
+export const idsWithTraits = sql`(${tokensIn(sql`trait_chunk`)})`;
 
 /** Ids of an owner's ranges in a collection that one page looks at, from its cursor on, besides those listed. */
 const MOST_UNFOLDED = sql.lit(50_000);
