@@ -11,7 +11,7 @@ import { listingsProjection } from "./orders/listings.ts";
 import { metadataProjection } from "./metadata/metadata.ts";
 import { ownershipProjection } from "./tokens/ownership.ts";
 import { salesProjection } from "./sales/sales.ts";
-import { traitsProjection } from "./traits/project.ts";
+import { traitsProjection } from "./traits/traits.ts";
 
 /** Every projection, after those whose tables it reads; of several that may begin, the longest to derive first. */
 export function allProjections(options: { feeRecipient: Address }): Projection[] {

@@ -1,4 +1,4 @@
-import type { RequestedTrait, TraitKeys } from "../reads/traits/token-bitmaps.ts";
+import type { RequestedTrait, TraitKeys } from "../traits/read-tokens-with-traits.ts";
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { bytea } from "../log/sql-values.ts";

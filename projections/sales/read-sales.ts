@@ -4,7 +4,7 @@ import { newestFirst, newestFirstOfFew, olderInChain, olderThan, type SaleKey, t
 import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./read-sale.ts";
 import { anyValue, bytea } from "../log/sql-values.ts";
 import { tokensIn } from "../engine/token-ids.ts";
-import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../reads/traits/token-bitmaps.ts";
+import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../traits/read-tokens-with-traits.ts";
 import { blockIdRange } from "../log/blocks.ts";
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };

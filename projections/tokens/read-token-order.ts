@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { anyValue } from "../log/sql-values.ts";
-import { hasNoEndedListing, matchesListed } from "../reads/traits/current-listings.ts";
-import { keyArray } from "../reads/traits/token-bitmaps.ts";
+import { hasNoEndedListing, matchesListed } from "../traits/read-current-listings.ts";
+import { keyArray } from "../traits/read-tokens-with-traits.ts";
 import { idsWithTraits, type RowsAfter, type RowSource, contractsOf, isByTraitsOnly, matchesTraits, type TokenKey, type TokensFilter } from "./read-token-filter.ts";
 import { tokensAt, rangeAt, idsOfContract } from "../engine/token-ids.ts";
 

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../log/database.ts";
-import { rankingIsOutdated } from "../reads/rarity/outdated-rankings.ts";
+import { rankingIsOutdated } from "../traits/read-outdated-rankings.ts";
 import { type TokenKey, type TokenSort, type TokensFilter, namesTokens, type AccessPath, accessPaths, type RowsAfter, contractsOf, isByTraitsOnly, namedCount, namedTokens } from "./read-token-filter.ts";
 import { type DescribedToken, detailsCtes, detailsOfRow, listedTokenParts, type TokenDetails, type TokenParts } from "./read-token-details.ts";
 import { anyValue } from "../log/sql-values.ts";
-import { currentListings, isListed, matchesListed, hasNoEndedListing } from "../reads/traits/current-listings.ts";
+import { currentListings, isListed, matchesListed, hasNoEndedListing } from "../traits/read-current-listings.ts";
 import { type Direction, listedTokens, rankedOfListed, rankedTokens, rankOf, listedById, tokensById } from "./read-token-order.ts";
 import { bitOf, chunkOf } from "../engine/token-ids.ts";
-import { bitRunsOf, chunksWithTraits, keyArray } from "../reads/traits/token-bitmaps.ts";
+import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/read-tokens-with-traits.ts";
 
 /** Which tokens, in which order, and what of each. */
 export type TokensQuery = {

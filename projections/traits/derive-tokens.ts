@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
-import { tokensAt } from "../engine/token-ids.ts";
-import { affectedToken } from "./affected-tokens.ts";
-import { traitsOf } from "./trait-keys.ts";
+import { tokensAt, rangedAreas } from "../engine/token-ids.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** SQL: session table of the traits of affected tokens. */
 export const parsedTrait = sql`pg_temp.parsed_trait`;
@@ -120,4 +121,110 @@ function fields(prefix: "" | "old_"): RawBuilder<unknown> {
   const names =
     prefix === "" ? ["trait_keys", "is_live", ...columns] : ["old_keys", "old_live", ...oldColumns];
   return sql.join(names.map((name) => sql.ref(`d.${name}`)));
+}
+
+/** SQL: session table of the tokens to derive. */
+const affectedToken = sql`pg_temp.affected_token`;
+
+const number = (kind: number) => sql.raw(String(kind));
+const fetched = number(factKind.token_metadata_fetched);
+const single = sql`(${number(factKind.erc721_transfer)}, ${number(factKind.erc1155_transfer)})`;
+
+/** Number of rows from which analyzing the table pays off. */
+const ANALYZE_AFFECTED_ROWS = 500;
+
+/**
+ * Lists the tokens that a window may change: with new metadata, transferred ones with metadata or listings (of a range
+ * those that came to be burned, or no longer are), and those whose listings changed. Where the latter are unknown, all listed tokens. Returns how many.
+ */
+export async function listAffectedTokens(
+  session: Session,
+  schema: string,
+  window: FactWindow,
+): Promise<number> {
+  const changedListings =
+    window.changedKeys.get(schemaOf("listings")) ??
+    sql`(
+      select contract_id, token_id from listings.listing where status = 'active'
+      union all
+      select contract_id, token_id from ${sql.table(`${schema}.listed_token`)}
+    )`;
+  const { numAffectedRows } = await sql`
+    with cleared as (delete from ${affectedToken})
+    insert into ${affectedToken}
+    select contract_id, token_id from ${window.changes} where kind = ${fetched} and token_id is not null
+    union
+    select m.contract_id, m.token_id
+    from (select distinct contract_id, token_id from ${window.changes} where kind in ${single} offset 0) m
+    where exists (
+            select from metadata.token d where d.contract_id = m.contract_id and d.token_id = m.token_id
+          )
+       or exists (
+            select from listings.listing l
+            where l.contract_id = m.contract_id and l.token_id = m.token_id and l.status in ('active', 'inactive')
+          )
+    union
+    select area.contract_id, known.token_id
+    from (${rangedAreas(window.changes)}) area
+    cross join lateral (
+      select d.token_id from metadata.token d
+      left join ${sql.table(`${schema}.token`)} t using (contract_id, token_id)
+      where d.contract_id = area.contract_id and d.token_id >= area.first_id and d.token_id < area.end_id
+        and d.status = 'ok' and t.is_live is distinct from (
+          select bool_or(not o.is_burned) from ${tokensAt(sql`d.contract_id`, sql`d.token_id`)} o
+        )
+      union all
+      select l.token_id from listings.listing l
+      where l.contract_id = area.contract_id and l.token_id >= area.first_id and l.token_id < area.end_id
+        and l.status in ('active', 'inactive')
+      offset 0
+    ) known
+    union
+    select contract_id, token_id from ${changedListings} listed_token`.execute(session);
+  const rows = Number(numAffectedRows ?? 0n);
+  if (rows > ANALYZE_AFFECTED_ROWS) await sql`analyze ${affectedToken}`.execute(session);
+  return rows;
+}
+
+/** Longer types and values are shown with the token but are not traits. */
+const [maxTypeLength, maxValueLength] = [sql.raw("200"), sql.raw("1000")];
+const maxTraits = sql.raw("200");
+
+/** SQL: the type without case and spacing, which all its spellings share. */
+export function traitTypeKey(type: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`lower(regexp_replace(${type}, '\\s+', '', 'g'))`;
+}
+
+/** SQL: key of a type in any spelling together with a value as text. */
+export function matchKey(type: RawBuilder<unknown>, value: RawBuilder<unknown>) {
+  return hash(sql`jsonb_build_array(${traitTypeKey(type)}, ${value})`);
+}
+
+function hash(json: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`encode(substr(sha256(convert_to((${json})::text, 'UTF8')), 1, 16), 'hex')::uuid`;
+}
+
+/**
+ * SQL: the traits among `attributes` (jsonb) of a token of contract `k` (log.contract): `ord`, both keys, type and value.
+ * Of repeated traits the first is used, whatever the spelling of its type.
+ */
+export function traitsOf(attributes: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select distinct on (match_key) ord, type, ${traitTypeKey(sql`type`)} as type_key, value #>> '{}' as value,
+           jsonb_typeof(value) = 'number' as is_number,
+           value #>> '{}' ~ '^\\s*[-+]?\\d+(\\.\\d+)?([eE][-+]?\\d+)?\\s*$' as is_numeric,
+           ${hash(sql`jsonb_build_array(k.chain_id, encode(k.address, 'hex'), type, value)`)} as trait_key, match_key
+    from (
+      select ord, item ->> 'trait_type' as type, item -> 'value' as value,
+             ${matchKey(sql`item ->> 'trait_type'`, sql`item ->> 'value'`)} as match_key
+      from jsonb_array_elements(
+        case jsonb_typeof(${attributes}) when 'array' then ${attributes} else '[]' end
+      ) with ordinality listed (item, ord)
+      where ord <= ${maxTraits} and jsonb_typeof(item) = 'object'
+        and jsonb_typeof(item -> 'trait_type') = 'string' and item ->> 'trait_type' ~ '\\S'
+        and length(item ->> 'trait_type') <= ${maxTypeLength}
+        and jsonb_typeof(item -> 'value') in ('string', 'number', 'boolean')
+        and length(item ->> 'value') <= ${maxValueLength}
+    ) attribute
+    order by match_key, ord`;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { findCollection } from "#projections/collections/find-collection.ts";
 import { type TokenKey, tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTokens } from "#projections/tokens/read-tokens.ts";
-import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { block } from "../support/database/given.ts";
 import { collectionsRegistered, described, holders, nfts } from "../support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "../support/market-data/token-reads.ts";

@@ -9,7 +9,7 @@ import { readSales } from "#projections/sales/read-sales.ts";
 import { anyTrade } from "#projections/sales/read-sale-filter.ts";
 import { type TokenKey, type TokenSort, type TokensFilter, tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { pageCtes } from "#projections/tokens/read-tokens.ts";
-import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { type Random, randomFrom } from "../simulation/random.ts";
 import { addressOf, appendEvents, block, type ChainEvent, dumpTable } from "../support/database/given.ts";
 import { ownedTokens } from "../support/market-data/owned-tokens.ts";

@@ -9,7 +9,7 @@ import { runSqlFile } from "./run-sql-file.ts";
 const schemaFiles = [
   "projections/log/schema.sql",
   "projections/log/functions.sql",
-  "projections/reads/rarity/schema.sql",
+  "projections/traits/rarity.sql",
   "api/serve/accounts/schema.sql",
 ];
 

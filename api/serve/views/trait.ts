@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { maxValuesOfType } from "#projections/reads/traits/page-values.ts";
-import type { TraitRow, TraitTypeRows } from "#projections/reads/traits/read-traits.ts";
+import { maxValuesOfType, type TraitRow, type TraitTypeRows } from "#projections/traits/read-traits.ts";
 import { listingId } from "#api/background/orders/market/order-id.ts";
 import { displayPrice } from "#api/background/prices/parse-price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";

@@ -26,7 +26,7 @@ afterEach(async () => {
 const files: [file: string, schemas: string[], part: (dump: SchemaDump) => string][] = [
   ["projections/log/schema.sql", ["log", "ops", "engine"], ({ tables }) => tables],
   ["projections/log/functions.sql", ["log", "ops", "engine"], ({ functions }) => functions],
-  ["projections/reads/rarity/schema.sql", ["rarity"], ({ tables }) => tables],
+  ["projections/traits/rarity.sql", ["rarity"], ({ tables }) => tables],
   [
     "api/serve/accounts/schema.sql",
     ["access"],

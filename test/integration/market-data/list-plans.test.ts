@@ -7,7 +7,7 @@ import { readListingPage } from "#projections/orders/read-listings.ts";
 import { readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
 import { readSales } from "#projections/sales/read-sales.ts";
 import { anyTrade } from "#projections/sales/read-sale-filter.ts";
-import { readTraitKeysOfChain } from "#projections/reads/traits/read-trait-keys.ts";
+import { readTraitKeysOfChain } from "#projections/traits/read-tokens-with-traits.ts";
 import { plansOf } from "#test/support/database/plans.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
 

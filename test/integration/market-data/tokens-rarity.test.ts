@@ -5,7 +5,7 @@ import { rarityRanking } from "#api/background/jobs/rank-rarity.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { rankTokens } from "#projections/domain/rarity.ts";
-import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { type Attribute, collectionsRegistered, dead, described, nfts } from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";

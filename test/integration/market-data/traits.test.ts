@@ -6,7 +6,7 @@ import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
-import { traitsProjection } from "#projections/traits/project.ts";
+import { traitsProjection } from "#projections/traits/traits.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { appendEvents, createProjection, dumpTable, project } from "#test/support/database/given.ts";

@@ -7,7 +7,7 @@ import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
-import { traitsProjection } from "#projections/traits/project.ts";
+import { traitsProjection } from "#projections/traits/traits.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 import { statsProjections } from "#test/support/market-data/stats-scenario.ts";

@@ -8,8 +8,8 @@ import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts
 import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readOutdatedRankings } from "#projections/reads/rarity/outdated-rankings.ts";
-import { rankCollection } from "#projections/reads/rarity/rank-collection.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
+import { rankCollection } from "#projections/traits/rank-collection.ts";
 import { openTrader } from "../chain/trader.ts";
 import type { PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTokens } from "#projections/tokens/read-tokens.ts";
-import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { ownContracts } from "#api/serve/v1/collections/reference.ts";
 import { keyOfToken, tokenKeyOf } from "#api/serve/v1/collections/tokens.ts";
 import { flag } from "#api/serve/v1/routing/parameters.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import { readRankingIsOutdated } from "#projections/reads/rarity/outdated-rankings.ts";
+import { readRankingIsOutdated } from "#projections/traits/read-outdated-rankings.ts";
 import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 import { presentToken, Token } from "#api/serve/views/token.ts";
 import { route } from "../routing/context.ts";

@@ -5,7 +5,7 @@ import type { Database } from "#projections/log/database.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { type TokenKey, type TokenSort, tokenSorts } from "#projections/tokens/read-token-filter.ts";
-import { readTraitKeys } from "#projections/reads/traits/read-trait-keys.ts";
+import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { commaList } from "#api/serve/http/comma-list.ts";
 import { cursorInteger, cursorPageOf, cursorRefusals, cursorTime, cutPage, nameOfList, pageFields, pageMeta } from "#api/serve/http/page.ts";
 import { pickFields, rowFields } from "#api/serve/http/row-fields.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Database, Session } from "#projections/log/database.ts";
-import { type AttributeTable, type Rarity, rankTokens } from "#projections/domain/rarity.ts";
-import { traitsFingerprint } from "./outdated-rankings.ts";
+import type { Database, Session } from "../log/database.ts";
+import { type AttributeTable, type Rarity, rankTokens } from "../domain/rarity.ts";
+import { traitsFingerprint } from "./read-outdated-rankings.ts";
 
 /** A token with the numbers of its attributes; of two with the same type, the last. */
 type RankedToken = { contractId: number; tokenId: bigint; attributes: number[] };

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { anyValue } from "#projections/log/sql-values.ts";
-import { schemaOf } from "#projections/log/versions.ts";
+import type { Database } from "../log/database.ts";
+import { anyValue } from "../log/sql-values.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** A collection whose ranking was computed from other traits than its tokens have current. */
 export type OutdatedRanking = { collectionId: number; tokens: number };

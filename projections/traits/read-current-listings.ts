@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "#projections/log/sql-values.ts";
-import { tokensAt } from "#projections/engine/token-ids.ts";
-import { unixSeconds } from "#projections/orders/read-orders.ts";
+import { anyValue } from "../log/sql-values.ts";
+import { tokensAt } from "../engine/token-ids.ts";
+import { unixSeconds } from "../orders/read-orders.ts";
 
 /**
  * CTEs that bring the listed tokens of `traits`, derived as of the last tick, up to a time: `expired_token`, tokens of
