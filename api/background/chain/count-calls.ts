@@ -1,5 +1,5 @@
 import { BaseError, type HttpTransport, http, RpcRequestError } from "viem";
-import { type EndedCall, publishCall } from "../outgoing/call-channel.ts";
+import { type EndedCall, publishCall } from "#jobs/outgoing-calls.ts";
 import { isContractFault } from "./contract-fault.ts";
 
 type Call = { readonly method: string };

@@ -1,5 +1,5 @@
 import type { CallOutcome } from "#projections/log/outgoing-calls.ts";
-import { publishBudget, publishCall } from "../outgoing/call-channel.ts";
+import { publishBudget, publishCall } from "#jobs/outgoing-calls.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { PartnerRequest, RequestOutcome } from "./send-request.ts";
 

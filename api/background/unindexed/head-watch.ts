@@ -4,7 +4,7 @@ import type { ChainClient } from "../chain/clients.ts";
 import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { createSignal, type Signal } from "../log-signal/signal.ts";
-import { openWebSocket } from "../marketplaces/web-socket.ts";
+import { openWebSocket } from "#jobs/web-socket.ts";
 
 /** A chain's newest block, for all jobs that follow it. */
 export type HeadWatch = {

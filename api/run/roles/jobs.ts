@@ -7,7 +7,7 @@ import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { contractDescriptions } from "#api/background/jobs/describe-contracts.ts";
 import { royaltyFetches } from "#api/background/jobs/fetch-royalties.ts";
-import { analystLimits } from "#api/background/jobs/limit-analysts.ts";
+import { analystLimits } from "#jobs/database-upkeep.ts";
 import { crossListingPosts } from "#api/background/jobs/post-cross-listings.ts";
 import { rarityRanking } from "#api/background/jobs/rank-rarity.ts";
 import { contractRechecks } from "#api/background/jobs/recheck-contracts.ts";

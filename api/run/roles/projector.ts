@@ -12,7 +12,7 @@ import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "#api/background/chain/fetch-transfers.ts";
 import { projecting as projectingJob } from "#api/background/jobs/project.ts";
 import { recording as recordingJobs } from "#api/background/jobs/record.ts";
-import { upkeep } from "#api/background/jobs/upkeep.ts";
+import { upkeep } from "#jobs/database-upkeep.ts";
 import { type Listener, openListener } from "#api/background/log-signal/listener.ts";
 import { runTogether } from "#api/background/log-signal/run-together.ts";
 import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import type { Logger } from "pino";
-import { openCallMeter } from "#api/background/outgoing/call-meter.ts";
+import { openCallMeter } from "#jobs/outgoing-calls.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/configuration-error.ts";
 import { assertLogin } from "../postgres/refused-login.ts";

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { analystLimits } from "#api/background/jobs/limit-analysts.ts";
+import { analystLimits } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { createInstantKey } from "#api/serve/keys/create-key.ts";

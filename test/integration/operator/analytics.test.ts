@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { viewsBinding } from "#api/background/jobs/upkeep.ts";
+import { viewsBinding } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";

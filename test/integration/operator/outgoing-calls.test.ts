@@ -9,7 +9,7 @@ import { z } from "zod";
 import { countedHttp } from "#api/background/chain/count-calls.ts";
 import { requestBatch } from "#api/background/chain/rpc-batch.ts";
 import { openTransport, type Transport } from "#api/background/marketplaces/transport.ts";
-import { type CallMeter, openCallMeter } from "#api/background/outgoing/call-meter.ts";
+import { type CallMeter, openCallMeter } from "#jobs/outgoing-calls.ts";
 import { gaugeOutgoing } from "#api/serve/status/outgoing-gauges.ts";
 import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing-calls.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

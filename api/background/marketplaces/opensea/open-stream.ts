@@ -1,6 +1,6 @@
 import { reject } from "#projections/domain/rejection.ts";
 import type { PartnerStream, StreamListener } from "../partner.ts";
-import { openWebSocket } from "../web-socket.ts";
+import { openWebSocket } from "#jobs/web-socket.ts";
 import { createStreamChannels } from "./stream-channels.ts";
 
 export type StreamOptions = {

@@ -1,12 +1,6 @@
 import type { StreamListener } from "../partner.ts";
-import type { OpenSocket } from "../web-socket.ts";
-import {
-  listingEvents,
-  malformed,
-  parseStreamEvent,
-  StreamMessage,
-  StreamReply,
-} from "./stream-messages.ts";
+import type { OpenSocket } from "#jobs/web-socket.ts";
+import { listingEvents, malformed, parseStreamEvent, StreamMessage, StreamReply } from "./stream-messages.ts";
 import { createStreamTopics } from "./stream-topics.ts";
 
 const listingEventNames = new Set<string>(listingEvents);

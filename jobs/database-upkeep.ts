@@ -1,7 +1,9 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import type { Job } from "../log-signal/job.ts";
+import type { Database } from "../projections/log/database.ts";
+import { bindViewsIfStale } from "../projections/analytics/bind-views.ts";
+import type { Job } from "../api/background/log-signal/job.ts";
+import type { Logger } from "pino";
+import { endOverdueTransactions } from "../projections/analytics/roles.ts";
 
 const viewsMs = 10_000;
 const statisticsMs = 15_000;
@@ -32,6 +34,22 @@ function logStatistics(db: Database): Job {
     every: statisticsMs,
     async run() {
       await sql`select log.analyze_facts()`.execute(db);
+    },
+  };
+}
+
+const intervalMs = 5_000;
+
+/** Ends transactions of analysts that last too long: a role can change its own timeouts. */
+export function analystLimits({ db, logger }: { db: Database; logger: Logger }): Job {
+  return {
+    name: "analyst limits",
+    every: intervalMs,
+    retry: { firstMs: intervalMs, mostMs: intervalMs },
+    async run() {
+      for (const ended of await endOverdueTransactions(db)) {
+        logger.warn(ended, "analyst's transaction ended");
+      }
     },
   };
 }
