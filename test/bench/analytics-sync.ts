@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts";
-import { sync } from "#api/background/analytics/sync.ts";
+import { openClickhouseSink } from "#jobs/analytics/clickhouse-sink.ts";
+import { sync } from "#jobs/analytics/sync.ts";
 import type { Database } from "#projections/log/database.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { installClickhouse, startClickhouse } from "../support/database/clickhouse.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { ensChain } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import { analyticsSync } from "#api/background/analytics/run-analytics-sync.ts";
+import { analyticsSync } from "#jobs/analytics/sync-clickhouse.ts";
 import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
 import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";

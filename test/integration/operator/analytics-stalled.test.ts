@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openClickhouseSink } from "#api/background/analytics/clickhouse-sink.ts";
-import { sync } from "#api/background/analytics/sync.ts";
+import { openClickhouseSink } from "#jobs/analytics/clickhouse-sink.ts";
+import { sync } from "#jobs/analytics/sync.ts";
 import { appendTrades, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

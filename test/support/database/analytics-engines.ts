@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import pg from "pg";
-import { openClickhouse } from "#api/background/analytics/clickhouse-server.ts";
+import { openClickhouse } from "#jobs/analytics/clickhouse-server.ts";
 import { factColumns, factsFrom } from "#projections/analytics/data-sets.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -79,7 +79,7 @@ async function readStatements(path: string): Promise<string[]> {
 /** The queries of an engine's document. */
 async function readQuestions({ name }: Pick<Engine, "name">): Promise<string[]> {
   if (name === "PostgreSQL") return readStatements("projections/analytics/README.md");
-  if (name === "ClickHouse") return readStatements("api/background/analytics/README.md");
+  if (name === "ClickHouse") return readStatements("jobs/analytics/README.md");
   const [, ...questions] = await readStatements("docs/duckdb.md");
   return questions;
 }

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Batch, Sink } from "#api/background/analytics/sink.ts";
+import type { SyncBatch, Sink } from "#jobs/analytics/sync.ts";
 
 /** A copy whose process may end before any write: nothing is written or committed after it. */
 export function interrupting(sink: Sink, dies: (step: string) => boolean): Sink {
@@ -10,7 +10,7 @@ export function interrupting(sink: Sink, dies: (step: string) => boolean): Sink 
     ...sink,
     async begin() {
       const batch = await sink.begin();
-      const interrupted: Batch = {
+      const interrupted: SyncBatch = {
         ...batch,
         async remove(...args) {
           before("remove");

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { syncClickhouse } from "#api/background/analytics/sync-clickhouse.ts";
+import { syncClickhouse } from "#jobs/analytics/sync-clickhouse.ts";
 import { startOp } from "../processes/op.ts";
 import type { Clickhouse } from "./clickhouse.ts";
 import { environmentOf } from "./operator.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isLockHeld } from "#projections/log/named-lock.ts";
 import { forgetCopy, readCopyProgress } from "#projections/analytics/copy-source.ts";
-import { syncClickhouse } from "#api/background/analytics/sync-clickhouse.ts";
+import { syncClickhouse } from "#jobs/analytics/sync-clickhouse.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 import { openProgress } from "../cli/progress.ts";

@@ -1,5 +1,5 @@
 import { floorsView, balancesView, tokensView, bidsView, listingsView, salesView, transfersView } from "#projections/analytics/views.ts";
-import type { SinkTable } from "./sink.ts";
+import type { SinkTable } from "./sync.ts";
 
 type View = {
   readonly name: string;
