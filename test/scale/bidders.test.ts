@@ -4,7 +4,7 @@ import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNativeAbi } from "#abis/tokens.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { unindexedEvents } from "#api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
-import { RpcFailure } from "../chain/rpc.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { followHeads, type HeadFollower } from "./follow-heads.ts";
 import { type NodePool, openNodePool, resultOf } from "./node-pool.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { restOf, sendToNode } from "../chain/node-client.ts";
-import { type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "../chain/rpc.ts";
+import { restOf, sendToNode } from "#jobs/chain/node-client.ts";
+import { type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "#jobs/chain/rpc.ts";
 
 /** One of a chain's nodes, and what it was seen to be worth. */
 export type Node = {

@@ -1,16 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Hex, numberToHex } from "viem";
-import { RpcFailure, type RpcResponse } from "../chain/rpc.ts";
-import {
-  areReceiptsOf,
-  bloomOf,
-  isHashOfHeader,
-  type LogsFilter,
-  mayHoldLogs,
-  type RpcBlock,
-  type RpcLog,
-  type RpcReceipt,
-} from "./block-proof.ts";
+import { RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
+import { areReceiptsOf, bloomOf, isHashOfHeader, type LogsFilter, mayHoldLogs, type RpcBlock, type RpcLog, type RpcReceipt } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 
 /** A block by its hash; nodes may find it by its height alone, where that is known. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { numberToHex } from "viem";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
-import { ResponseTooLarge, RpcFailure, type RpcResponse } from "../chain/rpc.ts";
+import { ResponseTooLarge, RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOf } from "./node-pool.ts";
 import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";

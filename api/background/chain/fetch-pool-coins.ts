@@ -1,11 +1,9 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { sudoswapV2PairAbi } from "#abis/sudoswap.ts";
 import type { PoolCoins } from "#projections/log/recording/pools-and-punks.ts";
-import { addressOf, wordAt } from "./abi-words.ts";
-import type { ChainClient } from "./clients.ts";
-import { callContracts, fetchReadBasis, type ReadBasis } from "./contract-calls.ts";
-import { encodeCall } from "./encode-call.ts";
-import { RpcFailure } from "./rpc.ts";
+import { addressInWord, wordAt, callContracts, fetchReadBasis, type ReadBasis, encodeCall } from "#jobs/chain/contract-calls.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 
 /** Pools in one request. */
 const BATCH = 100;
@@ -30,7 +28,7 @@ export async function fetchPoolCoins(
     const tokens = await callPools(client, basis, ofCoin, "token");
     for (const [index, pool] of batch.entries())
       coins[pool] = isOneOf(etherVariants, variants[index]) ? zeroAddress : null;
-    for (const [index, pool] of ofCoin.entries()) coins[pool] = addressOf(tokens[index]);
+    for (const [index, pool] of ofCoin.entries()) coins[pool] = addressInWord(tokens[index]);
   }
   return coins;
 }

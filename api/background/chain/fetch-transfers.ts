@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
 import type { TransactionRef, TransferReader } from "#projections/log/recording/missing-transfers.ts";
-import type { ChainClient } from "./clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import { parseTransfers, TransferReceipt } from "./receipt-transfers.ts";
-import { ResponseTooLarge, RpcFailure } from "./rpc.ts";
-import { requestBatch } from "./rpc-batch.ts";
+import { ResponseTooLarge, RpcFailure } from "#jobs/chain/rpc.ts";
+import { requestBatch } from "#jobs/chain/node-client.ts";
 
 /** Receipts in one request, to begin with. */
 const BATCH = 50;

@@ -3,7 +3,7 @@ import { areBasesEffective, openRecheckedPosition, storeRecheckedPosition, readO
 import type { Database } from "#projections/log/database.ts";
 import type { Window } from "#projections/engine/projection.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { type Checked, checkCounters, checkOrders } from "./check-orders.ts";
 

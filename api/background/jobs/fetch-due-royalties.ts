@@ -5,8 +5,8 @@ import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import { advanceScan, readScanBatch, endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/partners/royalty-sync.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import { queryChain } from "../chain/query-chain.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import type { UnansweredContracts } from "./unanswered-contracts.ts";
 
 /** What the job remembers of a chain between two passes. */

@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "./fetch-due-royalties.ts";
 import { unansweredContracts } from "./unanswered-contracts.ts";

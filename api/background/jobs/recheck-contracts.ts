@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { type ContractSignedOrder, type ListingToRecheck, readCheapestListings, readContractSignedOrders, readListingsApprovedAlone, readPossiblyRestrictedListings, type TokenApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import { sleep } from "../log-signal/back-off.ts";
 import type { Job } from "../log-signal/job.ts";
 import type { Signal } from "../log-signal/signal.ts";

@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import { queryChain } from "../chain/query-chain.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
 import { questionsOf } from "./check-orders.ts";
 

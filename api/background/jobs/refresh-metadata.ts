@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { isMetadataAtLeastAt, endRequests } from "#projections/metadata/read-due-metadata.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import { createCooldowns } from "../metadata/cooldowns.ts";
 import type { DocumentFetcher } from "../metadata/document-fetcher.ts";

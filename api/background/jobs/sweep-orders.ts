@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { type OrderByAge, type OrderSource, readOrdersByStatus, readUnknownCounters } from "#projections/orders/read-orders-to-recheck.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { Job, Waker } from "../log-signal/job.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { checkCounters, checkOrders } from "./check-orders.ts";

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from "viem";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import type { LoggedToken } from "#projections/collections/read-undescribed-contracts.ts";
-import type { ContractResult } from "../chain/contract-calls.ts";
+import type { ContractResult } from "#jobs/chain/contract-calls.ts";
 import { parseContractFlag } from "../chain/contract-text.ts";
 
 const [anybody, somebody] = [1, 2].map((one) => numberToHex(one, { size: 20 })) as [

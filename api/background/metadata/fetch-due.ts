@@ -8,8 +8,8 @@ import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadata
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "#projections/sales/read-unresolved-events.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import type { ReadBasis } from "../chain/contract-calls.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import type { ReadBasis } from "#jobs/chain/contract-calls.ts";
 import { byContract, type ContractCost, fetchWithinBudget, type PassResult } from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";

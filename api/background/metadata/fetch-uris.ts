@@ -1,10 +1,9 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import type { CallOutcome, ChainCall } from "../chain/calls/chain-call.ts";
-import { executeCalls } from "../chain/calls/execute-calls.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import { BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "../chain/contract-calls.ts";
-import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
+import { type ChainCallOutcome, type ChainCall, BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "#jobs/chain/contract-calls.ts";
+import { executeCalls } from "#jobs/chain/execute-calls.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { ResponseTooLarge, RpcFailure } from "#jobs/chain/rpc.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */
 export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };
@@ -82,13 +81,13 @@ async function callContract(
   client: ChainClient,
   basis: ReadBasis,
   calls: readonly ChainCall[],
-): Promise<CallOutcome[]> {
+): Promise<ChainCallOutcome[]> {
   try {
     return await executeCalls(client, basis, calls, { tooLarge: "throw" });
   } catch (error) {
     if (!(error instanceof ResponseTooLarge)) throw error;
   }
-  const outcomes: CallOutcome[] = [];
+  const outcomes: ChainCallOutcome[] = [];
   for (const call of calls) {
     const [outcome] = await executeCalls(client, basis, [call]);
     outcomes.push(outcome);
@@ -109,11 +108,11 @@ function dataOf(tokenId: bigint | null, standard: 721 | 1155) {
     : encodeFunctionData({ abi: erc721Abi, functionName: "tokenURI", args: [tokenId] });
 }
 
-function parseOutcome(outcome: CallOutcome, basis: ReadBasis): UriResult {
+function parseOutcome(outcome: ChainCallOutcome, basis: ReadBasis): UriResult {
   return outcome && { ...parseAnswer(outcome), basis };
 }
 
-function parseAnswer(outcome: NonNullable<CallOutcome>): UriAnswer {
+function parseAnswer(outcome: NonNullable<ChainCallOutcome>): UriAnswer {
   if ("reverted" in outcome) {
     return outcome.isTooLarge ? tooLarge : { fault: "the contract's URI call reverted" };
   }

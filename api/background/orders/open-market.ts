@@ -5,8 +5,8 @@ import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts
 import { orderBounds } from "#projections/domain/orders/order-terms.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import { openChainClient } from "../chain/clients.ts";
-import { createQueryBatcher } from "../chain/query-batcher.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { createQueryBatcher } from "#jobs/chain/query-chain.ts";
 import { openPartners } from "../marketplaces/open-partners.ts";
 import { interactive } from "../marketplaces/transport.ts";
 import { openAdmission } from "./intake/open-admission.ts";

@@ -1,8 +1,8 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, size } from "viem";
 import type { Coin } from "#chains/coins.ts";
 import { type PriceSource, priceDecimals } from "#projections/prices/coin-prices.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { callContracts, fetchReadBasis } from "#jobs/chain/contract-calls.ts";
 
 const abi = parseAbi([
   "function decimals() view returns (uint8)",

@@ -1,10 +1,10 @@
 import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ChainReadings } from "#projections/log/readings.ts";
-import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import type { ReadBasis } from "../chain/contract-calls.ts";
-import { runBatch } from "../chain/query-chain.ts";
+import { type ChainQuery, isReading, queryKey } from "#jobs/chain/chain-query.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import type { ReadBasis } from "#jobs/chain/contract-calls.ts";
+import { runBatch } from "#jobs/chain/query-chain.ts";
 
 type Reading = { db: Database; client: ChainClient };
 

@@ -2,8 +2,8 @@ import { type Address, type Hex, pad, toEventSelector } from "viem";
 import { wrappedNative } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readBidders, readBiddersAmong, readNewBidders } from "#projections/orders/read-orders-without-events.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { FollowedSource } from "./followed-source.ts";
 
 /** Accounts named in a filter. Nodes take a thousand at most (geth, erigon); beyond, all logs of a block are fewer. */

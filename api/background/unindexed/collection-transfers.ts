@@ -2,9 +2,9 @@ import { type Address, decodeEventLog, toEventSelector } from "viem";
 import { erc1155Abi } from "#abis/tokens.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type ListedToken, readAddedTokens, readListedContracts, readListedTokens, readListedTokensAmong } from "#projections/orders/read-orders-without-events.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import type { ChainLog } from "../chain/fetch-logs.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
 import type { FollowedSource } from "./followed-source.ts";
 
 /** Addresses of one filter. */

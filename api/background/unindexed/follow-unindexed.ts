@@ -1,9 +1,9 @@
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
-import type { ChainClient } from "../chain/clients.ts";
-import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
-import { fetchLogsAfter } from "../chain/fetch-logs.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { BasisReorged, type ReadBasis } from "#jobs/chain/contract-calls.ts";
+import { fetchLogsAfter } from "#jobs/chain/fetch-logs.ts";
 import type { Job } from "../log-signal/job.ts";
 import { appendChangedState, appendUndoneState } from "./append-readings.ts";
 import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";

@@ -1,6 +1,5 @@
-import type { BlockHeader } from "../chain/block-header.ts";
-import { type ChainQuery, queryKey } from "../chain/chain-query.ts";
-import { type ChainClient, fetchCanonicalHashes } from "../chain/clients.ts";
+import { type BlockHeader, type ChainClient, fetchCanonicalHashes } from "#jobs/chain/client.ts";
+import { type ChainQuery, queryKey } from "#jobs/chain/chain-query.ts";
 
 /** The last block of a followed range, and what the range touched, or was read at it for another reason. */
 type FollowedBlock = Pick<BlockHeader, "number" | "hash"> & { touched: readonly ChainQuery[] };

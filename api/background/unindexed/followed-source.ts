@@ -1,6 +1,6 @@
 import type { Window } from "#projections/engine/projection.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
-import type { ChainLog, LogFilter } from "../chain/fetch-logs.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainLog, LogFilter } from "#jobs/chain/fetch-logs.ts";
 
 /** Events that orders depend on and that configuration leaves out of the index: what they touch is read instead. */
 export type FollowedSource = {

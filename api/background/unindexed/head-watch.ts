@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
-import type { ChainClient } from "../chain/clients.ts";
-import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { fetchReadBasis, type ReadBasis } from "#jobs/chain/contract-calls.ts";
 import { backOff } from "../log-signal/back-off.ts";
 import { createSignal, type Signal } from "../log-signal/signal.ts";
 import { openWebSocket } from "#jobs/web-socket.ts";

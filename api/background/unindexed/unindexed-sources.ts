@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import type { ChainClient } from "../chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import { bidderFunds } from "./bidder-funds.ts";
 import { collectionTransfers } from "./collection-transfers.ts";
 import type { FollowedSource } from "./followed-source.ts";

@@ -4,7 +4,7 @@ import { type Difference, readSettledNumber } from "#projections/log/audit.ts";
 import { forgetHistoryProof } from "#projections/log/chain-state.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
 import { readIndexerProgress } from "#projections/log/progress.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

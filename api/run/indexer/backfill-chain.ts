@@ -1,6 +1,6 @@
 import type { Database } from "#projections/log/database.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { fetchMissing } from "./chain-events.ts";

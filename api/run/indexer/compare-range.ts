@@ -2,7 +2,7 @@ import { keccak256, stringToHex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { type ChainBlock, compareBlocks, type Difference, readLoggedBlocks, repairBlocks } from "#projections/log/audit.ts";
-import type { ChainClient } from "#api/background/chain/clients.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
 import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
 import { type ChainEvent, fetchMissing } from "./chain-events.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { firstBlockId, logHead } from "#projections/log/blocks.ts";
-import { type ChainClient, fetchCanonicalHashes } from "#api/background/chain/clients.ts";
+import { type ChainClient, fetchCanonicalHashes } from "#jobs/chain/client.ts";
 
 type StoredBlock = { number: bigint; hash: string };
 

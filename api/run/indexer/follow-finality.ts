@@ -1,6 +1,6 @@
 import type { Database } from "#projections/log/database.ts";
 import { type ChainFinality, readChainFinality, storeChainFinality } from "#projections/log/chain-state.ts";
-import type { RpcResponse } from "#api/background/chain/rpc.ts";
+import type { RpcResponse } from "#jobs/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { addSources, type IndexedSource, type NewSource, readSources } from "#projections/log/sources.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#api/background/chain/contract-calls.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#jobs/chain/contract-calls.ts";
 import { hasOtherTransfers, standardCalls } from "#api/background/jobs/token-standard.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

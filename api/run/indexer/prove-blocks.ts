@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
-import type { ChainClient } from "#api/background/chain/clients.ts";
-import type { ChainLog } from "#api/background/chain/fetch-logs.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/chain-state.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";

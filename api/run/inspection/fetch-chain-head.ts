@@ -1,4 +1,4 @@
-import { type HeadReading, openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { type HeadReading, openHeadReader } from "#jobs/chain/fetch-head.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 
 export type FetchChainHead = (chain: ChainConfig) => Promise<HeadReading>;

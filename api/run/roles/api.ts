@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { projectionNames } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
-import { openHashReader } from "#api/background/chain/clients.ts";
-import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openMarket } from "#api/background/orders/open-market.ts";
 import { openAccounts } from "#api/serve/accounts/open-accounts.ts";
 import { createApp } from "#api/serve/app.ts";

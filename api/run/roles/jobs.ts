@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { ensChain } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { analyticsSync } from "#jobs/analytics/sync-clickhouse.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { contractDescriptions } from "#api/background/jobs/describe-contracts.ts";

@@ -7,7 +7,7 @@ import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
 import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
 import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { releaseId } from "#projections/log/versions.ts";
-import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
 import { openTransferReader } from "#api/background/chain/fetch-transfers.ts";
 import { projecting as projectingJob } from "#api/background/jobs/project.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { blockIdRange, readLogHead } from "#projections/log/blocks.ts";
-import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 
 export type ChainNodes = { chainId: number; rpcUrls: readonly string[] };
 

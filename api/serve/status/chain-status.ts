@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { type ChainFinality, readChainFinality, readHistoryState, describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
 import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead } from "#projections/log/progress.ts";
-import type { Head, HeadReading } from "#api/background/chain/fetch-head.ts";
+import type { Head, HeadReading } from "#jobs/chain/fetch-head.ts";
 import { type Lag, trackFollower } from "./follower.ts";
 import { openIndexerStatus } from "./indexer-status.ts";
 import type { MaxLagSeconds } from "./limits.ts";

@@ -1,5 +1,5 @@
 import type { NewestEvent, RecordedHead } from "#projections/log/progress.ts";
-import type { Head } from "#api/background/chain/fetch-head.ts";
+import type { Head } from "#jobs/chain/fetch-head.ts";
 import { trackFollower } from "./follower.ts";
 import type { MaxLagSeconds } from "./limits.ts";
 import type { FailingPart } from "./service-status.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hash, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { unindexedEvents } from "#api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { type HeadWatch, openHeadWatch } from "#api/background/unindexed/head-watch.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";

@@ -1,9 +1,9 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { fetchTransactionProof } from "#api/background/chain/fetch-receipt.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { fetchTransactionProof } from "#jobs/chain/fetch-receipt.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";

@@ -1,8 +1,8 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { queryChain } from "#api/background/chain/query-chain.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";

@@ -1,7 +1,7 @@
 import { type Address, concatHex, type Hex, numberToHex, size, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { queryChain } from "#api/background/chain/query-chain.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";

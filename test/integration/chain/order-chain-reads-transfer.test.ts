@@ -1,8 +1,8 @@
 import { type Address, encodeFunctionData, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { queryChain } from "#api/background/chain/query-chain.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { guardedCollectionAbi, transferValidatorAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

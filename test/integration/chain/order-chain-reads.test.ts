@@ -1,10 +1,10 @@
 import { type Address, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { queryChain } from "#api/background/chain/query-chain.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";

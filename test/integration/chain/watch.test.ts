@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { encodeFunctionData, type Hex, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { contractRechecks } from "#api/background/jobs/recheck-contracts.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { createApp } from "#api/serve/app.ts";
 import { openMetrics } from "#api/serve/http/metrics.ts";
 import { listen } from "#api/serve/http/server.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 import { findFork } from "#api/run/indexer/find-fork.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";

@@ -3,9 +3,9 @@ import { type Address, encodeFunctionData, type Hex, toFunctionSelector, zeroAdd
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
 import { sudoswapFactories, sudoswapV2PairAbi } from "#abis/sudoswap.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { sudoswapFactoryAbi, sudoswapPoolAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { recordChain } from "#test/support/chain/chain-facts.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { priceUpdates, tickPrices } from "#api/background/jobs/update-prices.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { backfillPrices } from "#api/background/prices/backfill-prices.ts";

@@ -1,6 +1,6 @@
 import { type Address, concatHex, type Hex, numberToHex, pad, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "#api/background/jobs/fetch-due-royalties.ts";
 import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "#api/background/chain/clients.ts";
+import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { type Address, concatHex, encodeAbiParameters, type Hex, numberToHex, padHex, size, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { contractDescriptions } from "#api/background/jobs/describe-contracts.ts";
 import { type DescribeState, describePending } from "#api/background/jobs/describe-pending.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";

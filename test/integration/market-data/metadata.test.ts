@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, type Hex, numberToHex, size } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { metadataRefresh } from "#api/background/jobs/refresh-metadata.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";

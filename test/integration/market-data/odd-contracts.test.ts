@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { describePending } from "#api/background/jobs/describe-pending.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import { createApp } from "#api/serve/app.ts";

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi } from "#abis/tokens.ts";
-import { openChainClient } from "#api/background/chain/clients.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { recheckOrders } from "#api/background/jobs/recheck-orders.ts";
 import { BuyData } from "#api/serve/views/orders/buy-data.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
 import { checkOrders } from "#api/background/jobs/check-orders.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

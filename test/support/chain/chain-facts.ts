@@ -1,5 +1,5 @@
-import { type ChainClient, openChainClient } from "#api/background/chain/clients.ts";
-import { requestBatch } from "#api/background/chain/rpc-batch.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { requestBatch } from "#jobs/chain/node-client.ts";
 import { isLogOf, type LogsFilter, type RpcLog } from "#api/background/chain-reader/block-proof.ts";
 import { openNodePool, resultOf } from "#api/background/chain-reader/node-pool.ts";
 import { openBlockReader } from "#api/background/chain-reader/read-blocks.ts";

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { openHashReader } from "#api/background/chain/clients.ts";
-import { openHeadReader } from "#api/background/chain/fetch-head.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
 import type { AppOptions } from "#api/serve/app.ts";
 import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";

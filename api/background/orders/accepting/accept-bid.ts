@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { type CheckedOrder, evaluateStoredOrder } from "../checks/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { orderHashOf, orderId } from "../market/order-id.ts";

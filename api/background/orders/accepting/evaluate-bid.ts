@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
 import { evaluateConduit, heldUnits, isConduitApproved, transferQueries } from "../checks/transferability.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";

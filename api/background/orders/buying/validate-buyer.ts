@@ -1,7 +1,7 @@
 import { commonConduit } from "#abis/deployments.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { BuyRequest } from "./buy-request.ts";
 import type { BuyableListing } from "./find-buyable-listings.ts";
 

@@ -3,8 +3,8 @@ import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { AcceptedOrder } from "#projections/orders/read-signed-orders.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 
 export type CheckedOrder = AcceptedOrder & { orderHash: Hex };

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { TokenOfContract } from "#projections/tokens/read-token.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 
 /** The tokens whose contract was asked for their owner and named none: never minted, or burned. */
 export function findOwnerless(

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainQuery, Standard } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery, Standard } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 
 type Token = { contract: Address; tokenId: bigint; standard: Standard };
 

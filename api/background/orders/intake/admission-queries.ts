@@ -1,4 +1,4 @@
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { recipientsQuery } from "../checks/evaluate-order.ts";
 import { transferQueries } from "../checks/transferability.ts";
 import { royaltyQueries } from "../market/royalty.ts";

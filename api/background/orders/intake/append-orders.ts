@@ -5,7 +5,7 @@ import type { Database } from "#projections/log/database.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { PendingOrder } from "./pending-order.ts";
 
 export type Accepted = { pending: PendingOrder; terms: TradeTerms };

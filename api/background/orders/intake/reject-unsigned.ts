@@ -1,8 +1,8 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { rpcUnavailable } from "#projections/domain/intake-codes.ts";
-import type { ChainClient } from "#api/background/chain/clients.ts";
-import { type BatchSettings, type ChainResults, queryChain } from "#api/background/chain/query-chain.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { type BatchSettings, type ChainResults, queryChain } from "#jobs/chain/query-chain.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { readStoredRoyalties } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";

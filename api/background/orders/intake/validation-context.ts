@@ -1,6 +1,6 @@
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { TokenSet } from "#projections/tokens/read-token.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { BatchTotals } from "../quotas/batch-totals.ts";
 import type { StoredContext } from "./read-stored-context.ts";
 

@@ -1,8 +1,8 @@
 import type { ChainId } from "#chains/index.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 
 type QueryChain = {
   queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;

@@ -4,8 +4,8 @@ import type { Database } from "#projections/log/database.ts";
 import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
 import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 
 /** A price that may be subject to a royalty. `tokenId` is null for a bid on every token of the contract. */
 export type RoyaltyItem = { contract: Address; tokenId: bigint | null; unitPriceWei: bigint };

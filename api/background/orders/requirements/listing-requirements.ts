@@ -4,7 +4,7 @@ import type { MarketTerms, ParsedOrder } from "#projections/domain/orders/order-
 import { type ListingState, validateListingState, validatePriceRaise } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { type NativeListing, readCheaperNativeListings } from "#projections/orders/read-listings.ts";
-import type { ChainQuery } from "#api/background/chain/chain-query.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { isConduitApproved } from "../checks/transferability.ts";
 import { type CrossListingDraft, draftCrossListing } from "../cross-listings/draft-cross-listing.ts";
 import { fetchPartnerTermsByContract, type PartnerTerms } from "../cross-listings/partner-terms.ts";

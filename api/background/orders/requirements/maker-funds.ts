@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 
 export type MakerFunds = {

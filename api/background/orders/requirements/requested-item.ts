@@ -4,7 +4,7 @@ import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { MarketTerms, ParsedOrder, TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import { readKnownContracts } from "#projections/collections/find-collection.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { Market } from "../market/market.ts";
 import { type RoyaltyCase, readRoyaltyCases, royaltyFrom } from "../market/royalty.ts";
 import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";

@@ -2,8 +2,8 @@ import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { TokenState } from "#projections/domain/orders/validate-state.ts";
 import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
-import type { ChainQuery, Standard } from "#api/background/chain/chain-query.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
+import type { ChainQuery, Standard } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { findOwnerless } from "../checks/find-ownerless.ts";
 import type { Market } from "../market/market.ts";
 

@@ -4,9 +4,9 @@ import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { type ExchangeEvent, fetchTransactionProof, type TransactionProof } from "#api/background/chain/fetch-receipt.ts";
-import type { ChainResults } from "#api/background/chain/query-chain.ts";
-import { RpcFailure } from "#api/background/chain/rpc.ts";
+import { type ReceiptEvent, fetchTransactionProof, type TransactionProof } from "#jobs/chain/fetch-receipt.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { bidQueries } from "../accepting/evaluate-bid.ts";
 import { listingQueries } from "../buying/evaluate-listing.ts";
 import { type CheckedOrder, orderQueries } from "../checks/evaluate-order.ts";
@@ -70,7 +70,7 @@ function readingsAhead(
 }
 
 function readingOf(
-  event: ExchangeEvent,
+  event: ReceiptEvent,
   order: CheckedOrder,
   results: ChainResults,
 ): ChainReading | null {

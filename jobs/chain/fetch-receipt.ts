@@ -3,13 +3,12 @@ import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
-import { parseBlockHeader } from "./block-header.ts";
-import type { ChainClient } from "./clients.ts";
+import { parseBlockHeader, type ChainClient } from "./client.ts";
 import { RpcFailure, type RpcResponse } from "./rpc.ts";
-import { requestBatch } from "./rpc-batch.ts";
+import { requestBatch } from "./node-client.ts";
 
 /** An event of the exchange that orders here are made for, about an order or a maker. */
-export type ExchangeEvent = { logIndex: number; offerer: Address } & (
+export type ReceiptEvent = { logIndex: number; offerer: Address } & (
   | { kind: "order_cancelled"; orderHash: Hex }
   | { kind: "order_fulfilled"; orderHash: Hex }
   | { kind: "counter_incremented"; newCounter: bigint }
@@ -17,7 +16,7 @@ export type ExchangeEvent = { logIndex: number; offerer: Address } & (
 
 /** What a transaction proves. `basis`: its canonical block; later transactions in it may have changed more. */
 export type TransactionProof =
-  | { basis: ReadingBasis; events: readonly ExchangeEvent[] }
+  | { basis: ReadingBasis; events: readonly ReceiptEvent[] }
   | { proves: "nothing"; reason: "unknown" | "failed" | "not_canonical" | "no_events" };
 
 const hex = z
@@ -82,7 +81,7 @@ function resultOf({ chainId }: ChainClient, answer: RpcResponse | undefined): un
   throw new RpcFailure(`Chain ${chainId} did not return the receipt: ${message}`);
 }
 
-function parseEvent({ address, topics, data, logIndex }: ReceiptLog): ExchangeEvent[] {
+function parseEvent({ address, topics, data, logIndex }: ReceiptLog): ReceiptEvent[] {
   const decoded = address === seaport["1.6"] ? decodeLog(topics, data) : null;
   if (decoded?.eventName === "OrderCancelled" || decoded?.eventName === "OrderFulfilled") {
     const { orderHash, offerer } = decoded.args;

@@ -1,5 +1,28 @@
+import { OutsideFailure } from "#api/background/log-signal/job.ts";
 import { z } from "zod";
-import type { RpcResponse } from "./rpc.ts";
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+/** Response to one call. `data`: revert data of a reverted call. */
+export type RpcResponse =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } };
+
+/** A node, or every node of a chain, is down, slow, invalid or on another chain. Messages contain hosts only, as URLs hold keys. */
+export class RpcFailure extends OutsideFailure {
+  override name = "RpcFailure";
+}
+
+/** The response exceeds the size limit. A smaller batch may fit. */
+export class ResponseTooLarge extends RpcFailure {
+  override name = "AnswerTooLarge";
+}
+
+/** fetch() wraps the cause of a failed connection; timeouts and aborts have their own message. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}
 
 /**
  * As servers write it, JSON-RPC 1.0 and what is near to 2.0: `"error": null` beside a result, ids as text, no `jsonrpc`,
@@ -49,4 +72,12 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Errors inside a contract as nodes phrase them; any other error is the node's own. */
+const contractFault =
+  /revert|out ?of ?gas|opcode|stack|jump|invalid ?memory|EVM|execution (error|aborted|timeout)|returndata|too large/i;
+
+export function isContractFault({ code, message }: { code: number; message: string }): boolean {
+  return code === 3 || contractFault.test(message);
 }

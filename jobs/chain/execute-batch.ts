@@ -1,24 +1,9 @@
 import type { Hex } from "viem";
-import {
-  type ReadBasis,
-  requestAt,
-  responseLimit,
-  resultOf,
-  splitJoinedResult,
-} from "../contract-calls.ts";
-import { isContractFault } from "../contract-fault.ts";
-import { ResponseTooLarge, type RpcResponse } from "../rpc.ts";
-import type { RpcTarget } from "../rpc-batch.ts";
-import {
-  type CallGroup,
-  gasLevels,
-  groupCalls,
-  joinedWeight,
-  toCallGroup,
-  weightOf,
-} from "./call-group.ts";
-import type { CallOutcome, ChainCall } from "./chain-call.ts";
-import { LateAnswer } from "./request-in-time.ts";
+import { type ReadBasis, requestAt, responseLimit, resultOf, splitJoinedResult, type CallGroup, gasLevels, groupCalls, joinedWeight, toCallGroup, weightOf, type ChainCallOutcome, type ChainCall } from "./contract-calls.ts";
+import { isContractFault, ResponseTooLarge, type RpcResponse, type RpcCall } from "./rpc.ts";
+import type { RpcTarget } from "./node-client.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import type { BlockHeader } from "./client.ts";
 
 /** Together with the block that proves the basis, the maximum of one HTTP request. */
 const callsPerRequest = 99;
@@ -39,7 +24,7 @@ export type BatchCost = "cheap" | "expensive" | "late" | "out-of-gas";
 /** As nodes phrase it. */
 const usedUpGasText = /out ?of ?gas|gas required exceeds|gas limit reached/i;
 
-type BatchResult = { outcomes: CallOutcome[]; cost: BatchCost };
+type BatchResult = { outcomes: ChainCallOutcome[]; cost: BatchCost };
 
 /**
  * `firstCalls`: how many are made before it is known what they cost; each further request may have twice as many.
@@ -62,7 +47,7 @@ export async function executeBatch(
   calls: readonly ChainCall[],
   options: BatchOptions = {},
 ): Promise<BatchResult> {
-  const outcomes: CallOutcome[] = calls.map(() => undefined);
+  const outcomes: ChainCallOutcome[] = calls.map(() => undefined);
   const maxGas = options.repeats === true ? maxRepeatedGas : maxUsedUpGas;
   try {
     const usedUpGas = await callUntil(maxGas, { target, basis, calls, options, outcomes });
@@ -78,7 +63,7 @@ type Execution = {
   basis: ReadBasis;
   calls: readonly ChainCall[];
   options: BatchOptions;
-  outcomes: CallOutcome[];
+  outcomes: ChainCallOutcome[];
 };
 
 /** Sets the outcomes; returns the gas that calls used up, whose rest was given up where it is `maxGas`. */
@@ -135,7 +120,7 @@ function repetitionOf({ indexes, isJoined, level }: CallGroup, regroup: Regroup)
 
 /** Sets the outcomes of groups; returns the indexes of the joined calls that are to be repeated separately. */
 function applyAnswers(
-  outcomes: CallOutcome[],
+  outcomes: ChainCallOutcome[],
   groups: readonly CallGroup[],
   answers: readonly RpcResponse[],
 ): number[] {
@@ -195,7 +180,7 @@ function halving(send: Send): Send {
 }
 
 /** Undefined for calls that failed without data: they may have been starved. */
-function splitOrEmpty(answer: RpcResponse): CallOutcome[] {
+function splitOrEmpty(answer: RpcResponse): ChainCallOutcome[] {
   try {
     return splitJoinedResult(resultOf(answer)).map((one) =>
       "reverted" in one && one.reverted === "0x" ? undefined : one,
@@ -205,7 +190,7 @@ function splitOrEmpty(answer: RpcResponse): CallOutcome[] {
   }
 }
 
-function outcomeOf(answer: RpcResponse): CallOutcome {
+function outcomeOf(answer: RpcResponse): ChainCallOutcome {
   if ("error" in answer) {
     if (answer.error.code === tooLargeCode) return { reverted: "0x", isTooLarge: true };
     if (isOutOfGas(answer)) return { reverted: "0x", isOutOfGas: true };
@@ -222,4 +207,79 @@ const isOutOfGas = (answer: RpcResponse | undefined): boolean =>
 function revertData(data: unknown): Hex {
   const [bytes] = typeof data === "string" ? (/0x(?:[0-9a-f]{2})*/i.exec(data) ?? []) : [];
   return (bytes?.toLowerCase() ?? "0x") as Hex;
+}
+
+/** A request is late if an empty one takes less than this part of its time meanwhile: else the node is slow. */
+const slowFactor = 10;
+
+/** The node answers others, but not these calls. */
+class LateAnswer extends Error {
+  override name = "LateAnswer";
+}
+
+/**
+ * Requests calls of contracts that may keep the node busy. Late answers are given up after a third of the timeout, twice
+ * (at first at the first endpoint, then at the next one): throws `LateAnswer`. On a slow node nothing is late.
+ */
+export async function requestInTime(
+  target: RpcTarget,
+  basis: BlockHeader,
+  calls: readonly RpcCall[],
+  maxBytes?: number,
+): Promise<RpcResponse[]> {
+  try {
+    return await requestUntilLate(target, basis, calls, maxBytes);
+  } catch (error) {
+    if (!(error instanceof LateAnswer)) throw error;
+    const [first, ...others] = target.rpcUrls;
+    const rpcUrls = first === undefined ? others : [...others, first];
+    return await requestUntilLate({ ...target, rpcUrls }, basis, calls, maxBytes);
+  }
+}
+
+async function requestUntilLate(
+  target: RpcTarget,
+  basis: BlockHeader,
+  calls: readonly RpcCall[],
+  maxBytes?: number,
+): Promise<RpcResponse[]> {
+  const late = new AbortController();
+  const ended = new AbortController();
+  untilLate(target, basis, ended.signal).then(
+    () => late.abort(new LateAnswer(`Chain ${target.chainId} is late with some calls only`)),
+    // The node answers nothing: the contracts are not to blame.
+    () => {},
+  );
+  try {
+    return await requestAt({ ...target, signal: late.signal }, basis, calls, maxBytes);
+  } finally {
+    ended.abort();
+  }
+}
+
+async function untilLate(target: RpcTarget, basis: BlockHeader, ended: AbortSignal): Promise<void> {
+  const startedAt = performance.now();
+  let emptyMs = Number.POSITIVE_INFINITY;
+  while (performance.now() - startedAt <= slowFactor * emptyMs) {
+    await delay(target.timeoutMs / 3, undefined, { signal: ended });
+    emptyMs = await emptyRequestMs({ ...target, signal: ended }, basis);
+  }
+}
+
+/** Whether calls took long while the node is quick: false if it is slow or does not answer at all. */
+export async function isSlowerThanNode(
+  target: RpcTarget,
+  basis: BlockHeader,
+  ms: number,
+): Promise<boolean> {
+  return await emptyRequestMs(target, basis).then(
+    (emptyMs) => ms > slowFactor * emptyMs,
+    () => false,
+  );
+}
+
+async function emptyRequestMs(target: RpcTarget, basis: BlockHeader): Promise<number> {
+  const startedAt = performance.now();
+  await requestAt(target, basis, []);
+  return performance.now() - startedAt;
 }

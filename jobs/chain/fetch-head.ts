@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { parseBlockHeader } from "./block-header.ts";
+import { parseBlockHeader } from "./client.ts";
 import { sendToNode, WrongChain } from "./node-client.ts";
 import { RpcFailure } from "./rpc.ts";
 

@@ -1,11 +1,9 @@
 import type { Address } from "viem";
 import { conduitController, ensRegistry, multicall3, seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import type { ChainClient } from "../clients.ts";
-import type { ReadBasis } from "../contract-calls.ts";
-import type { CallOutcome, ChainCall } from "./chain-call.ts";
-import { type BatchCost, type BatchOptions, executeBatch } from "./execute-batch.ts";
-import { isSlowerThanNode, requestInTime } from "./request-in-time.ts";
+import type { ChainClient } from "./client.ts";
+import type { ReadBasis, ChainCallOutcome, ChainCall } from "./contract-calls.ts";
+import { type BatchCost, type BatchOptions, executeBatch, isSlowerThanNode, requestInTime } from "./execute-batch.ts";
 
 /** Calls of a contract that is not known to be cheap, before it is known what they cost. */
 const firstCalls = 8;
@@ -60,8 +58,8 @@ export async function executeCalls(
   basis: ReadBasis,
   calls: readonly ChainCall[],
   { asker, areShared = false, ...options }: ExecutionOptions = {},
-): Promise<CallOutcome[]> {
-  const outcomes: CallOutcome[] = calls.map(() => undefined);
+): Promise<ChainCallOutcome[]> {
+  const outcomes: ChainCallOutcome[] = calls.map(() => undefined);
   const run = async (indexes: readonly number[], batch: BatchOptions) => {
     const members = indexes.flatMap((index) => calls[index] ?? []);
     const found = await executeBatch(client, basis, members, { ...options, ...batch });
@@ -89,7 +87,7 @@ export async function executeCalls(
 function recordWithoutCode(
   { health }: ChainClient,
   calls: readonly ChainCall[],
-  outcomes: readonly CallOutcome[],
+  outcomes: readonly ChainCallOutcome[],
 ): void {
   calls.forEach((call, index) => {
     const outcome = outcomes[index];

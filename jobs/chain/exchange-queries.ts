@@ -1,12 +1,61 @@
+import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
+import { conduitAbi, seaportFunctions } from "#abis/seaport.ts";
+import { encodeCall, type ChainCallOutcome, type ChainCall } from "./contract-calls.ts";
+import { singleCallCodec, wordOf, type QueryByKind, type ResultByKind, type QueryCodec } from "./chain-query.ts";
 import { slice } from "viem";
-import { seaport } from "#abis/deployments.ts";
-import { seaportFunctions } from "#abis/seaport.ts";
 import { orderParameters } from "#projections/domain/seaport/fill.ts";
-import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
-import type { QueryByKind, ResultByKind } from "./chain-query.ts";
-import { encodeCall } from "./encode-call.ts";
-import { counterCodec, orderStatusCodec } from "./exchange-queries.ts";
-import { type QueryCodec, wordOf } from "./query-codec.ts";
+
+const exchange = seaport["1.6"];
+
+export const orderStatusCodec = singleCallCodec<"order_status_read">(
+  ({ orderHash }) => ({
+    to: exchange,
+    data: encodeCall({
+      abi: seaportFunctions,
+      functionName: "getOrderStatus",
+      args: [orderHash],
+    }),
+  }),
+  (query, outcome) => {
+    const [validated, cancelled, filled, size] = [0, 1, 2, 3].map((index) =>
+      wordOf(outcome, index),
+    );
+    if (cancelled === undefined || filled === undefined || size === undefined) return undefined;
+    return { ...query, validated: validated === 1n, cancelled: cancelled === 1n, filled, size };
+  },
+);
+
+export const counterCodec = singleCallCodec<"counter_read">(
+  ({ maker }) => ({
+    to: exchange,
+    data: encodeCall({
+      abi: seaportFunctions,
+      functionName: "getCounter",
+      args: [maker],
+    }),
+  }),
+  (query, outcome) => {
+    const counter = wordOf(outcome);
+    return counter === undefined ? undefined : { ...query, counter };
+  },
+);
+
+/** The conduit controller reverts for a conduit that does not exist. */
+export const channelCodec = singleCallCodec<"channel_read">(
+  () => ({
+    to: conduitController,
+    data: encodeCall({
+      abi: conduitAbi,
+      functionName: "getChannelStatus",
+      args: [commonConduit.address, exchange],
+    }),
+  }),
+  (query, outcome) => {
+    if ("reverted" in outcome) return { ...query, open: false };
+    const open = wordOf(outcome);
+    return open === undefined ? undefined : { ...query, open: open === 1n };
+  },
+);
 
 /** Contract wallets may need much gas to verify a signature. */
 const gas = 5_000_000n;
@@ -58,7 +107,7 @@ function validateCall({ orderHash, maker, order }: QueryByKind["signature_read"]
   };
 }
 
-function isAccepted(outcome: CallOutcome): boolean | undefined {
+function isAccepted(outcome: ChainCallOutcome): boolean | undefined {
   if (outcome === undefined) return undefined;
   if ("returned" in outcome) return wordOf(outcome) === 1n ? true : undefined;
   // Reverts have data, as the exchange gives its own reason where a contract gives none: without, the node gave up.

@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import { callsRecipient, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { ChainReading, ReadingSubject } from "#projections/log/readings.ts";
+import { wordAt, type ChainCallOutcome, type ChainCall, type ReadBasis } from "./contract-calls.ts";
 
 type Subject<Kind extends ReadingSubject["kind"]> = Extract<ReadingSubject, { kind: Kind }>;
 
@@ -80,4 +81,51 @@ const unrecordedKinds = ["receipt", "code", "standard", "royalty"] as const;
 
 export function isReading(result: QueryResult): result is Extract<QueryResult, ChainReading> {
   return !unrecordedKinds.some((kind) => kind === result.kind);
+}
+
+export type OutcomeLookup = (call: ChainCall) => ChainCallOutcome;
+
+/** Encodes a kind of query as contract calls and decodes their outcomes. */
+export type QueryCodec<Kind extends QueryKind> = {
+  encode(query: QueryByKind[Kind], basis: ReadBasis): ChainCall[];
+  /** Calls that depend on outcomes of the first ones. */
+  encodeFollowUp?(query: QueryByKind[Kind], lookUp: OutcomeLookup, basis: ReadBasis): ChainCall[];
+  decode(
+    query: QueryByKind[Kind],
+    lookUp: OutcomeLookup,
+    basis: ReadBasis,
+  ): ResultByKind[Kind] | undefined;
+};
+
+/** No result from the node, or none before the gas was used up: nothing is known. */
+const isUnknown = (outcome: ChainCallOutcome): outcome is undefined =>
+  outcome === undefined || ("isOutOfGas" in outcome && outcome.isOutOfGas === true);
+
+/** A codec with one call; `parse` is skipped where nothing is known. */
+export function singleCallCodec<Kind extends QueryKind>(
+  callOf: (query: QueryByKind[Kind]) => ChainCall,
+  parse: (
+    query: QueryByKind[Kind],
+    outcome: NonNullable<ChainCallOutcome>,
+  ) => ResultByKind[Kind] | undefined,
+): QueryCodec<Kind> {
+  return {
+    encode: (query) => [callOf(query)],
+    decode(query, lookUp) {
+      const outcome = lookUp(callOf(query));
+      return isUnknown(outcome) ? undefined : parse(query, outcome);
+    },
+  };
+}
+
+/** Whether the call did not revert; undefined: unknown. */
+export function hasReturned(outcome: ChainCallOutcome): boolean | undefined {
+  return isUnknown(outcome) ? undefined : "returned" in outcome;
+}
+
+/** One 32-byte word of the returned data; undefined if the call reverted or returned fewer. */
+export function wordOf(outcome: ChainCallOutcome, index = 0): bigint | undefined {
+  return outcome !== undefined && "returned" in outcome
+    ? wordAt(outcome.returned, index)
+    : undefined;
 }

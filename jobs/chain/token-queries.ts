@@ -1,13 +1,80 @@
-import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { addressInWord, encodeCall, type ChainCallOutcome, type ChainCall, type ContractCall, type ReadBasis } from "./contract-calls.ts";
+import { singleCallCodec, wordOf, type QueryByKind, hasReturned, type OutcomeLookup, type QueryCodec } from "./chain-query.ts";
+import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import type { CallOutcome, ChainCall } from "./calls/chain-call.ts";
-import type { QueryByKind } from "./chain-query.ts";
-import type { ContractCall, ReadBasis } from "./contract-calls.ts";
-import { encodeCall } from "./encode-call.ts";
-import { hasReturned, type OutcomeLookup, type QueryCodec, wordOf } from "./query-codec.ts";
-import { approvalCodec, ownerCodec, tokenApprovalCodec, unitsCodec } from "./token-queries.ts";
+
+/*
+ * A contract that reverts or returns malformed data counts as: no owner, not approved, balance 0. Unknown is only a missing
+ * result from the node, and a call that used up its gas: an honest contract may need more for some of its ids.
+ */
+
+export const ownerCodec = singleCallCodec<"owner_read">(
+  ({ contract, tokenId }) => ({
+    to: contract,
+    data: encodeCall({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] }),
+  }),
+  (query, outcome) => ({ ...query, owner: addressInWord(wordOf(outcome)) }),
+);
+
+export const unitsCodec = singleCallCodec<"units_read">(
+  ({ contract, tokenId, owner }) => ({
+    to: contract,
+    data: encodeCall({
+      abi: erc1155Abi,
+      functionName: "balanceOf",
+      args: [owner, tokenId],
+    }),
+  }),
+  (query, outcome) => ({ ...query, units: wordOf(outcome) ?? 0n }),
+);
+
+/** Approval of the common conduit for all tokens of a contract. */
+export const approvalCodec = singleCallCodec<"approval_read">(
+  ({ contract, owner }) => ({
+    to: contract,
+    data: encodeCall({
+      abi: erc721Abi,
+      functionName: "isApprovedForAll",
+      args: [owner, commonConduit.address],
+    }),
+  }),
+  (query, outcome) => ({ ...query, approved: wordOf(outcome) === 1n }),
+);
+
+/** Approval of the common conduit for an ERC-721 token alone. */
+export const tokenApprovalCodec = singleCallCodec<"token_approval_read">(
+  ({ contract, tokenId }) => ({
+    to: contract,
+    data: encodeCall({ abi: erc721Abi, functionName: "getApproved", args: [tokenId] }),
+  }),
+  (query, outcome) => ({
+    ...query,
+    approved: addressInWord(wordOf(outcome)) === commonConduit.address,
+  }),
+);
+
+export const balanceCodec = singleCallCodec<"balance_read">(
+  ({ currency, owner }) => ({
+    to: currency,
+    data: encodeCall({ abi: erc20Abi, functionName: "balanceOf", args: [owner] }),
+  }),
+  (query, outcome) => ({ ...query, wei: wordOf(outcome) ?? 0n }),
+);
+
+/** Allowance of the exchange itself, through which bids are paid. */
+export const allowanceCodec = singleCallCodec<"allowance_read">(
+  ({ currency, owner }) => ({
+    to: currency,
+    data: encodeCall({
+      abi: erc20Abi,
+      functionName: "allowance",
+      args: [owner, seaport["1.6"]],
+    }),
+  }),
+  (query, outcome) => ({ ...query, wei: wordOf(outcome) ?? 0n }),
+);
 
 type TransferQuestion = QueryByKind["transfer_read"];
 
@@ -107,7 +174,7 @@ function holderCall(query: TransferQuestion, basis: ReadBasis): Hex {
       });
 }
 
-function hasMoved(query: TransferQuestion, outcome: CallOutcome, basis: ReadBasis): boolean {
+function hasMoved(query: TransferQuestion, outcome: ChainCallOutcome, basis: ReadBasis): boolean {
   const word = wordOf(outcome);
   if (word === undefined) return false;
   return query.standard === "erc721" ? word === BigInt(recipientOf(query, basis)) : word > 0n;

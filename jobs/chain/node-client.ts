@@ -1,8 +1,76 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { hexToNumber, isHex } from "viem";
-import { countAnswers, countUnanswered } from "./count-calls.ts";
-import { parseAnswers } from "./node-answers.ts";
-import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse, reasonOf } from "./rpc.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse, reasonOf, parseAnswers, isContractFault } from "./rpc.ts";
+import { hexToNumber, isHex, BaseError, type HttpTransport, http, RpcRequestError } from "viem";
+import { type EndedCall, publishCall } from "../outgoing-calls.ts";
+
+/** RPC endpoints of a chain, tried in order. */
+export type RpcTarget = {
+  readonly chainId: number;
+  readonly rpcUrls: readonly string[];
+  readonly timeoutMs: number;
+  /** Ends all attempts, with its reason. */
+  readonly signal?: AbortSignal;
+};
+
+const callsPerRequest = 100;
+export const maxResponseBytes = 8 * 1024 * 1024;
+const maxRounds = 3;
+const pauseMs = 250;
+
+/**
+ * Sends calls, up to a hundred in one HTTP request where the node takes so many; requests prove the endpoint's chain id.
+ * `maxBytes` limits the response of each request. Throws `RpcFailure` unless every call has a response, which may be a
+ * node's error.
+ */
+export async function requestBatch(
+  target: RpcTarget,
+  calls: readonly RpcCall[],
+  maxBytes = maxResponseBytes,
+): Promise<RpcResponse[]> {
+  const answers: RpcResponse[] = [];
+  for (let start = 0; start < calls.length; start += callsPerRequest) {
+    const part = calls.slice(start, start + callsPerRequest);
+    answers.push(...(await requestOnce(target, part, maxBytes)));
+  }
+  return answers;
+}
+
+async function requestOnce(
+  target: RpcTarget,
+  calls: readonly RpcCall[],
+  maxBytes: number,
+): Promise<RpcResponse[]> {
+  const failures: string[] = [];
+  for (let round = 0; round < maxRounds; round++) {
+    if (round > 0) await delay(pauseMs * 2 ** (round - 1));
+    const answers = await requestFromAny(target, calls, { maxBytes, failures });
+    if (answers !== null) return answers;
+  }
+  const methods = [...new Set(calls.map(({ method }) => method))].join(", ");
+  throw new RpcFailure(
+    `Chain ${target.chainId} did not answer ${methods}: ${[...new Set(failures)].join("; ")}`,
+  );
+}
+
+/** Null: none of the endpoints answered; why is added to `failures`. */
+async function requestFromAny(
+  target: RpcTarget,
+  calls: readonly RpcCall[],
+  { maxBytes, failures }: { maxBytes: number; failures: string[] },
+): Promise<RpcResponse[] | null> {
+  const { chainId, timeoutMs, signal } = target;
+  for (const url of target.rpcUrls) {
+    signal?.throwIfAborted();
+    try {
+      return await sendToNode(url, calls, { chainId, timeoutMs, maxBytes, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ResponseTooLarge) throw error;
+      failures.push(`${new URL(url).host}: ${reasonOf(error)}`);
+    }
+  }
+  return null;
+}
 
 /** What a node was seen to take; remembered for as long as the process lives. */
 type NodeLimits = {
@@ -204,4 +272,69 @@ function assertChainId(expected: number, answer: RpcResponse | undefined): void 
     throw new RpcFailure("eth_chainId returned no result");
   const actual = isHex(answer.result) ? hexToNumber(answer.result) : answer.result;
   if (actual !== expected) throw new WrongChain(`serves chain ${actual}, not ${expected}`);
+}
+
+type Call = { readonly method: string };
+type Answer = { result: unknown } | { error: { code: number; message: string } };
+type Node = { readonly chainId: number; readonly url: string };
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "unnamed");
+
+/** Counts the calls of a batch by what the node answered. */
+function countAnswers(node: Node, calls: readonly Call[], answers: readonly Answer[]): void {
+  calls.forEach(({ method }, index) => {
+    const answer = answers[index];
+    if (answer !== undefined) publishCall({ ...keyOf(node, method), ...outcomeOf(answer) });
+  });
+}
+
+/** Counts calls that got no answer that can be used. */
+function countUnanswered(node: Node, calls: readonly Call[], message: string): void {
+  for (const { method } of calls) {
+    publishCall({ ...keyOf(node, method), outcome: "no_answer", message });
+  }
+}
+
+const keyOf = ({ chainId, url }: Node, method: string) => ({
+  kind: "node" as const,
+  target: `${chainId}`,
+  host: hostOf(url),
+  method,
+});
+
+function outcomeOf(answer: Answer): Pick<EndedCall, "outcome" | "message"> {
+  if (!("error" in answer)) return { outcome: "result" };
+  if (isContractFault(answer.error)) return { outcome: "reverted" };
+  return { outcome: "error", message: answer.error.message };
+}
+
+/** viem's transport to one node, whose calls are counted. Its messages hold the URL: only their kind is kept. */
+export function countedHttp({ chainId, url }: Node, timeoutMs: number): HttpTransport {
+  const open = http(url, { timeout: timeoutMs, retryCount: 0 });
+  return ((options) => {
+    const transport = open(options);
+    const request = async (call: Call) => {
+      try {
+        const result = await transport.request(call as never);
+        countAnswers({ chainId, url }, [call], [{ result }]);
+        return result;
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal !== undefined) countAnswers({ chainId, url }, [call], [{ error: refusal }]);
+        else countUnanswered({ chainId, url }, [call], nameOf(error));
+        throw error;
+      }
+    };
+    return { ...transport, request: request as typeof transport.request };
+  }) as HttpTransport;
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : "failed");
+
+/** The JSON-RPC error that the node answered; undefined when it answered none. */
+function refusalOf(error: unknown): { code: number; message: string } | undefined {
+  const found =
+    error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
+  return found instanceof RpcRequestError
+    ? { code: found.code, message: found.details }
+    : undefined;
 }
