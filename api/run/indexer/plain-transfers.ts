@@ -3,7 +3,7 @@ import type { Database } from "#projections/log/database.ts";
 import { addSources, type IndexedSource, type NewSource, readSources } from "#projections/log/sources.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#jobs/chain/contract-calls.ts";
-import { hasOtherTransfers, standardCalls } from "#api/background/jobs/token-standard.ts";
+import { hasOtherTransfers, standardCalls } from "#jobs/collections/token-standard.ts";
 import { sleep } from "#api/background/log-signal/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";

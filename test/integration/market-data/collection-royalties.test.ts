@@ -1,8 +1,8 @@
 import { type Address, concatHex, type Hex, numberToHex, pad, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { fetchDueRoyalties, type RoyaltyState } from "#api/background/jobs/fetch-due-royalties.ts";
-import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { fetchDueRoyalties, type RoyaltyState } from "#jobs/collections/fetch-royalties.ts";
+import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import type { ChainId } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snapshotFirstFloors, snapshotFloors } from "#api/background/jobs/snapshot-floors.ts";
+import { snapshotFirstFloors, snapshotFloors } from "#jobs/collections/snapshot-floors.ts";
 import { dropTarget, targetOf } from "#projections/engine/checkpoint.ts";
 import { type ContractFloors, floorSnapshotted, snapshotMs, floorsProjection } from "#projections/collections/floors.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -4,8 +4,7 @@ import { type Address, concatHex, encodeAbiParameters, type Hex, numberToHex, pa
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { contractDescriptions } from "#api/background/jobs/describe-contracts.ts";
-import { type DescribeState, describePending } from "#api/background/jobs/describe-pending.ts";
+import { contractDescriptions, type DescribeState, describePending } from "#jobs/collections/describe-contracts.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";

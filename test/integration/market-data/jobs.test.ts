@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { readConfig } from "#api/run/config/read-config.ts";
 import { runRole } from "#api/run/roles/jobs.ts";
 import { type RoleContext, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { multicall3 } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { describePending } from "#api/background/jobs/describe-pending.ts";
+import { describePending } from "#jobs/collections/describe-contracts.ts";
 import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import { createApp } from "#api/serve/app.ts";
 import { accounts } from "#devnet/accounts.ts";

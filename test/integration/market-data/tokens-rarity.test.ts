@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rarityRanking } from "#api/background/jobs/rank-rarity.ts";
+import { rarityRanking } from "#jobs/collections/rank-rarity.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { rankTokens } from "#projections/domain/rarity.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";
 import { apes, operate, prepare } from "#test/support/database/operator.ts";

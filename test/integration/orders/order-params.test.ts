@@ -2,7 +2,7 @@ import { type Address, encodeAbiParameters, type Hex, keccak256, type LocalAccou
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { registerCuratedCollections } from "#api/background/jobs/register-curated.ts";
+import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { parseOrderBody } from "#api/background/order-input/parse-order-body.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";

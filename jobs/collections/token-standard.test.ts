@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { bytesToHex, encodeAbiParameters, type Hex, stringToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import { parseContractFlag, parseContractText } from "./contract-text.ts";
+import { parseContractFlag, parseContractText } from "./token-standard.ts";
 
 const asString = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
 const asBytes = (bytes: Hex) => encodeAbiParameters([{ type: "bytes" }], [bytes]);

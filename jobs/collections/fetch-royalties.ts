@@ -1,13 +1,48 @@
-import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { Job, Waker } from "#api/background/log-signal/job.ts";
+import { unansweredContracts, type UnansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import type { Address } from "viem";
 import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import { advanceScan, readScanBatch, endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/partners/royalty-sync.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { queryChain } from "#jobs/chain/query-chain.ts";
-import type { UnansweredContracts } from "./unanswered-contracts.ts";
+import { queryChain } from "../chain/query-chain.ts";
+
+const pollMs = 5_000;
+
+type RoyaltyOptions = {
+  db: Database;
+  client: ChainClient;
+  /** Notified when the projections have advanced. */
+  changeSignal: Waker;
+  now: () => Date;
+};
+
+/**
+ * Fetches the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
+ * Only changes are appended.
+ */
+export function royaltyFetches(options: RoyaltyOptions): Job {
+  const { db, client, changeSignal } = options;
+  let state: RoyaltyState | undefined;
+  return {
+    name: "royalties",
+    about: { chainId: client.chainId },
+    every: pollMs,
+    wakesOn: changeSignal,
+    reads: ["collections", "ownership"],
+    async run() {
+      // Waits until readings appended before this process started are applied: no contract is read twice.
+      state ??= { head: await readLogHead(db), unanswered: unansweredContracts() };
+      if (!(await areCollectionsAtLeastAt(db, state.head))) return undefined;
+      return (await fetchDueRoyalties(options, state)) > 0 ? "more" : undefined;
+    },
+  };
+}
 
 /** What the job remembers of a chain between two passes. */
 export type RoyaltyState = {

@@ -1,14 +1,46 @@
+import type { Logger } from "pino";
+import type { Database } from "#projections/log/database.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { areCollectionsAtLeastAt, readContractsWithoutDescription, type LoggedToken, readNewestTokens } from "#projections/collections/read-undescribed-contracts.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { Job, Waker } from "#api/background/log-signal/job.ts";
+import { unansweredContracts, type UnansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
 import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { erc721Abi } from "#abis/tokens.ts";
-import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readContractsWithoutDescription, type LoggedToken, readNewestTokens } from "#projections/collections/read-undescribed-contracts.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { type ContractResult, callContracts, fetchReadBasis, haveCode, type ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { parseContractText } from "../chain/contract-text.ts";
-import { standardCalls, standardOf } from "./token-standard.ts";
-import type { UnansweredContracts } from "./unanswered-contracts.ts";
+import { type ContractResult, callContracts, fetchReadBasis, haveCode, type ReadBasis } from "../chain/contract-calls.ts";
+import { parseContractText, standardCalls, detectStandard } from "./token-standard.ts";
+
+const pollMs = 5_000;
+
+type DescribeOptions = {
+  db: Database;
+  client: ChainClient;
+  /** Notified when the projections have advanced. */
+  changeSignal: Waker;
+  logger: Logger;
+};
+
+/** Reads name, symbol and standard of each new contract of a chain. */
+export function contractDescriptions({ db, client, changeSignal, logger }: DescribeOptions): Job {
+  const { chainId } = client;
+  let state: DescribeState | undefined;
+  return {
+    name: "contract descriptions",
+    about: { chainId },
+    every: pollMs,
+    wakesOn: changeSignal,
+    reads: ["collections"],
+    async run(signal) {
+      // Waits until descriptions appended before this process started are applied: no contract is read twice.
+      state ??= { head: await readLogHead(db), unanswered: unansweredContracts() };
+      if (!(await areCollectionsAtLeastAt(db, state.head))) return;
+      const described = await describePending(db, client, state, signal);
+      if (described > 0) logger.debug({ chainId, contracts: described }, "contracts described");
+    },
+  };
+}
 
 /** What the job remembers of a chain between two passes. */
 export type DescribeState = {
@@ -149,7 +181,7 @@ function descriptionFact(
       name: parseContractText(name ?? "0x"),
       symbol: parseContractText(symbol ?? "0x"),
       // A market before the standards, whose transfers come from events of its own.
-      standard: contract === cryptopunksAddress ? null : standardOf(others, tokens),
+      standard: contract === cryptopunksAddress ? null : detectStandard(others, tokens),
     },
   };
 }
