@@ -11,7 +11,7 @@ import { analystLimits } from "#jobs/database-upkeep.ts";
 import { crossListingPosts } from "#api/background/jobs/post-cross-listings.ts";
 import { rarityRanking } from "#jobs/collections/rank-rarity.ts";
 import { contractRechecks } from "#api/background/jobs/recheck-contracts.ts";
-import { metadataRefresh } from "#api/background/jobs/refresh-metadata.ts";
+import { metadataRefresh } from "#jobs/metadata/refresh-metadata.ts";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { floorSnapshots } from "#jobs/collections/snapshot-floors.ts";
 import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
@@ -23,7 +23,7 @@ import { createThrottledSignal, type Signal } from "#api/background/log-signal/s
 import { openPartners } from "#api/background/marketplaces/open-partners.ts";
 import type { Partner } from "#api/background/marketplaces/partner.ts";
 import { background } from "#api/background/marketplaces/transport.ts";
-import { openDocumentFetcher } from "#api/background/metadata/document-fetcher.ts";
+import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { unindexedEvents } from "#api/background/unindexed/follow-unindexed.ts";
 import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";
 import { unindexedSources } from "#api/background/unindexed/unindexed-sources.ts";

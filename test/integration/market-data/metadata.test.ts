@@ -8,10 +8,10 @@ import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, type 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { metadataRefresh } from "#api/background/jobs/refresh-metadata.ts";
+import { metadataRefresh } from "#jobs/metadata/refresh-metadata.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
-import { openDocumentFetcher } from "#api/background/metadata/document-fetcher.ts";
+import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { addressOf as fixtureOf } from "#devnet/contracts/addresses.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentFetcher, openDocumentFetcher } from "#api/background/metadata/document-fetcher.ts";
-import { parseTokenDocument } from "#api/background/metadata/parse-document.ts";
+import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
+import { parseTokenDocument } from "#jobs/metadata/fetch-due.ts";
 import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
 import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { firstTurns, selectDue, type Turns } from "#api/background/metadata/select-due.ts";
+import { firstTurns, selectDue, type Turns } from "#jobs/metadata/refresh-metadata.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";

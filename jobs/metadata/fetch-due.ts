@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "#projections/log/database.ts";
-import type { ContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
-import { tokenUrisOf } from "#projections/domain/metadata/location.ts";
+import { type ContractMetadata, parseContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
+import { tokenUrisOf, type IdForm } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";
-import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
+import { type TokenMetadata, imageMetadata, parseTokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
 import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "#projections/sales/read-unresolved-events.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import type { ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { byContract, type ContractCost, fetchWithinBudget, type PassResult } from "./contract-budget.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { ReadBasis } from "../chain/contract-calls.ts";
+import { workByContract, type ContractCost, fetchWithinBudget, type PassResult, type StorageMeter, tradedBytes, type UnpaidBudget, unpaidBytes, unpaidShare, untradedBytes } from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
 import { fetchUris, type UriResult } from "./fetch-uris.ts";
-import { parseContractDocument, parseTokenDocument } from "./parse-document.ts";
-import { type StorageMeter, tradedBytes, type UnpaidBudget, unpaidBytes, unpaidShare, untradedBytes } from "./storage-budget.ts";
+import { type JsonObject, parseJsonDocument, isJsonSchema } from "#projections/domain/metadata/document.ts";
+import { type FetchedDocument, isPicture } from "./fetch-document.ts";
 
 type FetchContext = {
   db: Database;
@@ -48,7 +48,7 @@ export async function fetchDue(
   subjects: readonly MetadataTarget[],
 ): Promise<FetchOutcome> {
   if (subjects.length === 0) return { recorded: 0, head: 0n, results: new Map(), answered: [] };
-  const works = byContract(...(await withoutBehind(subjects, work.client)));
+  const works = workByContract(...(await withoutBehind(subjects, work.client)));
   const contractIds = works.map(({ contractId }) => contractId);
   const traded = await readTradedContracts(work.db, work.client.chainId, contractIds);
   const results = new Map<number, PassResult>();
@@ -219,3 +219,28 @@ function resultOrFailure<Result extends object>(
 function isKnown({ known }: MetadataTarget, { payload }: Observation): boolean {
   return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
 }
+
+/** A token's metadata in the document at its URI, or why there is none. */
+export function parseTokenDocument(
+  { tokenId, uri, form }: { tokenId: bigint; uri: string; form: IdForm },
+  document: FetchedDocument,
+): TokenMetadata | string {
+  if (isPicture(document.mediaType)) {
+    return imageMetadata(uri, document.mediaType) ?? noMetadata;
+  }
+  const json = parseJsonDocument(document.bytes, document.charset);
+  if (typeof json === "string") return json;
+  return parseTokenMetadata(json, tokenId, form) ?? reasonOfNone(json);
+}
+
+/** The same of a contract. */
+function parseContractDocument(document: FetchedDocument): ContractMetadata | string {
+  if (isPicture(document.mediaType)) return "the document is a picture, not JSON";
+  const json = parseJsonDocument(document.bytes, document.charset);
+  return typeof json === "string" ? json : (parseContractMetadata(json) ?? reasonOfNone(json));
+}
+
+const noMetadata = "the document has no metadata";
+
+const reasonOfNone = (document: JsonObject): string =>
+  isJsonSchema(document) ? "the document is a JSON schema, not metadata" : noMetadata;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "./public-address.ts";
-import { urlRefusalReason } from "./url-policy.ts";
+import { isPublicAddress, urlRefusalReason } from "./public-address.ts";
 
 describe("an address of the public internet", () => {
   it.each([

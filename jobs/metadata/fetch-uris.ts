@@ -1,9 +1,9 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { type ChainCallOutcome, type ChainCall, BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { executeCalls } from "#jobs/chain/execute-calls.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { ResponseTooLarge, RpcFailure } from "#jobs/chain/rpc.ts";
+import { type ChainCallOutcome, type ChainCall, BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "../chain/contract-calls.ts";
+import { executeCalls } from "../chain/execute-calls.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */
 export type UriQuery = { contract: Address; tokenId: bigint | null; standard: 721 | 1155 };

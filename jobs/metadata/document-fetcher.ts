@@ -1,17 +1,14 @@
 import { Agent } from "undici";
 import { gatewayUrl, type Location, locate } from "#projections/domain/metadata/location.ts";
-import { undoCodings } from "./content-codings.ts";
-import { createCooldowns } from "./cooldowns.ts";
-import { type Document, type DocumentFault, fetchDocumentAt, isPicture, type Limits, type Route } from "./fetch-document.ts";
-import { createHostQueue } from "./host-queue.ts";
-import { publicLookup, type Resolve, resolveBySystem } from "./public-dns-lookup.ts";
-import { urlRefusalReason } from "./url-policy.ts";
+import { undoCodings, type FetchedDocument, type DocumentFault, fetchDocumentAt, isPicture, type DocumentLimits, type DocumentRoute } from "./fetch-document.ts";
+import { createCooldowns } from "#api/background/metadata/cooldowns.ts";
+import { publicLookup, type Resolve, resolveBySystem, urlRefusalReason } from "./public-address.ts";
 
 type FetcherOptions = {
   /** Tried in order, with the paths `ipfs/…` and `ipns/…`. Set by the operator, so they may be local. */
   ipfsGateways: readonly string[];
   arweaveGateway: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<DocumentLimits>;
   resolve?: Resolve;
   now?: () => number;
   /** Origins allowed although not public: stand-ins on a loopback address. */
@@ -19,7 +16,7 @@ type FetcherOptions = {
 };
 
 /** A document, or why there is none; undefined while its hosts are cooling down. */
-type FetchResult = Document | { fault: string } | undefined;
+type FetchResult = FetchedDocument | { fault: string } | undefined;
 
 /** Milliseconds in which requests were made, without waiting for their turn. */
 export type FetchCost = { ms: number };
@@ -32,7 +29,7 @@ export type DocumentFetcher = {
 
 const maxRequests = 16;
 const requestsPerHost = 4;
-const defaultLimits: Limits = { timeoutMs: 10_000, bytes: 1024 * 1024, redirects: 3 };
+const defaultLimits: DocumentLimits = { timeoutMs: 10_000, bytes: 1024 * 1024, redirects: 3 };
 /** Maximum URLs tried for one document. */
 const maxAddresses = 3;
 
@@ -51,7 +48,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   const queue = createHostQueue(maxRequests, requestsPerHost);
   const cooldowns = createCooldowns<string>({ now: options.now ?? Date.now, ...hostCooldown });
 
-  function routeOf({ url: first, isGateway }: Address): Route {
+  function routeOf({ url: first, isGateway }: Address): DocumentRoute {
     return (url) => {
       // Only the gateway itself is trusted, not its redirect targets.
       if ((isGateway && url === first) || allowed.has(url.origin)) return trusted;
@@ -63,7 +60,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     address: Address,
     signal: AbortSignal,
     cost: FetchCost,
-  ): Promise<Document | DocumentFault | null> {
+  ): Promise<FetchedDocument | DocumentFault | null> {
     const { host } = address.url;
     return await queue.run(host, async () => {
       if (cooldowns.isCoolingDown(host)) return null;
@@ -115,7 +112,7 @@ function needsCooldown({ cause }: DocumentFault, { isGateway }: Address): boolea
   return cause === "busy" || cause === (isGateway ? "unreachable" : "slow");
 }
 
-function openAgent(limits: Limits, connect: { lookup?: ReturnType<typeof publicLookup> }): Agent {
+function openAgent(limits: DocumentLimits, connect: { lookup?: ReturnType<typeof publicLookup> }): Agent {
   return new Agent({
     connect: { ...connect, timeout: limits.timeoutMs },
     connections: requestsPerHost,
@@ -159,4 +156,50 @@ function behindGateways(
     const url = gatewayUrl(gateway, path);
     return url === null ? [] : [{ url, isGateway: true }];
   });
+}
+
+type QueuedTask = { host: string; start: () => void };
+
+type HostQueue = {
+  /** Runs the task once the total and the host are below their limits. */
+  run<Result>(host: string, task: () => Promise<Result>): Promise<Result>;
+};
+
+/** Limits concurrency: `maxInFlight` tasks in total, `maxPerHost` for one host. A slow host does not block others. */
+function createHostQueue(maxInFlight: number, maxPerHost: number): HostQueue {
+  const inFlight = new Map<string, number>();
+  let total = 0;
+  const waiting: QueuedTask[] = [];
+
+  function startNext(): void {
+    if (total >= maxInFlight) return;
+    const index = waiting.findIndex(({ host }) => (inFlight.get(host) ?? 0) < maxPerHost);
+    const [next] = index === -1 ? [] : waiting.splice(index, 1);
+    if (next === undefined) return;
+    total += 1;
+    inFlight.set(next.host, (inFlight.get(next.host) ?? 0) + 1);
+    next.start();
+  }
+
+  function end(host: string): void {
+    total -= 1;
+    const left = (inFlight.get(host) ?? 1) - 1;
+    if (left === 0) inFlight.delete(host);
+    else inFlight.set(host, left);
+    startNext();
+  }
+
+  return {
+    async run(host, task) {
+      await new Promise<void>((start) => {
+        waiting.push({ host, start });
+        startNext();
+      });
+      try {
+        return await task();
+      } finally {
+        end(host);
+      }
+    },
+  };
 }
