@@ -4,11 +4,11 @@ import { encodeFunctionData, type Hex, parseAbi, parseEther, toFunctionSelector 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
-import { contractRechecks } from "#api/background/jobs/recheck-contracts.ts";
+import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
+import { contractRechecks } from "#jobs/orders/recheck-contracts.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
-import { openHeadWatch } from "#api/background/unindexed/head-watch.ts";
+import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { sendAsMined } from "#devnet/market/sending.ts";

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
-import { orderSweep } from "#api/background/jobs/sweep-orders.ts";
+import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
+import { orderSweep } from "#jobs/orders/sweep-orders.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

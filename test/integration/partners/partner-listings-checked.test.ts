@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
-import { createChangingContracts } from "#api/background/jobs/changing-contracts.ts";
-import { checkOrders } from "#api/background/jobs/check-orders.ts";
+import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
+import { checkOrders } from "#jobs/orders/check-orders.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";

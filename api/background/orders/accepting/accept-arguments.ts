@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { bytesToBigInt } from "viem";
 import { type BasicOrderParameters, basicOrderForItemBid, type MatchedOrders, matchBidWithMirror } from "#projections/domain/seaport/fill.ts";
-import type { CheckedOrder } from "../checks/evaluate-order.ts";
-import type { Sale } from "./evaluate-bid.ts";
+import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
+import type { BidSale } from "#jobs/orders/evaluate-bid.ts";
 
 /** The exchange's method that sells into a bid, and its arguments. The caller encodes them. */
 export type AcceptArguments =
@@ -22,7 +22,7 @@ const mirrorSeconds = 30 * 60;
  */
 export function acceptArguments(
   bid: CheckedOrder,
-  sale: Sale,
+  sale: BidSale,
   { minedAt, now }: { minedAt: Date; now: Date },
 ): { call: AcceptArguments; endTime: bigint } {
   const { endTime } = bid.components;

@@ -3,7 +3,7 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import { readBestBids, type BidRow } from "#projections/orders/read-bids.ts";
 import type { Market } from "../market/market.ts";
 import { type Accepted, accept, findMatches, queryMatches, type Seller, saleFor } from "./accept-bid.ts";
-import type { SellerRejectionCode } from "./evaluate-bid.ts";
+import type { SellerRejectionCode } from "#jobs/orders/evaluate-bid.ts";
 
 /** Bids that are checked at once, and how often others are when none of them can be filled: one maker may spoil several. */
 const bidsPerRound = 8;

@@ -4,13 +4,12 @@ import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { type CheckedOrder, evaluateStoredOrder } from "../checks/evaluate-order.ts";
+import { type CheckedOrder, evaluateStoredOrder, type chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { orderHashOf, orderId } from "../market/order-id.ts";
-import { type chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { recordReadings } from "../market/record-readings.ts";
 import { type AcceptArguments, acceptArguments } from "./accept-arguments.ts";
-import { bidQueries, evaluateBid, evaluateReceipt, evaluateSeller, isBidReading, type Sale, saleQueries, sellerApproval } from "./evaluate-bid.ts";
+import { bidQueries, evaluateBid, evaluateReceipt, evaluateSeller, isBidReading, type BidSale, saleQueries, sellerApproval } from "#jobs/orders/evaluate-bid.ts";
 
 /** A call that sells into a bid and would succeed now. */
 export type Accepted = {
@@ -28,7 +27,7 @@ export type Accepted = {
 };
 
 /** A bid and the sale into it. */
-type Match = { bid: CheckedOrder; sale: Sale };
+type Match = { bid: CheckedOrder; sale: BidSale };
 
 export type Seller = {
   chainId: ChainId;
@@ -72,7 +71,7 @@ export function saleFor(row: BidRow, { seller, tokenId, units }: RequestedSale) 
   }
   const soldUnits = unitsFor(row, units);
   if (isRejection(soldUnits)) return soldUnits;
-  return { seller, tokenId: sold, units: soldUnits } satisfies Sale;
+  return { seller, tokenId: sold, units: soldUnits } satisfies BidSale;
 }
 
 /** A bid on one token is filled whole; of an ERC-1155 collection bid any number of units. */
@@ -89,7 +88,7 @@ function unitsFor(row: BidRow, requested: bigint | null) {
 export async function findMatches(
   { writer }: Market,
   chainId: ChainId,
-  bidSales: readonly { row: BidRow; sale: Sale }[],
+  bidSales: readonly { row: BidRow; sale: BidSale }[],
 ): Promise<Match[]> {
   const hashes = bidSales.map(({ row }) => row.orderHash);
   const orders = await readAcceptedOrders(writer, chainId, hashes);

@@ -5,13 +5,13 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { type ChainResults, readingsOf } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { CheckedOrder } from "../checks/evaluate-order.ts";
+import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { recordReadings } from "../market/record-readings.ts";
 import { buildPurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
 import { buyFromPartner } from "./buy-from-partner.ts";
 import type { BuyRequest } from "./buy-request.ts";
-import { evaluateListing, listingQueries, toBuyRejection } from "./evaluate-listing.ts";
+import { evaluateListing, listingQueries, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
 import { type BuyableListing, findBuyableListings } from "./find-buyable-listings.ts";
 import { buyerQueries, validateBuyer } from "./validate-buyer.ts";
 import { validateUnits } from "./validate-units.ts";

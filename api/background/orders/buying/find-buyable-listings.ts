@@ -5,10 +5,10 @@ import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type ListingRow, readListings } from "#projections/orders/read-listings.ts";
 import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import { evaluateStoredOrder } from "../checks/evaluate-order.ts";
+import { evaluateStoredOrder } from "#jobs/orders/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 import { listingId, listingOf } from "../market/order-id.ts";
-import { type BuyRejection, toBuyRejection } from "./evaluate-listing.ts";
+import { type BuyRejection, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
 
 /** A stored listing and its signed order. */
 export type BuyableListing = {

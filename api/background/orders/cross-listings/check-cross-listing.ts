@@ -7,7 +7,7 @@ import { verifySignature } from "#projections/domain/seaport/signature.ts";
 import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
 import type { Partner } from "#api/background/marketplaces/partner.ts";
 import type { Market } from "../market/market.ts";
-import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { recoverSigner } from "../market/recover-signer.ts";
 import { fetchPartnerTerms } from "./partner-terms.ts";
 import { validateCrossListing } from "./validate-cross-listing.ts";

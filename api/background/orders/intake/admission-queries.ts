@@ -1,6 +1,5 @@
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { recipientsQuery } from "../checks/evaluate-order.ts";
-import { transferQueries } from "../checks/transferability.ts";
+import { recipientsQuery, transferQueries } from "#jobs/orders/evaluate-order.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import type { PendingOrder } from "./pending-order.ts";
 import type { CheaperListing, StoredContext } from "./read-stored-context.ts";

@@ -13,7 +13,7 @@ import type { ChainClient } from "#jobs/chain/client.ts";
 import { fetchReadBasis, type ReadBasis } from "#jobs/chain/contract-calls.ts";
 import { resultsFor, runBatch } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { findOwnerless } from "../checks/find-ownerless.ts";
+import { findOwnerless } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeRejection, Outcome } from "../market/admission.ts";
 import { findChangedRoyalties } from "../market/royalty.ts";
 import { chargeBudgets } from "../quotas/order-budgets.ts";

@@ -8,7 +8,7 @@ import { isBulkSignature, type SignatureCheck, verifySignature } from "#projecti
 import { parseOrderBody } from "#api/background/order-input/parse-order-body.ts";
 import type { IntakeRejection, Subject, Submission } from "../market/admission.ts";
 import type { Market } from "../market/market.ts";
-import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { recoverSigner } from "../market/recover-signer.ts";
 
 

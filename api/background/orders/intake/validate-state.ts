@@ -1,7 +1,6 @@
 import { rpcUnavailable } from "#projections/domain/intake-codes.ts";
 import { validateExposure, type ExchangeStatus, type OwnListing, type TokenState, validateBidState, validateListingState, validatePriceRaise, validateRecipients } from "#projections/domain/orders/validate-state.ts";
-import { recipientsQuery } from "../checks/evaluate-order.ts";
-import { isConduitApproved, transferQueries } from "../checks/transferability.ts";
+import { recipientsQuery, isConduitApproved, transferQueries } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeRejection } from "../market/admission.ts";
 import { rejectBlocked } from "../quotas/blocked-makers.ts";
 import { type QuotaContext, validateQuotas } from "../quotas/validate-quotas.ts";

@@ -4,7 +4,7 @@ import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateExposure, validateBidState } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
-import { queryChainOrReject } from "../market/query-chain-or-reject.ts";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";

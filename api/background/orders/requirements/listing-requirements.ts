@@ -5,10 +5,9 @@ import { type ListingState, validateListingState, validatePriceRaise } from "#pr
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { type NativeListing, readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { isConduitApproved } from "../checks/transferability.ts";
+import { isConduitApproved, chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { type CrossListingDraft, draftCrossListing } from "../cross-listings/draft-cross-listing.ts";
 import { fetchPartnerTermsByContract, type PartnerTerms } from "../cross-listings/partner-terms.ts";
-import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
 import { royaltyQueries } from "../market/royalty.ts";
 import { readBlocked, rejectBlocked } from "../quotas/blocked-makers.ts";
 import { type PricedRequest, priceRequestedItem, type RequestedItem, type RequirementsRequest, readRequestedItems } from "./requested-item.ts";

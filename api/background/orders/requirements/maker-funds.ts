@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import { chainUnavailable } from "#jobs/orders/evaluate-order.ts";
 
 export type MakerFunds = {
   counter: bigint;

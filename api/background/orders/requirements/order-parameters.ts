@@ -8,7 +8,7 @@ import { readKnownContracts } from "#projections/collections/find-collection.ts"
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { Market } from "../market/market.ts";
-import { chainUnavailable, queryChainOrReject } from "../market/query-chain-or-reject.ts";
+import { chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { type RoyaltyCase, readRoyaltyCases, royaltyFrom, royaltyQueries } from "../market/royalty.ts";
 import { type MakerFunds, makerFundsFrom, makerFundsQueries } from "./maker-funds.ts";
 import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";

@@ -6,7 +6,7 @@ import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import { chainUnavailable } from "#jobs/orders/evaluate-order.ts";
 import { draftOrder, type OrderIntent, type PriceSplit, splitPrice } from "./draft-order.ts";
 
 /** An intent whose token standard may be unknown: then there is nothing to sign. */

@@ -4,7 +4,7 @@ import type { TokenState } from "#projections/domain/orders/validate-state.ts";
 import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
 import type { ChainQuery, Standard } from "#jobs/chain/chain-query.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { findOwnerless } from "../checks/find-ownerless.ts";
+import { findOwnerless } from "#jobs/orders/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
 
 /** A token to trade, or every token of a contract. */

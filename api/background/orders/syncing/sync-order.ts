@@ -7,11 +7,10 @@ import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { type ReceiptEvent, fetchTransactionProof, type TransactionProof } from "#jobs/chain/fetch-receipt.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { bidQueries } from "../accepting/evaluate-bid.ts";
-import { listingQueries } from "../buying/evaluate-listing.ts";
-import { type CheckedOrder, orderQueries } from "../checks/evaluate-order.ts";
+import { bidQueries } from "#jobs/orders/evaluate-bid.ts";
+import { listingQueries } from "#jobs/orders/evaluate-listing.ts";
+import { type CheckedOrder, orderQueries, chainUnavailable } from "#jobs/orders/evaluate-order.ts";
 import type { Market } from "../market/market.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
 import { recordReadings } from "../market/record-readings.ts";
 
 export type SyncRequest = {

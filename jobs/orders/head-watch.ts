@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { fetchReadBasis, type ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { backOff } from "../log-signal/back-off.ts";
-import { createSignal, type Signal } from "../log-signal/signal.ts";
-import { openWebSocket } from "#jobs/web-socket.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
+import { backOff } from "#api/background/log-signal/back-off.ts";
+import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
+import { openWebSocket } from "../web-socket.ts";
 
 /** A chain's newest block, for all jobs that follow it. */
 export type HeadWatch = {

@@ -3,13 +3,15 @@ import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { AcceptedOrder } from "#projections/orders/read-signed-orders.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import type { ChainQuery, Standard } from "../chain/chain-query.ts";
+import type { ChainResults } from "../chain/query-chain.ts";
+import type { TokenOfContract } from "#projections/tokens/read-token.ts";
+import type { ChainId } from "#chains/index.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 
 export type CheckedOrder = AcceptedOrder & { orderHash: Hex };
 
-export type EndCode = "order_filled" | "order_cancelled" | "order_expired";
+type EndCode = "order_filled" | "order_cancelled" | "order_expired";
 type OrderCode =
   | EndCode
   | "not_started"
@@ -107,4 +109,94 @@ export function evaluateStoredOrder<Reason extends string>({
   if (status !== "inactive") return ended[status]();
   const code = reason ?? "not_started";
   return reject(code, `The order is inactive: ${code}`);
+}
+
+type Token = { contract: Address; tokenId: bigint; standard: Standard };
+
+/** Balance, approvals, conduit channel and a simulated transfer of the token by the conduit. */
+export function transferQueries({ contract, tokenId, standard }: Token, owner: Address) {
+  return {
+    holding:
+      standard === "erc721"
+        ? { kind: "owner_read", contract, tokenId }
+        : { kind: "units_read", contract, tokenId, owner },
+    approval: { kind: "approval_read", contract, owner },
+    ...(standard === "erc721" && {
+      tokenApproval: { kind: "token_approval_read", contract, tokenId } as const,
+    }),
+    channel: { kind: "channel_read" },
+    transfer: { kind: "transfer_read", contract, tokenId, owner, standard },
+  } as const satisfies Record<string, ChainQuery>;
+}
+
+type TransferQueries = ReturnType<typeof transferQueries>;
+
+/** Units that the owner holds; undefined: unknown. */
+export function heldUnits(
+  { holding, approval }: TransferQueries,
+  results: ChainResults,
+): bigint | undefined {
+  if (holding.kind === "units_read") return results.find(holding)?.units;
+  const reading = results.find(holding);
+  if (reading === undefined) return undefined;
+  return reading.owner === approval.owner ? 1n : 0n;
+}
+
+/** Whether the conduit may move the owner's tokens, or this one; undefined: unknown. */
+export function isConduitApproved(
+  { approval, tokenApproval }: Pick<TransferQueries, "approval" | "tokenApproval">,
+  results: ChainResults,
+): boolean | undefined {
+  const ofAll = results.find(approval)?.approved;
+  const ofToken = tokenApproval === undefined ? false : results.find(tokenApproval)?.approved;
+  if (ofAll || ofToken) return true;
+  return ofAll === undefined || ofToken === undefined ? undefined : false;
+}
+
+/** Why the conduit cannot transfer the token; unknown results do not reject. */
+export function evaluateConduit(
+  { channel, transfer }: TransferQueries,
+  results: ChainResults,
+): Rejection<"conduit_channel_closed" | "transfer_restricted"> | null {
+  if (results.find(channel)?.open === false) {
+    return reject("conduit_channel_closed", "The conduit's channel to the exchange is closed");
+  }
+  if (results.find(transfer)?.allowed === false) {
+    return reject("transfer_restricted", "The collection does not allow the transfer of the token");
+  }
+  return null;
+}
+
+/** The tokens whose contract was asked for their owner and named none: never minted, or burned. */
+export function findOwnerless(
+  tokens: readonly { contract: Address; tokenId: bigint | null }[],
+  results: ChainResults,
+): TokenOfContract[] {
+  return tokens.flatMap(({ contract, tokenId }) => {
+    if (tokenId === null) return [];
+    const answer = results.find({ kind: "owner_read", contract, tokenId });
+    return answer?.owner === null ? [{ contract, tokenId }] : [];
+  });
+}
+
+type QueryChain = {
+  queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;
+};
+
+/** Queries a chain; an unavailable chain is a rejection. */
+export async function queryChainOrReject(
+  market: QueryChain,
+  chainId: ChainId,
+  queries: readonly ChainQuery[],
+): Promise<ChainResults | Rejection<"rpc_unavailable">> {
+  try {
+    return await market.queryChain(chainId, queries);
+  } catch (error) {
+    if (error instanceof RpcFailure) return chainUnavailable();
+    throw error;
+  }
+}
+
+export function chainUnavailable(): Rejection<"rpc_unavailable"> {
+  return reject("rpc_unavailable", "The chain is unavailable; try again later");
 }

@@ -1,14 +1,15 @@
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { BasisReorged, type ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { fetchLogsAfter } from "#jobs/chain/fetch-logs.ts";
-import type { Job } from "../log-signal/job.ts";
-import { appendChangedState, appendUndoneState } from "./append-readings.ts";
-import { createFollowedBlocks, type FollowedBlocks } from "./followed-blocks.ts";
-import type { FollowedSource } from "./followed-source.ts";
+import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
+import { type ChainClient, type BlockHeader, fetchCanonicalHashes } from "../chain/client.ts";
+import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
+import { fetchLogsAfter } from "../chain/fetch-logs.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import type { FollowedSource } from "./unindexed-sources.ts";
 import type { HeadWatch } from "./head-watch.ts";
+import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";
+import type { ChainReadings } from "#projections/log/readings.ts";
+import { runBatch } from "../chain/query-chain.ts";
 
 /** Blocks of one request when behind; adapted to what the node accepts. */
 const width = { first: 32, most: 512 };
@@ -156,4 +157,99 @@ async function readNextPage(
   state.touched.push(...(await appendChangedState(options, basis, queries)));
   state.blocks.touch(queries);
   state.page = after === null ? null : { after };
+}
+
+type Reading = { db: Database; client: ChainClient };
+
+/**
+ * Fetches state at a block and appends what differs from the log. Returns the queries without a result, such as of a
+ * contract that is not called for a while: to be read again. Throws `RpcFailure`.
+ */
+async function appendChangedState(
+  { db, client }: Reading,
+  basis: ReadBasis,
+  queries: readonly ChainQuery[],
+): Promise<ChainQuery[]> {
+  if (queries.length === 0) return [];
+  const { state, missing } = await fetchState(client, basis, queries);
+  await appendChangedReadings(db, [state], new Date());
+  return missing;
+}
+
+/** The same of state that a reorg undid: all of it is appended. */
+async function appendUndoneState(
+  { db, client }: Reading,
+  basis: ReadBasis,
+  queries: readonly ChainQuery[],
+): Promise<ChainQuery[]> {
+  if (queries.length === 0) return [];
+  const { state, missing } = await fetchState(client, basis, queries);
+  await appendReadings(db, state, new Date());
+  return missing;
+}
+
+async function fetchState(
+  client: ChainClient,
+  basis: ReadBasis,
+  queries: readonly ChainQuery[],
+): Promise<{ state: ChainReadings; missing: ChainQuery[] }> {
+  const { chainId } = client;
+  const batch = await runBatch(client, queries, { basis: Promise.resolve(basis) });
+  const readings = [...batch.results.values()].filter(isReading);
+  const distinct = new Map(queries.map((query) => [queryKey(query), query]));
+  const missing = [...distinct].flatMap(([key, query]) => {
+    const result = batch.results.get(key);
+    return result !== undefined && isReading(result) ? [] : [query];
+  });
+  return { state: { chainId, basis: batch.basis, readings }, missing };
+}
+
+/** The last block of a followed range, and what the range touched, or was read at it for another reason. */
+type FollowedBlock = Pick<BlockHeader, "number" | "hash"> & { touched: readonly ChainQuery[] };
+
+/** Memory of the newest followed blocks, to find what a reorg undid. */
+type FollowedBlocks = {
+  last(): FollowedBlock | undefined;
+  add(block: FollowedBlock): void;
+  /** State was read at the last block. */
+  touch(queries: readonly ChainQuery[]): void;
+  /** Forgets the blocks that left the chain; what they touched. A node without a block decides nothing. */
+  dropReorged(client: ChainClient): Promise<ChainQuery[]>;
+  clear(): void;
+};
+
+/** More than a reorg reverts that Ponder follows; a deeper one has everything read again. */
+const remembered = 256;
+
+function createFollowedBlocks(): FollowedBlocks {
+  const blocks: FollowedBlock[] = [];
+  return {
+    last: () => blocks.at(-1),
+    add(block) {
+      blocks.push(block);
+      if (blocks.length > remembered) blocks.shift();
+    },
+    touch(queries) {
+      const last = blocks.pop();
+      if (last === undefined) return;
+      const touched = new Map([...last.touched, ...queries].map((one) => [queryKey(one), one]));
+      blocks.push({ ...last, touched: [...touched.values()] });
+    },
+    async dropReorged(client) {
+      // The newest alone first: a node that lags behind another does not have it.
+      for (const some of [blocks.slice(-1), blocks]) {
+        const numbers = some.map(({ number }) => number);
+        const hashes = await fetchCanonicalHashes(client, numbers);
+        const reorged = some.find(({ number, hash }) => (hashes.get(number) ?? hash) !== hash);
+        if (reorged === undefined) return [];
+        if (some === blocks) {
+          return blocks.splice(blocks.indexOf(reorged)).flatMap(({ touched }) => touched);
+        }
+      }
+      return [];
+    },
+    clear() {
+      blocks.length = 0;
+    },
+  };
 }

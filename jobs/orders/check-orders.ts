@@ -4,11 +4,11 @@ import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
 import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { queryChain } from "#jobs/chain/query-chain.ts";
-import { bidQueries } from "../orders/accepting/evaluate-bid.ts";
-import { listingQueries } from "../orders/buying/evaluate-listing.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { queryChain } from "../chain/query-chain.ts";
+import { bidQueries } from "./evaluate-bid.ts";
+import { listingQueries } from "./evaluate-listing.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 
 type OrderToCheck = MarketplaceOrder & { orderHash: Hex };

@@ -3,14 +3,16 @@ import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { type ContractSignedOrder, type ListingToRecheck, readCheapestListings, readContractSignedOrders, readListingsApprovedAlone, readPossiblyRestrictedListings, type TokenApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { sleep } from "../log-signal/back-off.ts";
-import type { Job } from "../log-signal/job.ts";
-import type { Signal } from "../log-signal/signal.ts";
-import type { HeadWatch } from "../unindexed/head-watch.ts";
-import type { ChangingContracts } from "./changing-contracts.ts";
-import { createOrderScan, type OrderScan } from "./order-scan.ts";
-import { type RecheckedKind, recheckOrders } from "./recheck-orders.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { sleep } from "#api/background/log-signal/back-off.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import type { Signal } from "#api/background/log-signal/signal.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
+import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
+import { queryChain } from "../chain/query-chain.ts";
+import { questionsOf } from "./check-orders.ts";
 
 /**
  * Passes over contracts: one with each new block, however fast blocks come at the least a quarter of a second after the
@@ -159,4 +161,68 @@ function openScans({
       ...createOrderScan(approvedAlone, limits.approvedAlone),
     },
   ];
+}
+
+/** What is read again of orders. An account that approves a token anew is no contract that changes its mind. */
+type RecheckedKind = StateWithoutEvents | "token_approval_read";
+
+type Rechecks = readonly { kinds: readonly RecheckedKind[]; orders: readonly Hex[] }[];
+
+/**
+ * Makes chain readings of the kinds for each order whose contracts may be asked, and appends those that changed. Returns
+ * their number. Throws `RpcFailure`.
+ */
+export async function recheckOrders(
+  db: Database,
+  { client, changing }: { readonly client: ChainClient; readonly changing: ChangingContracts },
+  rechecks: Rechecks,
+  now: Date,
+): Promise<number> {
+  const { chainId } = client;
+  const hashes = rechecks.flatMap(({ orders }) => orders);
+  if (hashes.length === 0) return 0;
+  const stored = await readMarketplaceOrders(db, chainId, hashes);
+  const questions = rechecks.flatMap(({ kinds, orders }) =>
+    orders.flatMap((orderHash) => {
+      const order = stored.get(orderHash);
+      if (order === undefined) return [];
+      return questionsOf({ ...order, orderHash }).filter(
+        (question) => kinds.some((kind) => kind === question.kind) && changing.mayAsk(question),
+      );
+    }),
+  );
+  if (questions.length === 0) return 0;
+  const { basis, readings } = await queryChain(client, questions);
+  const changed = await appendChangedReadings(db, [{ chainId, basis, readings }], now);
+  changing.record(changed?.appended ?? []);
+  return changed?.appended.length ?? 0;
+}
+
+/** Repeated passes over a list of orders, a batch at a time. */
+type OrderScan = {
+  /** Requests a full pass, starting at the current position. */
+  restart(): void;
+  /** The next batch; empty when the pass is complete. */
+  nextBatch(): Promise<Hex[]>;
+};
+
+function createOrderScan<Position extends { orderHash: Hex }>(
+  read: (after: Position | null, limit: number) => Promise<Position[]>,
+  limit: number,
+): OrderScan {
+  let after: Position | null = null;
+  let passesLeft = 0;
+  return {
+    restart() {
+      // In the middle of a pass, orders before the position were read too early and need another pass.
+      passesLeft = after === null ? 1 : 2;
+    },
+    async nextBatch() {
+      if (passesLeft === 0) return [];
+      const batch = await read(after, limit);
+      after = batch.length < limit ? null : (batch.at(-1) ?? null);
+      if (after === null) passesLeft -= 1;
+      return batch.map(({ orderHash }) => orderHash);
+    },
+  };
 }

@@ -1,14 +1,12 @@
 import type { Address } from "viem";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
-import { evaluateConduit, heldUnits, isConduitApproved, transferQueries } from "../checks/transferability.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import type { ChainResults } from "../chain/query-chain.ts";
+import { type CheckedOrder, evaluateOrder, orderQueries, evaluateConduit, heldUnits, isConduitApproved, transferQueries, chainUnavailable } from "./evaluate-order.ts";
 
 /** Who sells what into a bid. */
-export type Sale = { seller: Address; tokenId: bigint; units: bigint };
+export type BidSale = { seller: Address; tokenId: bigint; units: bigint };
 
 function bidQuerySet(bid: CheckedOrder) {
   const owner = bid.components.offerer;
@@ -20,7 +18,7 @@ function bidQuerySet(bid: CheckedOrder) {
   } as const satisfies Record<string, ChainQuery>;
 }
 
-function sellerQuerySet({ terms, components }: CheckedOrder, { seller, tokenId }: Sale) {
+function sellerQuerySet({ terms, components }: CheckedOrder, { seller, tokenId }: BidSale) {
   const { contract, standard } = terms;
   const queries = transferQueries({ contract, standard, tokenId }, seller);
   if (standard === "erc1155") return queries;
@@ -29,7 +27,7 @@ function sellerQuerySet({ terms, components }: CheckedOrder, { seller, tokenId }
 }
 
 /** Whether the bidder takes what is sold. The exchange transfers ERC-721 tokens without a call of the recipient. */
-function receiptOf({ terms, components }: CheckedOrder, { seller, tokenId, units }: Sale) {
+function receiptOf({ terms, components }: CheckedOrder, { seller, tokenId, units }: BidSale) {
   if (terms.standard === "erc721") return null;
   const [contract, recipient] = [terms.contract, components.offerer];
   return { kind: "receipt", contract, tokenId, owner: seller, recipient, units } as const;
@@ -55,14 +53,14 @@ const bidReadingKinds: ReadonlySet<ChainReading["kind"]> = new Set([
 ]);
 
 /** Chain state of the seller and of what the bidder takes, which is not recorded. */
-export function saleQueries(bid: CheckedOrder, sale: Sale): ChainQuery[] {
+export function saleQueries(bid: CheckedOrder, sale: BidSale): ChainQuery[] {
   const receipt = receiptOf(bid, sale);
   const ofSeller = Object.values(sellerQuerySet(bid, sale));
   return receipt === null ? ofSeller : [...ofSeller, receipt];
 }
 
 /** Why the exchange would not fill these units of the bid; null: it would. */
-export function evaluateBid(bid: CheckedOrder, { units }: Sale, results: ChainResults, now: Date) {
+export function evaluateBid(bid: CheckedOrder, { units }: BidSale, results: ChainResults, now: Date) {
   const left = evaluateOrder(bid, results, now);
   if (isRejection(left)) return left;
   if (units > left) return reject("bad_amount", `Only ${left} units of the offer are left`);
@@ -86,7 +84,7 @@ export function evaluateBid(bid: CheckedOrder, { units }: Sale, results: ChainRe
 /** Why the bidder would not take the units; null: it would. An unknown answer rejects: it is the bidder's code that gives none. */
 export function evaluateReceipt(
   bid: CheckedOrder,
-  sale: Sale,
+  sale: BidSale,
   results: ChainResults,
 ): Rejection<"transfer_restricted" | "rpc_unavailable"> | null {
   const query = receiptOf(bid, sale);
@@ -108,7 +106,7 @@ export type SellerRejectionCode =
 /** Why the seller could not transfer the units once the conduit is approved; null: he could. */
 export function evaluateSeller(
   bid: CheckedOrder,
-  sale: Sale,
+  sale: BidSale,
   results: ChainResults,
 ): Rejection<SellerRejectionCode> | null {
   const queries = sellerQuerySet(bid, sale);
@@ -118,7 +116,7 @@ export function evaluateSeller(
   return evaluateConduit(queries, results);
 }
 
-function evaluateHolding({ units, tokenId }: Sale, held: bigint | undefined) {
+function evaluateHolding({ units, tokenId }: BidSale, held: bigint | undefined) {
   if (held === undefined) return chainUnavailable();
   if (held === 0n) return reject("not_owner", `The seller does not hold token ${tokenId}`);
   if (held < units) {
@@ -130,7 +128,7 @@ function evaluateHolding({ units, tokenId }: Sale, held: bigint | undefined) {
 /** Whether the seller has approved the conduit; null: unknown. */
 export function sellerApproval(
   bid: CheckedOrder,
-  sale: Sale,
+  sale: BidSale,
   results: ChainResults,
 ): boolean | null {
   return isConduitApproved(sellerQuerySet(bid, sale), results) ?? null;

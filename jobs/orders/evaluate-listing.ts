@@ -1,11 +1,9 @@
 import { commonConduit } from "#abis/deployments.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { isFilledWhole, orderQuantity } from "#projections/domain/seaport/fill.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { type CheckedOrder, evaluateOrder, orderQueries } from "../checks/evaluate-order.ts";
-import { evaluateConduit, heldUnits, isConduitApproved, transferQueries } from "../checks/transferability.ts";
-import { chainUnavailable } from "../market/query-chain-or-reject.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import type { ChainResults } from "../chain/query-chain.ts";
+import { type CheckedOrder, evaluateOrder, orderQueries, evaluateConduit, heldUnits, isConduitApproved, transferQueries, chainUnavailable } from "./evaluate-order.ts";
 
 function listingQuerySet(listing: CheckedOrder) {
   const { contract, standard, tokenId } = listing.terms;
