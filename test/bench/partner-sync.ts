@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
-import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import type { Database } from "#projections/log/database.ts";
 import { openSync, openTestPartner } from "../support/orders/partner-sync.ts";
 import { type Figure, medianFigure } from "./figure.ts";

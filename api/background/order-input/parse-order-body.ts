@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import { type Rejection, type RejectionDetail, reject } from "#projections/domain/rejection.ts";
 import { isRetiredProtocol, namesOtherProtocol, protocolNames } from "./order-protocol.ts";
-import { bytes, closed, decimalUint256, orderParametersSchema } from "./order-schema.ts";
+import { bytes, closed, decimalUint256, orderParametersSchema } from "#jobs/partners/order-schema.ts";
 
 const components = orderParametersSchema(decimalUint256, closed).extend({
   counter: decimalUint256,

@@ -7,7 +7,7 @@ import { createPublicClient, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { countedHttp, requestBatch } from "#jobs/chain/node-client.ts";
-import { openTransport, type Transport } from "#api/background/marketplaces/transport.ts";
+import { openTransport, type Transport } from "#jobs/partners/transport.ts";
 import { type CallMeter, openCallMeter } from "#jobs/outgoing-calls.ts";
 import { gaugeOutgoing } from "#api/serve/status/outgoing-gauges.ts";
 import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing-calls.ts";

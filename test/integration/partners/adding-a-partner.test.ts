@@ -8,7 +8,7 @@ import { afterAll, expect, it, vi } from "vitest";
 vi.resetModules();
 afterAll(() => {
   vi.doUnmock("../../../projections/domain/marketplaces.ts");
-  vi.doUnmock("../../../api/background/marketplaces/partner-definitions.ts");
+  vi.doUnmock("../../../jobs/partners/partner-definitions.ts");
   vi.resetModules();
 });
 
@@ -22,10 +22,10 @@ vi.doMock("../../../projections/domain/marketplaces.ts", async (importOriginal) 
   const partners = { ...table.partners, example };
   return { ...table, partners, partnerNames: Object.keys(partners) };
 });
-vi.doMock("../../../api/background/marketplaces/partner-definitions.ts", async (importOriginal) => {
+vi.doMock("../../../jobs/partners/partner-definitions.ts", async (importOriginal) => {
   const table =
     await importOriginal<
-      typeof import("#api/background/marketplaces/partner-definitions.ts")
+      typeof import("#jobs/partners/partner-definitions.ts")
     >();
   const { example } = await import("./example-partner/definition.ts");
   return { partnerDefinitions: { ...table.partnerDefinitions, example } };
@@ -37,8 +37,8 @@ const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
   const { readConfig } = await import("#api/run/config/read-config.ts");
-  const { openPartners } = await import("#api/background/marketplaces/open-partners.ts");
-  const { background } = await import("#api/background/marketplaces/transport.ts");
+  const { openPartners } = await import("#jobs/partners/open-partners.ts");
+  const { background } = await import("#jobs/partners/transport.ts");
   const { openOrderReads } = await import("#test/support/orders/order-reads-fixture.ts");
   const { givenPartnerOrder, partnerSignature } = await import(
     "#test/support/orders/partner-orders.ts"

@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { crossListingPosts } from "#api/background/jobs/post-cross-listings.ts";
+import { crossListingPosts } from "#jobs/partners/post-cross-listings.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
-import { openPartners } from "#api/background/marketplaces/open-partners.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
-import { interactive } from "#api/background/marketplaces/transport.ts";
+import { openPartners } from "#jobs/partners/open-partners.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { interactive } from "#jobs/partners/transport.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";

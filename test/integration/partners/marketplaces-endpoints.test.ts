@@ -1,6 +1,6 @@
 import { zeroHash } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";

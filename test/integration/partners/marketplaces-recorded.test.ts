@@ -5,11 +5,10 @@ import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { parseEntry as readAsk } from "#api/background/marketplaces/magiceden/fetch-listings.ts";
-import { collectionOf } from "#api/background/marketplaces/opensea/fetch-collection.ts";
-import { parseEntry } from "#api/background/marketplaces/opensea/fetch-listings.ts";
-import { parseFulfillment } from "#api/background/marketplaces/opensea/parse-fulfillment.ts";
-import { CollectionResponse, FulfillmentResponse, ListingsResponse, OrdersResponse } from "#api/background/marketplaces/opensea/response-schemas.ts";
+import { parseEntry as readAsk } from "#jobs/partners/magiceden/listings.ts";
+import { collectionOf, parseEntry } from "#jobs/partners/opensea/listings.ts";
+import { parseFulfillment } from "#jobs/partners/opensea/fulfillment.ts";
+import { CollectionResponse, FulfillmentResponse, ListingsResponse, OrdersResponse } from "#jobs/partners/opensea/response-schemas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 
 const folder = join(

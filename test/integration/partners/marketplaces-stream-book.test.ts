@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { partnerStream } from "#api/background/jobs/stream-partners.ts";
+import { partnerStream } from "#jobs/partners/stream-partners.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

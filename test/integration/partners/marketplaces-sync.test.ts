@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
-import { syncIntervals } from "#api/background/marketplaces/sync-step.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";

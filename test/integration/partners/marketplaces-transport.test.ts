@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTransport, type Timeouts } from "#api/background/marketplaces/transport.ts";
+import { openTransport, type Timeouts } from "#jobs/partners/transport.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { manualClock } from "#test/support/orders/partner-sync.ts";
 

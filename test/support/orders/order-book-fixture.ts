@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 import { type AppOptions, createApp } from "#api/serve/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";

@@ -1,6 +1,6 @@
-import { openPartners } from "#api/background/marketplaces/open-partners.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
-import { interactive, type Timeouts } from "#api/background/marketplaces/transport.ts";
+import { openPartners } from "#jobs/partners/open-partners.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { interactive, type Timeouts } from "#jobs/partners/transport.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { StoredListing } from "#devnet/marketplaces/listing-store.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";

@@ -1,17 +1,16 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import { openMagiceden } from "#api/background/marketplaces/magiceden/client.ts";
-import { openOpensea } from "#api/background/marketplaces/opensea/client.ts";
-import type { Partner, SkippedEntry } from "#api/background/marketplaces/partner.ts";
-import type { Clock } from "#api/background/marketplaces/rate-limiter.ts";
-import { runSyncStep, type StepOutcome } from "#api/background/marketplaces/sync-step.ts";
-import type { Timeouts } from "#api/background/marketplaces/transport.ts";
+import { openMagiceden } from "#jobs/partners/magiceden/client.ts";
+import { openOpensea } from "#jobs/partners/opensea/client.ts";
+import type { Partner, SkippedEntry } from "#jobs/partners/partner.ts";
+import type { TransportClock, Timeouts } from "#jobs/partners/transport.ts";
+import { runSyncStep, type StepOutcome } from "#jobs/partners/sync-step.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 
 /** A clock that advances by `sleep` and `pass` only. Milliseconds. */
-export function manualClock(): Clock & { pass(ms: number): void } {
+export function manualClock(): TransportClock & { pass(ms: number): void } {
   let now = 0;
   return {
     now: () => now,
@@ -29,7 +28,7 @@ const timeouts: Timeouts = { timeoutMs: 2_000, waitMs: 60_000, attempts: 2 };
 type TestPartnerOptions = {
   url: string;
   key?: string;
-  clock?: Clock;
+  clock?: TransportClock;
   timeouts?: Partial<Timeouts>;
   requestsPerMinute?: number;
   stream?: { url: string; heartbeatMs?: number };

@@ -1,6 +1,6 @@
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderParameters, orderQuantity } from "#projections/domain/seaport/fill.ts";
-import type { Fulfillment, Partner } from "#api/background/marketplaces/partner.ts";
+import type { Fulfillment, Partner } from "#jobs/partners/partner.ts";
 import { encodePurchase, type Purchase } from "./buy-calldata.ts";
 import type { BuyRequest } from "./buy-request.ts";
 import type { BuyableListing } from "./find-buyable-listings.ts";

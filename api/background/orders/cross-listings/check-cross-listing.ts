@@ -5,7 +5,7 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { verifySignature } from "#projections/domain/seaport/signature.ts";
 import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 import type { Market } from "../market/market.ts";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { recoverSigner } from "../market/recover-signer.ts";

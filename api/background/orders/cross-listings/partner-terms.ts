@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 
 export type PartnerFee = {
   recipient: Address;

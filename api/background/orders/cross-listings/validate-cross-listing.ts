@@ -6,7 +6,7 @@ import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { unixSeconds } from "#projections/orders/read-orders.ts";
-import { parseListing, type RejectReason } from "#api/background/marketplaces/parse-listing.ts";
+import { parsePartnerListing, type RejectReason } from "#jobs/partners/parse-listing.ts";
 import { type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";
 
 export type CrossListingToValidate = {
@@ -44,7 +44,7 @@ export function validateCrossListing(
   const { marketplace, chainId, partnerOrderHash, body, now } = crossListing;
   const { components } = body;
   const order = { marketplace, chainId, orderHash: partnerOrderHash, components, signature: null };
-  const parsed = parseListing({ ...order, exchange: seaport["1.6"] }, { creators: [], now });
+  const parsed = parsePartnerListing({ ...order, exchange: seaport["1.6"] }, { creators: [], now });
   if (typeof parsed === "string") return [expectations[parsed]];
   return [
     ...validateSameToken(crossListing),

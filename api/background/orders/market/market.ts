@@ -5,7 +5,7 @@ import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 import type { Admit } from "./admission.ts";
 import type { OutcomeCount } from "./count-outcomes.ts";
 

@@ -1,12 +1,11 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
-import { parseListing } from "#api/background/marketplaces/parse-listing.ts";
-import { parseEntries, parseResponse } from "#api/background/marketplaces/parse-response.ts";
-import type { Partner } from "#api/background/marketplaces/partner.ts";
-import type { PartnerDefinition } from "#api/background/marketplaces/partner-definition.ts";
-import { orderComponents } from "#api/background/marketplaces/partner-order-schema.ts";
-import { openTransport } from "#api/background/marketplaces/transport.ts";
+import { parsePartnerListing } from "#jobs/partners/parse-listing.ts";
+import { parseEntries, parseResponse, orderComponents } from "#jobs/partners/send-request.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import type { PartnerDefinition } from "#jobs/partners/partner-definition.ts";
+import { openTransport } from "#jobs/partners/transport.ts";
 import { chainIds } from "#chains/index.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
@@ -34,7 +33,7 @@ export const openExamplePartner: PartnerDefinition["open"] = ({ key: _, ...confi
       cursor: null,
       ...parseEntries(parsed.listings, (value) => {
         const { hash, order: components, signature } = Entry.parse(value);
-        const listing = parseListing(
+        const listing = parsePartnerListing(
           {
             ...{ marketplace: examplePartner, chainId, exchange: seaport["1.6"], components },
             orderHash: hash as Hex,

@@ -1,4 +1,4 @@
-import type { PartnerDefinition } from "#api/background/marketplaces/partner-definition.ts";
+import type { PartnerDefinition } from "#jobs/partners/partner-definition.ts";
 import { openExamplePartner } from "./client.ts";
 
 export const example: PartnerDefinition = {

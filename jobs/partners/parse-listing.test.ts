@@ -3,7 +3,7 @@ import { seaport } from "#abis/deployments.ts";
 import { now, orders, stranger } from "#projections/domain/orders/orders.fixture.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { parseListing } from "./parse-listing.ts";
+import { parsePartnerListing } from "./parse-listing.ts";
 
 const [payment] = orders.listing.consideration;
 if (payment === undefined) throw new Error("a listing is paid for");
@@ -16,7 +16,7 @@ function found(components: OrderComponents) {
     exchange: seaport["1.6"],
     components,
   };
-  return parseListing(order, { creators: [], now: new Date(Number(now) * 1_000) });
+  return parsePartnerListing(order, { creators: [], now: new Date(Number(now) * 1_000) });
 }
 
 const paying = (...wei: readonly bigint[]): OrderComponents => ({
@@ -52,6 +52,6 @@ describe("a partner's order", () => {
       exchange: seaport["1.6"],
       components,
     };
-    expect(parseListing(raw, { creators: [], now: new Date(0) })).toBe("wrong_order_hash");
+    expect(parsePartnerListing(raw, { creators: [], now: new Date(0) })).toBe("wrong_order_hash");
   });
 });

@@ -1,11 +1,21 @@
+import type { PartnerDefinition } from "../partner-definition.ts";
 import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
-import { fetchCollection } from "./fetch-collection.ts";
-import { fetchFulfillment } from "./fetch-fulfillment.ts";
-import { fetchAll, fetchEntry, fetchListing, fetchNewest } from "./fetch-listings.ts";
-import { openStream, type StreamOptions } from "./open-stream.ts";
+import { fetchCollection, fetchAll, fetchEntry, fetchListing, fetchNewest } from "./listings.ts";
+import { fetchFulfillment } from "./fulfillment.ts";
+import { openStream, type StreamOptions } from "./stream.ts";
 import { postListing } from "./post-listing.ts";
+
+export const opensea: PartnerDefinition = {
+  api: "OpenSea (API v2)",
+  exampleUrl: "https://api.opensea.io",
+  exampleStreamUrl: "wss://stream-api.opensea.io/socket/websocket",
+  open: ({ streamUrl, ...config }, timeouts) => {
+    const stream = streamUrl === undefined ? undefined : { url: streamUrl };
+    return openOpensea({ ...config, stream, timeouts });
+  },
+};
 
 type Options = Omit<TransportOptions, "name" | "headers"> & {
   key: string | null;

@@ -3,15 +3,13 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { markStale } from "#projections/partners/sync-pass.ts";
-import { countSkipped } from "#projections/partners/sync-listings.ts";
-import { readSyncedSlugs } from "#projections/partners/read-synced-collections.ts";
-import { backOffMs } from "../log-signal/back-off.ts";
-import type { Job } from "../log-signal/job.ts";
-import { runJobs } from "../log-signal/run-jobs.ts";
-import type { Partner, PartnerStream, SkippedEntry, StreamConnection } from "../marketplaces/partner.ts";
-import { recordStreamedOrder } from "../marketplaces/record-streamed-order.ts";
-import { createStreamQueue, type StreamQueue } from "../marketplaces/stream-queue.ts";
-import { syncIntervals } from "../marketplaces/sync-step.ts";
+import { countSkipped, recordDelisted, recordListed } from "#projections/partners/sync-listings.ts";
+import { readSyncedSlugs, isKnownListing, readCreators } from "#projections/partners/read-synced-collections.ts";
+import { backOffMs } from "#api/background/log-signal/back-off.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { type Partner, type PartnerStream, type SkippedEntry, type StreamConnection, PartnerFailed, type StreamedOrder, type StreamListener } from "./partner.ts";
+import { syncIntervals } from "./sync-step.ts";
 
 /** Times in milliseconds. */
 const defaultLimits = {
@@ -171,3 +169,110 @@ function gapRecording(options: StreamContext): Job {
     },
   };
 }
+
+type RecordContext = {
+  db: Database;
+  partner: Pick<Partner, "name">;
+  stream: Pick<PartnerStream, "fetchStreamed">;
+  /** The chains served. */
+  chainIds: readonly ChainId[];
+  queue: StreamQueue;
+  now: () => Date;
+};
+
+/** A partner may announce a listing before its API returns it. Milliseconds. */
+const retryMs = 3_000;
+
+/**
+ * Fetches an order announced by the stream and records the response. Changes of orders that are not known listings,
+ * such as offers, need no request. Throws `PartnerFailed`: polling will find it.
+ */
+async function recordStreamedOrder(
+  context: RecordContext,
+  entry: QueuedOrder,
+): Promise<void> {
+  const { db, partner, stream, queue, now } = context;
+  const { slug, order } = entry;
+  const key = { marketplace: partner.name, ...order };
+  if (!context.chainIds.includes(order.chainId)) return;
+  if (!order.isNew && !(await isKnownListing(db, key, order.orderHash))) return;
+  const found = await stream.fetchStreamed(order, await readCreators(db, key, slug));
+  if (found !== null && isRejection(found)) throw new PartnerFailed(found);
+  if (found === null && order.isNew && entry.attempts === 0) {
+    setTimeout(() => queue.put({ ...entry, attempts: 1 }), retryMs).unref();
+    return;
+  }
+  if (found === null) await recordDelisted(db, key, now());
+  else if (!("reason" in found)) await recordListed(db, found, now());
+  else if (found.concerns === "none") await recordDelisted(db, key, now());
+  else queue.listener.onSkipped(found);
+}
+
+/** An order from a stream event, its collection's slug, and how often it was fetched. */
+type QueuedOrder = { slug: string; order: StreamedOrder; attempts: number };
+
+/**
+ * First-in, first-out queue of orders from a stream, without duplicates. When it is full, further orders are counted as
+ * skipped and their collections as missed.
+ */
+function createStreamQueue(capacity: number) {
+  const queued = new Map<string, QueuedOrder>();
+  const missed = new Set<string>();
+  let skipped: SkippedEntry[] = [];
+  let onArrival = () => {};
+
+  function skip(one: SkippedEntry): void {
+    if (skipped.length < capacity) skipped.push(one);
+  }
+
+  function put(entry: QueuedOrder): void {
+    const { chainId, orderHash, isNew } = entry.order;
+    const key = `${chainId} ${orderHash}`;
+    const before = queued.get(key);
+    if (before === undefined && queued.size >= capacity) {
+      missed.add(entry.slug);
+      skip({ reason: "stream_overflow", path: entry.slug, concerns: orderHash });
+      return;
+    }
+    const order = { ...entry.order, isNew: isNew || before?.order.isNew === true };
+    queued.set(key, { ...entry, order });
+    onArrival();
+  }
+
+  const listener: StreamListener = {
+    onOrder: (slug, order) => put({ slug, order, attempts: 0 }),
+    onSkipped: skip,
+    onMissed: (slug) => void missed.add(slug),
+  };
+  return {
+    listener,
+    put,
+    /** The oldest entry. */
+    take(): QueuedOrder | null {
+      const [first] = queued;
+      if (first === undefined) return null;
+      queued.delete(first[0]);
+      return first[1];
+    },
+    /** Resolves when the queue is not empty, or when `signal` is aborted. */
+    async waitForOrder(signal: AbortSignal): Promise<void> {
+      if (queued.size > 0 || signal.aborted) return;
+      await new Promise<void>((resolve) => {
+        onArrival = () => {
+          signal.removeEventListener("abort", onArrival);
+          resolve();
+        };
+        signal.addEventListener("abort", onArrival);
+      });
+    },
+    /** Missed collections and skipped entries since the last call. */
+    takeMissed(): { missed: string[]; skipped: SkippedEntry[] } {
+      const gaps = { missed: [...missed], skipped };
+      missed.clear();
+      skipped = [];
+      return gaps;
+    },
+  };
+}
+
+type StreamQueue = ReturnType<typeof createStreamQueue>;

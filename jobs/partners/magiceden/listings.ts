@@ -4,12 +4,12 @@ import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { parseListing } from "../parse-listing.ts";
-import { parseEntries, parseResponse } from "../parse-response.ts";
+import { parsePartnerListing } from "../parse-listing.ts";
+import { parseEntries, parseResponse, firstIssue, orderComponents, signatureOrNone } from "../send-request.ts";
 import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
-import { firstIssue } from "../partner-order-schema.ts";
 import type { Transport } from "../transport.ts";
-import { AskHead, AsksResponse, RawAsk, statedHash } from "./response-schemas.ts";
+import { z } from "zod";
+import { bytes32 } from "../order-schema.ts";
 
 const pageSize = "500";
 
@@ -93,7 +93,7 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
   const { signature, ...components } = raw.data.rawData;
   if (signature === null) return skip("no_signature", "rawData.signature");
   const exchange = seaport["1.6"];
-  const listing = parseListing(
+  const listing = parsePartnerListing(
     { marketplace: "magiceden", chainId, orderHash, exchange, components, signature },
     { creators, now },
   );
@@ -107,3 +107,29 @@ const malformedEntry = (entry: unknown, path: string): SkippedEntry => ({
   path,
   concerns: statedHash(entry) ?? "any",
 });
+
+/** The fields used of `GET /{chain}/orders/asks/v5` (Reservoir, third version). */
+const AsksResponse = z.object({
+  orders: z.array(z.unknown()),
+  continuation: z
+    .string()
+    .nullish()
+    .transform((text) => text || null),
+});
+
+/** The fields that decide whether an entry is parsed. */
+const AskHead = z.object({
+  id: bytes32,
+  kind: z.string(),
+  side: z.string().optional(),
+  status: z.string(),
+  source: z.object({ domain: z.string().nullish() }).nullish(),
+});
+
+/** The order itself, with `includeRawData`. */
+const RawAsk = z.object({ rawData: orderComponents.extend({ signature: signatureOrNone }) });
+
+/** The hash of an entry that does not parse otherwise. */
+function statedHash(entry: unknown): Hex | null {
+  return z.object({ id: bytes32 }).safeParse(entry).data?.id ?? null;
+}

@@ -1,7 +1,14 @@
+import type { PartnerDefinition } from "../partner-definition.ts";
 import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
-import { fetchListing, fetchListings } from "./fetch-listings.ts";
+import { fetchListing, fetchListings } from "./listings.ts";
+
+export const magiceden: PartnerDefinition = {
+  api: "Magic Eden (API v3)",
+  exampleUrl: "https://api-mainnet.magiceden.dev/v3/rtp",
+  open: ({ streamUrl: _, ...config }, timeouts) => openMagiceden({ ...config, timeouts }),
+};
 
 type Options = Omit<TransportOptions, "name" | "headers"> & { key: string | null };
 

@@ -1,5 +1,10 @@
 import { type Dispatcher, request } from "undici";
 import { parseJson } from "#projections/domain/json.ts";
+import type { z } from "zod";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
+import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
+import { bytes, orderParametersSchema, uint256 } from "./order-schema.ts";
 
 export type PartnerRequest = {
   method: "GET" | "POST";
@@ -136,4 +141,52 @@ function reasonOf(error: unknown): string {
   if (timeoutErrors.has(error.name)) return "timeout";
   if (error instanceof SyntaxError) return "response is not JSON";
   return (error as NodeJS.ErrnoException).code ?? error.name;
+}
+
+/** The parsed body; null for the statuses in `refusals`. A body that does not match the schema is a partner failure. */
+export function parseResponse<Schema extends z.ZodType>(
+  response: PartnerResponse | PartnerFailure,
+  schema: Schema,
+  refusals: readonly number[] = [404],
+): z.output<Schema> | null | PartnerFailure {
+  if (isRejection(response)) return response;
+  if (refusals.includes(response.status)) return null;
+  if (response.status >= 400) return reject("upstream_error", `HTTP ${response.status}`);
+  const parsed = schema.safeParse(response.body);
+  if (parsed.success) return parsed.data;
+  const { path, message } = firstIssue(parsed.error);
+  return reject("upstream_error", `Unexpected response: ${path} ${message}`);
+}
+
+/** Parses entry by entry, so that an invalid one does not affect the others. */
+export function parseEntries(
+  entries: readonly unknown[],
+  parseEntry: (entry: unknown) => PartnerListing | SkippedEntry,
+): Pick<ListingPage, "listings" | "skipped"> {
+  const listings: PartnerListing[] = [];
+  const skipped: SkippedEntry[] = [];
+  for (const entry of entries) {
+    const parsed = parseEntry(entry);
+    if ("reason" in parsed) skipped.push(parsed);
+    else listings.push(parsed);
+  }
+  return { listings, skipped };
+}
+
+/** What a fulfillment contains: all signed fields but the counter. Partners write integers as decimal, hex or numbers. */
+export const partnerOrderParameters = orderParametersSchema(uint256);
+
+/** All signed fields. */
+export const orderComponents = partnerOrderParameters.extend({ counter: uint256 });
+
+/** A signature, or null: some partners write a missing one as `0x`. */
+export const signatureOrNone = bytes
+  .nullish()
+  .transform((text) => (text === undefined || text === "0x" ? null : text));
+
+/** Path and message of the first problem of an unparsable response. */
+export function firstIssue({ issues }: z.ZodError): { path: string; message: string } {
+  const [issue] = issues;
+  const path = issue === undefined ? "" : issue.path.map(String).join(".");
+  return { path: path || "(whole)", message: issue?.message ?? "unknown" };
 }

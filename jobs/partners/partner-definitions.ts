@@ -1,6 +1,6 @@
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
-import { magiceden } from "./magiceden/definition.ts";
-import { opensea } from "./opensea/definition.ts";
+import { magiceden } from "./magiceden/client.ts";
+import { opensea } from "./opensea/client.ts";
 import type { PartnerDefinition } from "./partner-definition.ts";
 
 /** The API of every partner, one folder each. */

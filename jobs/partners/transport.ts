@@ -1,11 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { Agent } from "undici";
 import { reject } from "#projections/domain/rejection.ts";
-import { createCircuitBreaker } from "./circuit-breaker.ts";
-import { countRequest } from "./count-requests.ts";
 import type { PartnerFailure } from "./partner.ts";
-import { type Clock, createRateLimiter, type RateLimiter, systemClock } from "./rate-limiter.ts";
 import { type PartnerRequest, type PartnerResponse, type RequestOutcome, sendRequest } from "./send-request.ts";
+import type { CallOutcome } from "#projections/log/outgoing-calls.ts";
+import { publishBudget, publishCall } from "../outgoing-calls.ts";
 
 /** How long the caller can wait. */
 export type Timeouts = {
@@ -31,7 +30,7 @@ export type TransportOptions = {
   headers: Readonly<Record<string, string>>;
   requestsPerMinute: number;
   timeouts: Timeouts;
-  clock?: Clock;
+  clock?: TransportClock;
   random?: () => number;
 };
 
@@ -158,4 +157,150 @@ export function openTransport(options: TransportOptions): Transport {
 function plainReason(reason: string): string {
   if (/TIMEOUT|TIMEDOUT/.test(reason)) return "no answer in time";
   return /^[A-Z][A-Z0-9_]+$/.test(reason) ? "the connection failed" : reason;
+}
+
+/** Time source of the transport, in milliseconds. */
+export type TransportClock = { now(): number; sleep(ms: number): Promise<void> };
+
+const systemClock: TransportClock = {
+  now: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+type RateLimiter = {
+  /** Waits for a slot, at most `waitMs`. `retryInMs`: the next slot is later than that. */
+  take(waitMs: number): Promise<{ granted: true } | { granted: false; retryInMs: number }>;
+  /** The limit, and in how many milliseconds the whole burst is possible again and a pause ends. */
+  state(): { perMinute: number; burst: number; restoredInMs: number; pausedForMs: number };
+  /** Grants nothing for `ms`. */
+  pauseFor(ms: number): void;
+};
+
+/** After a minute without requests all of the burst is there again. */
+const maxSpreadMs = 60_000;
+
+/**
+ * At most `perMinute` requests in any 60 seconds, `burst` of them at once (a tenth) (generic cell rate algorithm). Slots are
+ * granted in call order, a fixed step apart, and may be used early while the burst lasts.
+ */
+function createRateLimiter(
+  perMinute: number,
+  clock: TransportClock,
+  burst: number = Math.max(1, Math.floor(perMinute / 10)),
+): RateLimiter {
+  const stepMs = 60_000 / Math.max(1, perMinute - burst);
+  const burstMs = (burst - 1) * stepMs;
+  let nextSlot = Number.NEGATIVE_INFINITY;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  /** In a row. Each reports a slot of its own: all of a bulk call would come back for the first one. */
+  let refusals = 0;
+  const refuse = (waitMs: number) => {
+    const retryInMs = waitMs + Math.min(refusals * stepMs, maxSpreadMs);
+    refusals += 1;
+    return { granted: false, retryInMs } as const;
+  };
+  return {
+    async take(atMostMs) {
+      const now = clock.now();
+      const at = Math.max(now, pausedUntil, nextSlot - burstMs);
+      if (at - now > atMostMs) return refuse(at - now);
+      refusals = 0;
+      nextSlot = Math.max(nextSlot, at) + stepMs;
+      const endsAt = now + atMostMs;
+      for (let until = at; until > clock.now(); until = pausedUntil) {
+        // A pause may start while waiting for the slot.
+        if (until > endsAt) return refuse(until - clock.now());
+        await clock.sleep(until - clock.now());
+      }
+      return { granted: true };
+    },
+    state() {
+      const now = clock.now();
+      const restoredInMs = Math.max(0, nextSlot - now);
+      return { perMinute, burst, restoredInMs, pausedForMs: Math.max(0, pausedUntil - now) };
+    },
+    pauseFor(ms) {
+      pausedUntil = Math.max(pausedUntil, clock.now() + ms);
+    },
+  };
+}
+
+const failuresUntilOpen = 5;
+const initialOpenMs = 5_000;
+const maxOpenMs = 60_000;
+
+type CircuitBreaker = {
+  /** Whether a request may be made; if so, one of the other methods must be called after it. */
+  tryEnter(): boolean;
+  recordSuccess(): void;
+  recordFailure(): void;
+  /** The request was not made. */
+  cancel(): void;
+};
+
+/**
+ * Opens after five failures in a row. After a wait one request probes the partner: success closes the circuit, failure
+ * doubles the wait, up to a minute.
+ */
+function createCircuitBreaker(clock: TransportClock): CircuitBreaker {
+  let failures = 0;
+  let openMs = initialOpenMs;
+  let retryAt: number | null = null;
+  let isProbing = false;
+  return {
+    tryEnter() {
+      if (retryAt === null) return true;
+      if (isProbing || clock.now() < retryAt) return false;
+      isProbing = true;
+      return true;
+    },
+    recordSuccess() {
+      failures = 0;
+      openMs = initialOpenMs;
+      retryAt = null;
+      isProbing = false;
+    },
+    recordFailure() {
+      failures += 1;
+      if (isProbing) openMs = Math.min(openMs * 2, maxOpenMs);
+      if (failures >= failuresUntilOpen) retryAt = clock.now() + openMs;
+      isProbing = false;
+    },
+    cancel() {
+      isProbing = false;
+    },
+  };
+}
+
+type Budget = PartnerRequest["budget"];
+type EndedRequest = {
+  marketplace: string;
+  budget: Budget;
+  outcome: RequestOutcome;
+  limiters: Readonly<Record<Budget, RateLimiter>>;
+};
+
+/** Counts a request that was sent, and what is left of the budgets after it. */
+function countRequest({ marketplace, budget, outcome, limiters }: EndedRequest): void {
+  const key = { kind: "partner", target: marketplace, host: "", method: budget } as const;
+  const fault = "fault" in outcome ? { message: outcome.fault } : {};
+  publishCall({ ...key, outcome: outcomeOf(outcome), ...fault });
+  const now = Date.now();
+  for (const name of ["read", "act"] as const) {
+    const { perMinute, burst, restoredInMs, pausedForMs } = limiters[name].state();
+    publishBudget({
+      marketplace,
+      budget: name,
+      perMinute,
+      burst,
+      restoredAt: new Date(now + restoredInMs),
+      pausedUntil: pausedForMs > 0 ? new Date(now + pausedForMs) : null,
+    });
+  }
+}
+
+function outcomeOf(outcome: RequestOutcome): CallOutcome {
+  if (!("fault" in outcome)) return "answered";
+  if (outcome.retryAfterMs !== undefined) return "limited";
+  return outcome.status === undefined ? "no_answer" : "refused";
 }

@@ -5,10 +5,10 @@ import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { parseResponse } from "../parse-response.ts";
+import { parseResponse } from "../send-request.ts";
 import type { Partner } from "../partner.ts";
 import type { Transport } from "../transport.ts";
-import { refusalOf } from "./fetch-fulfillment.ts";
+import { refusalOf } from "./fulfillment.ts";
 import { PostedResponse } from "./response-schemas.ts";
 
 const refusals = [400, 404, 409, 422];

@@ -5,12 +5,11 @@ import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { parseListing } from "../parse-listing.ts";
-import { parseEntries, parseResponse } from "../parse-response.ts";
-import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
-import { firstIssue } from "../partner-order-schema.ts";
+import { parsePartnerListing, isServiceRecipient } from "../parse-listing.ts";
+import { parseEntries, parseResponse, firstIssue } from "../send-request.ts";
+import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry, PartnerCollection } from "../partner.ts";
 import type { Transport } from "../transport.ts";
-import { ListingEntry, ListingsResponse, OrderResponse, OrdersResponse, statedHash } from "./response-schemas.ts";
+import { ListingEntry, ListingsResponse, OrderResponse, OrdersResponse, statedHash, CollectionResponse, ContractResponse } from "./response-schemas.ts";
 
 const pageSize = "200";
 /** Maximum of the older endpoint. */
@@ -124,7 +123,7 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
     return skip("other_chain", "chain");
   }
   const { parameters: components, signature } = protocol_data;
-  const listing = parseListing(
+  const listing = parsePartnerListing(
     { marketplace: "opensea", chainId, orderHash, exchange, components, signature },
     { creators, now },
   );
@@ -137,4 +136,49 @@ function isInactive(entry: z.output<typeof ListingEntry>): boolean {
   const { status, cancelled, finalized, marked_invalid: isInvalid } = entry;
   if (cancelled === true || finalized === true || isInvalid === true) return true;
   return typeof status === "string" && status.toUpperCase() !== "ACTIVE";
+}
+
+type CollectionResult = Awaited<ReturnType<NonNullable<Partner["fetchCollection"]>>>;
+
+/** A contract's collection: one request for its slug, one for the collection. */
+export async function fetchCollection(
+  transport: Transport,
+  chainId: ChainId,
+  contract: Address,
+  caller?: string,
+): Promise<CollectionResult> {
+  const get = (path: string) => transport.send({ method: "GET", path, budget: "read", caller });
+  const missing = reject("not_found", `OpenSea does not know a collection of ${contract}`);
+  const contractResponse = await get(
+    `/api/v2/chain/${chainNameAt("opensea", chainId)}/contract/${contract}`,
+  );
+  const known = parseResponse(contractResponse, ContractResponse, [400, 404]);
+  if (isRejection(known)) return known;
+  if (!known?.collection) return missing;
+  const collectionResponse = await get(
+    `/api/v2/collections/${encodeURIComponent(known.collection)}`,
+  );
+  const found = parseResponse(collectionResponse, CollectionResponse);
+  if (isRejection(found)) return found;
+  // Stream topics use the contract's slug, which may differ from the collection's.
+  return found === null ? missing : { ...collectionOf(found, chainId), slug: known.collection };
+}
+
+/** Shares are contractResponse as percents. */
+export function collectionOf(
+  { collection, contracts, fees }: z.output<typeof CollectionResponse>,
+  chainId: ChainId,
+): PartnerCollection {
+  return {
+    slug: collection,
+    contracts: contracts
+      .filter(({ chain }) => chain === chainNameAt("opensea", chainId))
+      .map(({ address }) => address),
+    fees: fees.map(({ fee, recipient, required }) => ({
+      recipient,
+      bps: Math.round(fee * 100),
+      isRequired: required,
+      isService: isServiceRecipient("opensea", recipient),
+    })),
+  };
 }

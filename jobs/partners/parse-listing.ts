@@ -46,7 +46,7 @@ const maxPayments = 24;
 const maxWei = 2n ** 128n;
 
 /** A listing of one token at a fixed price in the native or wrapped native currency, or why the order is not one. */
-export function parseListing(order: PartnerOrder, context: Context): PartnerListing | RejectReason {
+export function parsePartnerListing(order: PartnerOrder, context: Context): PartnerListing | RejectReason {
   const { components, chainId } = order;
   if (orderHash(components) !== order.orderHash) return "wrong_order_hash";
   if (order.exchange !== seaport["1.6"]) return "other_exchange";

@@ -4,9 +4,9 @@ import type { Database } from "#projections/log/database.ts";
 import type { FeeLimits } from "#projections/domain/royalty.ts";
 import { enrollCollections } from "#projections/partners/sync-pass.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
-import type { Job } from "../log-signal/job.ts";
-import { type Partner, PartnerFailed, type SkippedEntry } from "../marketplaces/partner.ts";
-import { runSyncStep, type SyncContext } from "../marketplaces/sync-step.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import { type Partner, PartnerFailed, type SkippedEntry } from "./partner.ts";
+import { runSyncStep, type SyncContext } from "./sync-step.ts";
 import { partnerStream, type StreamLimits } from "./stream-partners.ts";
 
 const idleMs = 2_000;

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { address, bytes, bytes32, uint256 } from "#api/background/order-input/order-schema.ts";
-import { orderComponents, orderParameters, signatureOrNone } from "../partner-order-schema.ts";
+import { address, bytes, bytes32, uint256 } from "../order-schema.ts";
+import { orderComponents, partnerOrderParameters, signatureOrNone } from "../send-request.ts";
 
 /** The fields used of OpenSea's API v2 responses; others may change freely. */
 
@@ -79,7 +79,7 @@ const basicParameters = z.object({
 });
 
 const plainOrder = z.object({
-  parameters: orderParameters.extend({ totalOriginalConsiderationItems: uint256 }),
+  parameters: partnerOrderParameters.extend({ totalOriginalConsiderationItems: uint256 }),
   signature: bytes,
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseStreamEvent, StreamMessage } from "./stream-messages.ts";
+import { parseStreamEvent, StreamMessage } from "./stream.ts";
 
 /** docs.opensea.io, "Stream API Event Example Payloads": an item that is listed, what is not read left out. */
 const listed = {
