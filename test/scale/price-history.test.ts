@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { priceUpdates } from "#api/background/jobs/update-prices.ts";
+import { priceUpdates } from "#jobs/prices/update-prices.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { priceAt } from "#devnet/price-feed-walk.ts";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";

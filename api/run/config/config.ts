@@ -5,7 +5,7 @@ import type { FeeLimits } from "#projections/domain/royalty.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
 import type { PartnerConfigs } from "#jobs/partners/open-partners.ts";
-import { type PriceFeed, publicFeeds } from "#api/background/prices/feeds.ts";
+import { type PriceFeed, publicFeeds } from "#jobs/prices/exchanges.ts";
 import { type AnalyticsConfig, shapeAnalytics } from "./analytics-settings.ts";
 import { type ChainConfig, shapeChain } from "./chain-config.ts";
 import type { Environment } from "./environment.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { coinSymbols } from "#chains/coins.ts";
 import { accountChain, chainIds } from "#chains/index.ts";
 import { defaultFeeLimits } from "#projections/domain/royalty.ts";
-import { exchangeNames } from "#api/background/prices/feeds.ts";
+import { exchangeNames } from "#jobs/prices/exchanges.ts";
 import { analyticsSettings } from "./analytics-settings.ts";
 import { chainSettings } from "./chain-settings.ts";
 import { databaseSettings } from "./database-settings.ts";

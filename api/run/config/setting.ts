@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { parseFeed } from "#api/background/prices/feeds.ts";
+import { parseFeed } from "#jobs/prices/exchanges.ts";
 
 /** The description of a setting, from which its documentation, `.env.example` and error messages are generated. */
 type Setting = {

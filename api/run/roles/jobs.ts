@@ -16,7 +16,7 @@ import { registerCuratedCollections } from "#jobs/collections/register-curated.t
 import { floorSnapshots } from "#jobs/collections/snapshot-floors.ts";
 import { orderSweep } from "#jobs/orders/sweep-orders.ts";
 import { partnerSync } from "#jobs/partners/sync-partners.ts";
-import { priceUpdates } from "#api/background/jobs/update-prices.ts";
+import { priceUpdates } from "#jobs/prices/update-prices.ts";
 import type { Job } from "#api/background/log-signal/job.ts";
 import { openListener } from "#api/background/log-signal/listener.ts";
 import { createThrottledSignal, type Signal } from "#api/background/log-signal/signal.ts";

@@ -5,7 +5,7 @@ import type { ActivityRow, SubmittedOrderRow } from "#projections/activity/read-
 import type { EventRow } from "#projections/activity/read-events.ts";
 import { activityTypes } from "#projections/activity/read-event-scans.ts";
 import { orderId } from "#api/background/orders/market/order-id.ts";
-import { displayPrice } from "#api/background/prices/parse-price.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
 import { Sale } from "./sale.ts";

@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Period } from "#projections/collections/read-figures.ts";
 import type { BestOffer, CollectionRow, FloorListing } from "#projections/collections/read-collection-row.ts";
 import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
-import { displayPrice } from "#api/background/prices/parse-price.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
 import type { MediaView } from "./media.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { address, exactUnits, uint256Text } from "./wire.ts";

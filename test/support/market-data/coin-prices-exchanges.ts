@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ExchangeName, exchangeNames, type PriceFeed } from "#api/background/prices/feeds.ts";
+import { type ExchangeName, exchangeNames, type PriceFeed } from "#jobs/prices/exchanges.ts";
 import { exchanges } from "#devnet/price-feed-exchanges.ts";
 
 type Mood =

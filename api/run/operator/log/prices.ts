@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Coin, coinSymbols, coins } from "#chains/coins.ts";
-import { type BackfillProgress, backfillPrices } from "#api/background/prices/backfill-prices.ts";
+import { type BackfillProgress, backfillPrices } from "#jobs/prices/backfill-prices.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print } from "../cli/output.ts";
 import { openProgress, type Progress } from "../cli/progress.ts";

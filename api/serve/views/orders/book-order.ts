@@ -4,7 +4,7 @@ import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
-import { displayPrice } from "#api/background/prices/parse-price.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
 import { type PartFields, partsOf, type RowFields } from "#api/serve/http/row-fields.ts";
 import { displayAmount, presentCurrency } from "../money.ts";
 import { address, chainIdValue, collectionRef, currency, exactUnits, hash, nameStandard, standardName, time, uint256Text } from "../wire.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFeed, publicFeeds } from "./feeds.ts";
-import { agreeOnPrice } from "./median.ts";
-import { displayPrice, parsePrice } from "./parse-price.ts";
+import { parseFeed, publicFeeds } from "./exchanges.ts";
+import { agreeOnPrice, displayPrice, parsePrice } from "./price.ts";
 
 const quotes = (...prices: bigint[]) =>
   prices.map((priceE8, index) => ({ name: `exchange ${index}`, priceE8 }));

@@ -2,16 +2,17 @@ import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
-import { type PriceTick, priceTicked } from "#projections/prices/coin-prices.ts";
+import { type PriceTick, priceTicked, type PriceSource, priceDecimals } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { Job } from "../log-signal/job.ts";
-import { fetchChainlinkPrice } from "../prices/chainlink.ts";
-import type { PriceFeed } from "../prices/feeds.ts";
-import { fetchTickers } from "../prices/fetch-prices.ts";
-import { agreeOnPrice } from "../prices/median.ts";
-import { priceHistory } from "./backfill-price-history.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { RpcFailure } from "../chain/rpc.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import type { PriceFeed } from "./exchanges.ts";
+import { fetchTickers } from "./fetch-prices.ts";
+import { agreeOnPrice } from "./price.ts";
+import { priceHistory } from "./backfill-prices.ts";
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, size } from "viem";
+import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
 
 const minuteMs = 60_000;
 
@@ -114,3 +115,50 @@ function logOrigin(
   }
   logger.warn({ coin, fallback: origin, failures }, "exchanges disagree on price");
 }
+
+const abi = parseAbi([
+  "function decimals() view returns (uint8)",
+  "function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
+]);
+
+const decimals = encodeFunctionData({ abi, functionName: "decimals" });
+const latestRound = encodeFunctionData({ abi, functionName: "latestRoundData" });
+
+/** Chainlink aggregators on Ethereum. Each updates at least every `heartbeatSeconds`. */
+export const aggregators: Record<Coin, { address: Address; heartbeatSeconds: number }> = {
+  ethereum: { address: "0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419", heartbeatSeconds: 3_600 },
+  apecoin: { address: "0xd10abbc76679a20055e167bb80a24ac851b37056", heartbeatSeconds: 86_400 },
+};
+
+/** Tolerated delay after the heartbeat. */
+const graceSeconds = 600;
+
+/**
+ * A coin's price from its aggregator; null without a valid price that is recent at `now`. Throws `RpcFailure`.
+ */
+async function fetchChainlinkPrice(
+  client: ChainClient,
+  coin: Coin,
+  now: Date,
+): Promise<PriceSource | null> {
+  const { address: to, heartbeatSeconds } = aggregators[coin];
+  const basis = await fetchReadBasis(client);
+  const calls = [decimals, latestRound].map((data) => ({ to, data }));
+  const [scale, round] = await callContracts(client, basis, calls);
+  if (wordOf(scale) !== BigInt(priceDecimals) || !isWords(round, 5)) return null;
+  const [roundId, answer, , updatedAt, answeredInRound] = decodeFunctionResult({
+    abi,
+    functionName: "latestRoundData",
+    data: round,
+  });
+  const ageSeconds = now.getTime() / 1000 - Number(updatedAt);
+  if (answer <= 0n || answeredInRound < roundId) return null;
+  if (ageSeconds > heartbeatSeconds + graceSeconds) return null;
+  return { name: "chainlink", priceE8: answer };
+}
+
+const isWords = (result: Hex | null | undefined, count: number): result is Hex =>
+  result !== null && result !== undefined && size(result) === count * 32;
+
+const wordOf = (said: Hex | null | undefined): bigint | null =>
+  isWords(said, 1) ? BigInt(said) : null;
