@@ -6,7 +6,7 @@ import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractFloors, readLastSnapshot } from "#projections/collections/read-floors.ts";
 import type { Job } from "#api/background/log-signal/job.ts";
-import { type ClockGuard, openClockGuard } from "#api/background/jobs/clock-guard.ts";
+import { type ClockGuard, openClockGuard } from "../recording/clock-ticks.ts";
 
 const retryMs = 1_000;
 /** Between two looks for contracts with a first floor, and the number of contracts up to which there are such looks. */

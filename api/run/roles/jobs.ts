@@ -3,7 +3,7 @@ import { ensChain } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { analyticsSync } from "#jobs/analytics/sync-clickhouse.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
-import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
+import { clockTicks } from "#jobs/recording/clock-ticks.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { contractDescriptions } from "#jobs/collections/describe-contracts.ts";
 import { royaltyFetches } from "#jobs/collections/fetch-royalties.ts";

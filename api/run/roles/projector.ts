@@ -8,10 +8,10 @@ import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts"
 import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { releaseId } from "#projections/log/versions.ts";
 import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
-import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
-import { openTransferReader } from "#api/background/chain/fetch-transfers.ts";
-import { projecting as projectingJob } from "#api/background/jobs/project.ts";
-import { recording as recordingJobs } from "#api/background/jobs/record.ts";
+import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
+import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
+import { projecting as projectingJob } from "#jobs/recording/project.ts";
+import { recording as recordingJobs } from "#jobs/recording/record.ts";
 import { upkeep } from "#jobs/database-upkeep.ts";
 import { type Listener, openListener } from "#api/background/log-signal/listener.ts";
 import { runTogether } from "#api/background/log-signal/run-together.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
 import { storeJobFigures } from "#projections/log/operators.ts";
-import { areDerived } from "#api/background/jobs/wait-until-derived.ts";
+import { areDerived } from "#jobs/recording/project.ts";
 import type { Job } from "#api/background/log-signal/job.ts";
 import { openJobBook } from "#api/background/log-signal/job-book.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";

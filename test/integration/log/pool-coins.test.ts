@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
 import { sudoswapFactories, sudoswapV2PairAbi } from "#abis/sudoswap.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { fetchPoolCoins } from "#api/background/chain/fetch-pool-coins.ts";
+import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { sudoswapFactoryAbi, sudoswapPoolAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

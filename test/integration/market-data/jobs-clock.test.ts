@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { clockTicks } from "#api/background/jobs/append-clock-ticks.ts";
+import { clockTicks } from "#jobs/recording/clock-ticks.ts";
 import { floorSnapshots } from "#jobs/collections/snapshot-floors.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";

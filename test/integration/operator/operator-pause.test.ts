@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { projecting } from "#api/background/jobs/project.ts";
-import { recording } from "#api/background/jobs/record.ts";
+import { projecting } from "#jobs/recording/project.ts";
+import { recording } from "#jobs/recording/record.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { activateSchema } from "#api/run/indexer/active-schema.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { projecting } from "#api/background/jobs/project.ts";
+import { projecting } from "#jobs/recording/project.ts";
 import { runJobs } from "#api/background/log-signal/run-jobs.ts";
 import { createSignal } from "#api/background/log-signal/signal.ts";
 import { openProjectionWaiter } from "#api/background/orders/market/projection-waiter.ts";

@@ -1,11 +1,13 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { advance, type Tick } from "#projections/engine/tick.ts";
-import type { Target } from "#projections/engine/checkpoint.ts";
+import { type Target, isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import type { Job } from "../log-signal/job.ts";
-import { createPolledSignal } from "../log-signal/polled-signal.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job } from "#api/background/log-signal/job.ts";
+import { createPolledSignal } from "#api/background/log-signal/polled-signal.ts";
+import type { Signal } from "#api/background/log-signal/signal.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 
 const RETRY_MS = 1_000;
 
@@ -42,4 +44,19 @@ export function projecting(options: ProjectorOptions): Job {
       return "more";
     },
   };
+}
+
+/**
+ * Whether projections have been derived by this version and from these parameters. During an upgrade the tables of the
+ * version before are served, which may lack columns.
+ */
+export async function areDerived(
+  db: Database,
+  projections: readonly Projection[],
+): Promise<boolean> {
+  const checkpoints = await readCheckpoints(db);
+  return projections.every((projection) => {
+    const checkpoint = checkpoints.get(schemaOf(projection.name));
+    return checkpoint !== undefined && isCurrent(checkpoint, projection);
+  });
 }

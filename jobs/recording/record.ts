@@ -3,10 +3,10 @@ import type { Database } from "#projections/log/database.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
 import { recordChain, type Recording } from "#projections/log/recording/recorder.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import { restAfter } from "../background-share.ts";
-import type { Job, JobOutcome } from "../log-signal/job.ts";
-import { createPolledSignal, type PolledSignal } from "../log-signal/polled-signal.ts";
-import type { Signal } from "../log-signal/signal.ts";
+import type { Job, JobOutcome } from "#api/background/log-signal/job.ts";
+import { createPolledSignal, type PolledSignal } from "#api/background/log-signal/polled-signal.ts";
+import type { Signal } from "#api/background/log-signal/signal.ts";
+import { availableParallelism } from "node:os";
 
 /** Wait while the projections have to catch up before more of a backlog is recorded. */
 const BACKLOG_WAIT_MS = 100;
@@ -136,3 +136,15 @@ function observationCheck(
     },
   };
 }
+
+/** Part of the machine's processors. */
+const share = 0.1;
+
+/**
+ * Part of the time that one thread which works on an added source's history may run while readers are served, so that
+ * it takes a tenth of the processors: 0.2 with two, all of it from ten on.
+ */
+const backgroundShare = Math.min(1, share * availableParallelism());
+
+/** How long to rest after so many milliseconds of work. */
+const restAfter = (workedMs: number): number => workedMs * (1 / backgroundShare - 1);

@@ -1,9 +1,9 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { sudoswapV2PairAbi } from "#abis/sudoswap.ts";
 import type { PoolCoins } from "#projections/log/recording/pools-and-punks.ts";
-import { addressInWord, wordAt, callContracts, fetchReadBasis, type ReadBasis, encodeCall } from "#jobs/chain/contract-calls.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { RpcFailure } from "#jobs/chain/rpc.ts";
+import { addressInWord, wordAt, callContracts, fetchReadBasis, type ReadBasis, encodeCall } from "../chain/contract-calls.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { RpcFailure } from "../chain/rpc.ts";
 
 /** Pools in one request. */
 const BATCH = 100;

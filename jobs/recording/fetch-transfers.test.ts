@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, pad, toEventSelector } from "viem";
 import { expect, it } from "vitest";
 import { nativeTransferLogs } from "#projections/exchanges/model/exchange.ts";
-import { maxTransfers, parseTransfers } from "./receipt-transfers.ts";
+import { maxTransfers, parseTransfers } from "./fetch-transfers.ts";
 
 const address = pad("0x01", { size: 20 });
 const selector = toEventSelector(
