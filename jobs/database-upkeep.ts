@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../projections/log/database.ts";
 import { bindViewsIfStale } from "../projections/analytics/bind-views.ts";
-import type { Job } from "../api/background/log-signal/job.ts";
+import type { Job } from "./runner/job.ts";
 import type { Logger } from "pino";
 import { endOverdueTransactions } from "../projections/analytics/roles.ts";
 

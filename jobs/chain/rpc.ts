@@ -1,4 +1,4 @@
-import { OutsideFailure } from "#api/background/log-signal/job.ts";
+import { OutsideFailure } from "../runner/job.ts";
 import { z } from "zod";
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };

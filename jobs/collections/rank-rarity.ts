@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { rankCollection } from "#projections/traits/rank-collection.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
-import type { Job, Waker } from "#api/background/log-signal/job.ts";
+import { sleep } from "../runner/back-off.ts";
+import type { Job, Waker } from "../runner/job.ts";
 
 const pollMs = 5_000;
 const retryMs = 5_000;

@@ -5,7 +5,7 @@ import { bucketStart } from "#projections/domain/candles.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readContractFloors, readLastSnapshot } from "#projections/collections/read-floors.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
+import type { Job } from "../runner/job.ts";
 import { type ClockGuard, openClockGuard } from "../recording/clock-ticks.ts";
 
 const retryMs = 1_000;

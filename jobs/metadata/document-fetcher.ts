@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { gatewayUrl, type Location, locate } from "#projections/domain/metadata/location.ts";
 import { undoCodings, type FetchedDocument, type DocumentFault, fetchDocumentAt, isPicture, type DocumentLimits, type DocumentRoute } from "./fetch-document.ts";
-import { createCooldowns } from "#api/background/metadata/cooldowns.ts";
+import { createCooldowns } from "../runner/cooldowns.ts";
 import { publicLookup, type Resolve, resolveBySystem, urlRefusalReason } from "./public-address.ts";
 
 type FetcherOptions = {

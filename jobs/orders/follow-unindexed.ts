@@ -4,7 +4,7 @@ import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
 import { type ChainClient, type BlockHeader, fetchCanonicalHashes } from "../chain/client.ts";
 import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
 import { fetchLogsAfter } from "../chain/fetch-logs.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
+import type { Job } from "../runner/job.ts";
 import type { FollowedSource } from "./unindexed-sources.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";

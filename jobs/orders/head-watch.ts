@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { ChainClient } from "../chain/client.ts";
 import { fetchReadBasis, type ReadBasis } from "../chain/contract-calls.ts";
-import { backOff } from "#api/background/log-signal/back-off.ts";
-import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
+import { backOff } from "../runner/back-off.ts";
+import { createSignal, type Signal } from "../runner/signals.ts";
 import { openWebSocket } from "../web-socket.ts";
 
 /** A chain's newest block, for all jobs that follow it. */

@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { type OrderByAge, type OrderSource, readOrdersByStatus, readUnknownCounters, areBasesEffective, openRecheckedPosition, storeRecheckedPosition, readOrdersToRecheck, readNewUnknownCounters } from "#projections/orders/read-orders-to-recheck.ts";
 import type { ChainClient } from "../chain/client.ts";
-import type { Job, Waker } from "#api/background/log-signal/job.ts";
+import type { Job, Waker } from "../runner/job.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
 import { checkCounters, checkOrders, type Checked } from "./check-orders.ts";
 import type { Window } from "#projections/engine/projection.ts";

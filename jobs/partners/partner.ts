@@ -4,7 +4,7 @@ import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { OutsideFailure } from "#api/background/log-signal/job.ts";
+import { OutsideFailure } from "../runner/job.ts";
 
 /**
  * The partner timed out, returned an error or an invalid response, or its circuit breaker is open; or our own budget of

@@ -5,7 +5,7 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { crossListingAnswered } from "#projections/partners/cross-listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { hasCrossListingTables, type QueuedCrossListing, readQueuedCrossListings } from "#projections/partners/read-cross-listings.ts";
-import type { Job, JobOutcome, Waker } from "#api/background/log-signal/job.ts";
+import type { Job, JobOutcome, Waker } from "../runner/job.ts";
 import { isPartnerFailure, type Partner, PartnerFailed } from "./partner.ts";
 
 /** Small: each is checked again before it is posted. */

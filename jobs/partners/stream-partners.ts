@@ -5,9 +5,9 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { markStale } from "#projections/partners/sync-pass.ts";
 import { countSkipped, recordDelisted, recordListed } from "#projections/partners/sync-listings.ts";
 import { readSyncedSlugs, isKnownListing, readCreators } from "#projections/partners/read-synced-collections.ts";
-import { backOffMs } from "#api/background/log-signal/back-off.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { backOffMs } from "../runner/back-off.ts";
+import type { Job } from "../runner/job.ts";
+import { runJobs } from "../runner/run-jobs.ts";
 import { type Partner, type PartnerStream, type SkippedEntry, type StreamConnection, PartnerFailed, type StreamedOrder, type StreamListener } from "./partner.ts";
 import { syncIntervals } from "./sync-step.ts";
 

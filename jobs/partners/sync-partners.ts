@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import type { FeeLimits } from "#projections/domain/royalty.ts";
 import { enrollCollections } from "#projections/partners/sync-pass.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
+import type { Job } from "../runner/job.ts";
 import { type Partner, PartnerFailed, type SkippedEntry } from "./partner.ts";
 import { runSyncStep, type SyncContext } from "./sync-step.ts";
 import { partnerStream, type StreamLimits } from "./stream-partners.ts";

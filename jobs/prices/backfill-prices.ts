@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
 import type { Database } from "#projections/log/database.ts";
 import { priceHistoryDays, readFirstSaleAt, readRecordedMinutes } from "#projections/prices/read-prices.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
+import type { Job } from "../runner/job.ts";
 import type { PriceFeed } from "./exchanges.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";

@@ -6,7 +6,7 @@ import { type PriceTick, priceTicked, type PriceSource, priceDecimals } from "#p
 import { appendObservations } from "#projections/log/append.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { RpcFailure } from "../chain/rpc.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
+import type { Job } from "../runner/job.ts";
 import type { PriceFeed } from "./exchanges.ts";
 import { fetchTickers } from "./fetch-prices.ts";
 import { agreeOnPrice } from "./price.ts";

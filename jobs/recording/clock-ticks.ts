@@ -3,7 +3,7 @@ import { keccak256, stringToHex } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
-import type { Job, Waker } from "#api/background/log-signal/job.ts";
+import type { Job, Waker } from "../runner/job.ts";
 import { sql } from "kysely";
 
 const waitMs = 60_000;

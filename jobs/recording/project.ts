@@ -3,9 +3,8 @@ import type { Database } from "#projections/log/database.ts";
 import { advance, type Tick } from "#projections/engine/tick.ts";
 import { type Target, isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
-import { createPolledSignal } from "#api/background/log-signal/polled-signal.ts";
-import type { Signal } from "#api/background/log-signal/signal.ts";
+import type { Job } from "../runner/job.ts";
+import { createPolledSignal, type Signal } from "../runner/signals.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 

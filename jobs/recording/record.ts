@@ -3,9 +3,8 @@ import type { Database } from "#projections/log/database.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
 import { recordChain, type Recording } from "#projections/log/recording/recorder.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import type { Job, JobOutcome } from "#api/background/log-signal/job.ts";
-import { createPolledSignal, type PolledSignal } from "#api/background/log-signal/polled-signal.ts";
-import type { Signal } from "#api/background/log-signal/signal.ts";
+import type { Job, JobOutcome } from "../runner/job.ts";
+import { createPolledSignal, type PolledSignal, type Signal } from "../runner/signals.ts";
 import { availableParallelism } from "node:os";
 
 /** Wait while the projections have to catch up before more of a backlog is recorded. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNativeAbi } from "#abis/tokens.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { priceUpdates } from "#jobs/prices/update-prices.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { priceAt } from "#devnet/price-feed-walk.ts";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";

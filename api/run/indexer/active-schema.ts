@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import type { IndexerId } from "#projections/log/sources.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 
 const pollMs = 2_000;
 

@@ -5,7 +5,7 @@ import { openChainClient } from "#jobs/chain/client.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { type AuditedIndexer, readSettled } from "./audit-chain.ts";
 import { openRepeatFilter } from "./ponder-log.ts";

@@ -4,7 +4,7 @@ import { readIndexerProgress } from "#projections/log/progress.ts";
 import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { findFreePort } from "../free-port.ts";
 import { activateFirstSchema, activateSchema, readGeneration, waitForNewGeneration } from "./active-schema.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { keptAlive } from "#projections/log/database.ts";
 import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/log/named-lock.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 
 /** A database that does not answer a statement for so long is gone: all of them are short. */
 const answerMs = 10_000;

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { storeNodeFaults } from "#projections/log/chain-state.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
 
 /** Why parts that read a chain stand still, by their names; those that work are not in it. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { readIndexedBlocks } from "#projections/log/progress.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 
 type Watched = {
   reader: ChainReader;

@@ -12,7 +12,7 @@ import { runPonder } from "../indexer/run-ponder.ts";
 import { type ChainFaults, tellFaults } from "../indexer/tell-faults.ts";
 import { migrateAt } from "./migrate-or-wait.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
-import { runEach } from "./run-each.ts";
+import { runEach } from "#jobs/runner/run-jobs.ts";
 
 /** All statements here are short; a database that vanished without a word would otherwise stop indexing for as long as TCP waits. */
 const statementTimeoutMs = 10_000;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Database, type DatabaseOptions, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
-import { backOff, sleep } from "#api/background/log-signal/back-off.ts";
+import { backOff, sleep } from "#jobs/runner/back-off.ts";
 import { acquireLeadership, type Leadership, type LeaseTable, leaseMs } from "./leader.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 

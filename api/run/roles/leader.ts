@@ -5,7 +5,7 @@ import pg from "pg";
 import type { Logger } from "pino";
 import type { Session } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
-import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
+import { createSignal, type Signal } from "#jobs/runner/signals.ts";
 
 /**
  * A lease survives one failed renewal, and a holder that cannot renew stops before another process may start.

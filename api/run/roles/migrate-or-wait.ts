@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { placeOf } from "../postgres/refused-login.ts";
 

@@ -13,14 +13,12 @@ import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
 import { projecting as projectingJob } from "#jobs/recording/project.ts";
 import { recording as recordingJobs } from "#jobs/recording/record.ts";
 import { upkeep } from "#jobs/database-upkeep.ts";
-import { type Listener, openListener } from "#api/background/log-signal/listener.ts";
-import { runTogether } from "#api/background/log-signal/run-together.ts";
-import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
+import { type Listener, openListener, createSignal, type Signal } from "#jobs/runner/signals.ts";
+import { runTogether, runEach } from "#jobs/runner/run-jobs.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
-import { runEach } from "./run-each.ts";
 import { runRoleJobs } from "./run-role-jobs.ts";
 
 /**

@@ -3,9 +3,8 @@ import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
 import { storeJobFigures } from "#projections/log/operators.ts";
 import { areDerived } from "#jobs/recording/project.ts";
-import type { Job } from "#api/background/log-signal/job.ts";
-import { openJobBook } from "#api/background/log-signal/job-book.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import type { Job } from "#jobs/runner/job.ts";
+import { openJobBook, runJobs } from "#jobs/runner/run-jobs.ts";
 import type { RoleConfig } from "./role.ts";
 
 const storeMs = 5_000;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
-import { openListener } from "#api/background/log-signal/listener.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";

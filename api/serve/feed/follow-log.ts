@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { idAfterPosition } from "#projections/activity/feed-events.ts";
 import { readFeedPosition } from "#projections/activity/read-feed.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
-import type { Signal } from "#api/background/log-signal/signal.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
+import type { Signal } from "#jobs/runner/signals.ts";
 import { awaitPart, type PartReader, readPart } from "./feed-snapshots.ts";
 import type { FrameEvent } from "./frame.ts";
 import { openReplayBuffer, type ReplayBuffer } from "./replay-buffer.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type EventId, idAfterPosition } from "#projections/activity/feed-events.ts";
 import type { FeedSource } from "#projections/activity/read-feed.ts";
-import { createSignal } from "#api/background/log-signal/signal.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { catchUp } from "./catch-up.ts";
 import type { EventPredicate } from "./event-filter.ts";
 import { type FeedSnapshots, singleSnapshots } from "./feed-snapshots.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Address } from "viem";
 import { accountChain, type ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import { openListener } from "#api/background/log-signal/listener.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 import { feedSnapshots } from "./feed-snapshots.ts";
 import { frameSnakeCase } from "./frame.ts";

@@ -2,7 +2,7 @@ import { argv } from "node:process";
 import compression from "compression";
 import express from "express";
 import { pino } from "pino";
-import { openListener } from "#api/background/log-signal/listener.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { frameSnakeCase } from "#api/serve/feed/frame.ts";
 import { openFeed } from "#api/serve/feed/open-feed.ts";

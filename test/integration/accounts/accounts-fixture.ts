@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import { openListener } from "#api/background/log-signal/listener.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import type { AccountContext } from "#api/serve/accounts/account-context.ts";
 import { type BearerTokens, openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "#api/serve/accounts/caller-streams.ts";

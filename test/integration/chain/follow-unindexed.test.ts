@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { type Hash, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";

@@ -4,7 +4,7 @@ import { type Hex, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { priceUpdates, tickPrices, aggregators } from "#jobs/prices/update-prices.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { backfillPrices } from "#jobs/prices/backfill-prices.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "#jobs/collections/fetch-royalties.ts";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
-import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
 import type { ChainId } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { FeeReview } from "#projections/domain/royalty.ts";

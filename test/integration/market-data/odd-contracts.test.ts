@@ -5,7 +5,7 @@ import { z } from "zod";
 import { multicall3 } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { describePending } from "#jobs/collections/describe-contracts.ts";
-import { unansweredContracts } from "#api/background/jobs/unanswered-contracts.ts";
+import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
 import { createApp } from "#api/serve/app.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";

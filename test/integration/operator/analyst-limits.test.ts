@@ -6,7 +6,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analystLimits } from "#jobs/database-upkeep.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
 import { createInstantKey } from "#api/serve/keys/create-key.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";

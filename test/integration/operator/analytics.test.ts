@@ -5,7 +5,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { viewsBinding } from "#jobs/database-upkeep.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";
 import { priceTicked } from "#projections/prices/coin-prices.ts";

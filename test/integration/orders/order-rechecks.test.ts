@@ -6,7 +6,7 @@ import { seaportFunctions } from "#abis/seaport.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { orderSweep } from "#jobs/orders/sweep-orders.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";

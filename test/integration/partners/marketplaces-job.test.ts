@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { partnerSync } from "#jobs/partners/sync-partners.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { openPartners } from "#jobs/partners/open-partners.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { syncIntervals } from "#jobs/partners/sync-step.ts";

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { partnerStream } from "#jobs/partners/stream-partners.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { until } from "#test/support/database/pipeline.ts";

@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StreamLimits } from "#jobs/partners/stream-partners.ts";
 import { partnerSync } from "#jobs/partners/sync-partners.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";

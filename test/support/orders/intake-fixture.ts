@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { z } from "zod";
 import { projecting } from "#jobs/recording/project.ts";
-import { runJobs } from "#api/background/log-signal/run-jobs.ts";
-import { createSignal } from "#api/background/log-signal/signal.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { openProjectionWaiter } from "#api/background/orders/market/projection-waiter.ts";
 import { createApp } from "#api/serve/app.ts";
 import type { ChainId } from "#chains/index.ts";

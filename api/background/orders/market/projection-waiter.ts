@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
-import { openListener } from "#api/background/log-signal/listener.ts";
-import { createSignal, type Signal } from "#api/background/log-signal/signal.ts";
+import { openListener, createSignal, type Signal } from "#jobs/runner/signals.ts";
 
 /** How long a response waits for the projection of what was just appended. */
 const deadlineMs = 2_000;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { chainIds } from "#chains/index.ts";
 import { readHashMatches } from "#projections/collections/read-search.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { sleep } from "#api/background/log-signal/back-off.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { presentFound } from "#api/serve/views/search-result.ts";
 import { SearchResult } from "#api/serve/views/search-schema.ts";
 import { readEnsRecord } from "../ens.ts";

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { Address } from "viem";
 
 type Failures = { failures: number; untilMs: number };
 
@@ -34,3 +35,14 @@ export function createCooldowns<Key extends string | number>(options: CooldownOp
     },
   };
 }
+
+/** Contracts that a node gave no answer for: called again after a minute, after each further failure later. */
+export const unansweredContracts = () =>
+  createCooldowns<Address>({
+    now: Date.now,
+    failuresUntilCooldown: 1,
+    initialMs: 60_000,
+    maxMs: 3_600_000,
+  });
+
+export type UnansweredContracts = ReturnType<typeof unansweredContracts>;

@@ -1,11 +1,10 @@
 import type { Logger } from "pino";
 import { sleep } from "./back-off.ts";
-import type { Job, JobOutcome, JobRetry } from "./job.ts";
-import type { JobBook } from "./job-book.ts";
-import { logFailure } from "./log-failure.ts";
+import { type Job, type JobOutcome, type JobRetry, partOfJob, OutsideFailure } from "./job.ts";
+import type { JobFigures } from "#projections/log/operators.ts";
 
 /** What all jobs of a process share. */
-export type JobRunner = {
+type JobRunner = {
   readonly logger: Logger;
   /** Ends all jobs. */
   readonly signal: AbortSignal;
@@ -105,3 +104,108 @@ async function rest({ wakesOn }: Job, { ms, isWoken }: Pause, signal: AbortSigna
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
+
+/** One run, after it has ended. */
+type JobRun = Pick<JobFigures, "startedAt" | "durationMs" | "failure" | "nextAt">;
+
+/** What the jobs of a process did. */
+export type JobBook = {
+  note(job: Job, run: JobRun): void;
+  /** Of the jobs that ran since the last call; counts are those since then. */
+  takeFigures(): JobFigures[];
+};
+
+export function openJobBook(): JobBook {
+  let figures = new Map<string, JobFigures>();
+  return {
+    note(job, run) {
+      const part = partOfJob(job);
+      const key = `${job.name}\n${part}`;
+      const before = figures.get(key);
+      const runs = (before?.runs ?? 0) + 1;
+      const failures = (before?.failures ?? 0) + (run.failure === null ? 0 : 1);
+      figures.set(key, { ...run, name: job.name, part, runs, failures });
+    },
+    takeFigures() {
+      const taken = [...figures.values()];
+      figures = new Map();
+      return taken;
+    },
+  };
+}
+
+type RunEachOptions = {
+  /** What is to run now. */
+  readNames: () => Promise<readonly string[]>;
+  /** Runs one until the signal is aborted. */
+  run: (name: string, signal: AbortSignal) => Promise<void>;
+  onError: (error: unknown) => void;
+  signal: AbortSignal;
+};
+
+const pollMs = 2_000;
+
+/** Runs something for each of some names that may change, until the signal. Rejects when one of the runs does. */
+export async function runEach({ readNames, run, onError, signal }: RunEachOptions): Promise<void> {
+  const running = new Map<string, { ending: AbortController; finished: Promise<void> }>();
+  let onFailure = (_: unknown) => {};
+  const failure = new Promise<never>((_, reject) => {
+    onFailure = reject;
+  });
+  failure.catch(() => {});
+  const start = (name: string) => {
+    const ending = new AbortController();
+    const finished = run(name, AbortSignal.any([signal, ending.signal]));
+    finished.catch(onFailure);
+    running.set(name, { ending, finished });
+  };
+  const update = async () => {
+    const names = await readNames();
+    const gone = [...running].filter(([name]) => !names.includes(name));
+    for (const [name, { ending, finished }] of gone) {
+      ending.abort();
+      await finished;
+      running.delete(name);
+    }
+    for (const name of names) if (!running.has(name) && !signal.aborted) start(name);
+  };
+  try {
+    while (!signal.aborted) {
+      await update().catch((error: unknown) => signal.aborted || onError(error));
+      await Promise.race([sleep(pollMs, signal), failure]);
+    }
+  } finally {
+    for (const { ending } of running.values()) ending.abort();
+    await Promise.all([...running.values()].map(({ finished }) => finished.catch(() => {})));
+  }
+}
+
+/**
+ * Runs parts of one work. When a part fails, the others end too; the first failure is thrown once all have ended,
+ * so that what they share may be closed then.
+ */
+export async function runTogether(
+  signal: AbortSignal,
+  start: (signal: AbortSignal) => readonly Promise<unknown>[],
+): Promise<void> {
+  const ending = new AbortController();
+  const failures: unknown[] = [];
+  const parts = start(AbortSignal.any([signal, ending.signal]));
+  const end = (failure: unknown) => {
+    failures.push(failure);
+    ending.abort();
+  };
+  await Promise.all(parts.map((part) => part.catch(end)));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Logs why a job's run failed, which is then tried again: a failure outside by its reason, others as errors. */
+function logFailure(
+  logger: Logger,
+  about: Record<string, unknown>,
+  error: unknown,
+  message: string,
+): void {
+  if (error instanceof OutsideFailure) logger.warn({ ...about, reason: error.message }, message);
+  else logger.error({ ...about, err: error }, message);
+}

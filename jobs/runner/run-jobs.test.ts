@@ -1,10 +1,8 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Job, JobOutcome } from "./job.ts";
-import { type JobBook, openJobBook } from "./job-book.ts";
-import { createPolledSignal } from "./polled-signal.ts";
-import { runJobs } from "./run-jobs.ts";
-import { createSignal } from "./signal.ts";
+import { type JobBook, openJobBook, runJobs } from "./run-jobs.ts";
+import { createPolledSignal, createSignal } from "./signals.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,4 +1,4 @@
-import { createSignal } from "./signal.ts";
+import { createSignal } from "./signals.ts";
 
 const firstMs = 1_000;
 const maxMs = 60_000;

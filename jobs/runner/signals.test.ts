@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createPolledSignal } from "./polled-signal.ts";
+import { createPolledSignal } from "./signals.ts";
 
 const { signal } = new AbortController();
 
