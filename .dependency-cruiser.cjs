@@ -125,7 +125,7 @@ module.exports = {
       to: { path: "^(express|undici|ponder|hono|http|https|net|child_process)$" },
     },
     ...upward("^api/", [["config.ts", "context.ts"], ["background"], ["serve"], ["run"]]),
-    ...upward("^api/serve/", serveLayers),
+    ...upward("^api/", serveLayers),
     only(
       "http-knows-no-domain",
       "^api/serve/http/",
@@ -157,7 +157,7 @@ module.exports = {
     only(
       "document-reads-the-api",
       "^sdk/document/",
-      ["^sdk/document/", "^api/serve/", "^chains/"],
+      ["^sdk/document/", "^api/", "^chains/"],
       "the published document is the one that is served",
     ),
     only(

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describeNftData } from "../../api/serve/nft-data/describe.ts";
-import { describeV1 } from "../../api/serve/v1/describe.ts";
-import { routes } from "../../api/serve/v1/routes.ts";
+import { describeV1, routes } from "../../api/routes.ts";
 import type { Document } from "./schema.ts";
 
 const baseUrl = "https://api.example.test";

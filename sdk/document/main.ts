@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { describeV1 } from "../../api/serve/v1/describe.ts";
-import { routes } from "../../api/serve/v1/routes.ts";
+import { describeV1, routes } from "../../api/routes.ts";
 import { compareDocuments } from "./compare-documents.ts";
 import { apiNames, describeApis, formatDocument, readReleased, releasedFile } from "./documents.ts";
 import { generateChains } from "./generate-chains.ts";

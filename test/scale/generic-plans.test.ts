@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { routes } from "#api/serve/v1/routes.ts";
+import { routes } from "#api/routes.ts";
 import type { Context } from "#api/serve/v1/routing/context.ts";
 import { defaultGateways } from "#api/serve/views/media.ts";
 import { isRejection } from "#projections/domain/rejection.ts";

@@ -5,7 +5,7 @@ import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openMarket } from "#api/background/orders/open-market.ts";
 import { openAccounts } from "#api/serve/accounts/open-accounts.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { startFeeds } from "#api/serve/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";

@@ -7,7 +7,7 @@ import type { Mail } from "#api/serve/accounts/mailer.ts";
 import { openPasswords, type Passwords } from "#api/serve/accounts/passwords.ts";
 import { openPlaces } from "#api/serve/accounts/sign-in/places.ts";
 import { openThrottle } from "#api/serve/accounts/throttle.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { openFeed } from "#api/serve/feed/open-feed.ts";
 import { listen } from "#api/serve/http/server.ts";

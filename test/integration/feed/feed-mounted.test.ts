@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { frameSnakeCase } from "#api/serve/feed/frame.ts";
 import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";

@@ -2,7 +2,7 @@ import compression from "compression";
 import express from "express";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { frameSnakeCase } from "#api/serve/feed/frame.ts";
 import type { FeedLimits } from "#api/serve/feed/limits.ts";

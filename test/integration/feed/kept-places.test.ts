@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
 import { createInstantKey, createPermanentKey } from "#api/serve/keys/create-key.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";

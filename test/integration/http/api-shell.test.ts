@@ -3,7 +3,7 @@ import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { handleErrors, handleUnknownPath } from "#api/serve/http/failures/error-handlers.ts";
 import { mountRoutes } from "#api/serve/http/mount.ts";
 import { assignRequestId } from "#api/serve/http/request-id.ts";

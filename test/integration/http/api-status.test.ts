@@ -5,7 +5,7 @@ import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openMetrics } from "#api/serve/http/metrics.ts";
 import { listen } from "#api/serve/http/server.ts";
 import { createOperatorApp } from "#api/serve/status/operator-app.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { documentedEndpoints } from "#test/spec/endpoints.ts";
 import { addressOf } from "#test/support/database/given.ts";

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { type ConcurrencyLimiter, openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";
 import type { LoadClass } from "#api/serve/http/concurrency/load-class.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";

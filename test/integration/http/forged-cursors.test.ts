@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
 import { type Listening, listen } from "#api/serve/http/server.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openPositionedReads, type WaitOutcome } from "#api/serve/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/serve/http/reads/target.ts";
 import { projectionNames } from "#projections/all.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Environment } from "#api/run/config/environment.ts";
 import { openCallerStreams } from "#api/serve/accounts/caller-streams.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openFeed } from "#api/serve/feed/open-feed.ts";
 import { openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "#api/serve/http/metrics.ts";

@@ -2,7 +2,7 @@ import { Kysely, type PostgresPool } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/serve/http/reads/target.ts";
 import { openResponseCache } from "#api/serve/http/response-cache.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openResponseCache, type ResponseCache } from "#api/serve/http/response-cache.ts";
 import { allProjections, projectionNames } from "#projections/all.ts";
 import { readDataVersion } from "#projections/engine/snapshot.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { type Listening, listen } from "#api/serve/http/server.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { allProjections } from "#projections/all.ts";

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openReaders } from "#api/run/roles/readers.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { openSlowRequests } from "#api/serve/http/concurrency/slow-requests.ts";
 import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/serve/http/reads/target.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { TablesNotReady } from "#api/serve/http/failures/unready-tables.ts";
 import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/serve/http/reads/target.ts";

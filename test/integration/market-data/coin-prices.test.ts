@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { type Coin, coins } from "#chains/coins.ts";
 import { coinPricesProjection, priceTicked } from "#projections/prices/coin-prices.ts";
 import { openDatabase } from "#projections/log/database.ts";

@@ -6,7 +6,7 @@ import { multicall3 } from "#abis/deployments.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { describePending } from "#jobs/collections/describe-contracts.ts";
 import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { ponderSettings } from "#api/run/indexer/ponder-settings.ts";
 import { sourceFilters } from "#api/run/indexer/source-filters.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { allProjections } from "#projections/all.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";

@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { gaugeUnresolvedEvents } from "#api/serve/status/unresolved-event-gauges.ts";
 import { allProjections } from "#projections/all.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";

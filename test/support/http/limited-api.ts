@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import type { Limits } from "#api/serve/keys/count-requests.ts";
 import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";

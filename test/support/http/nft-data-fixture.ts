@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect } from "vitest";
 import { z } from "zod";
 import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { hashKey, lastCharacters, makeKey } from "#api/serve/keys/key-text.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
 import { allProjections } from "#projections/all.ts";

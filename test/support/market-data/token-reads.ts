@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { expect } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { coinPricesProjection } from "#projections/prices/coin-prices.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";

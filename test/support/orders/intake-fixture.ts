@@ -4,7 +4,7 @@ import { projecting } from "#jobs/recording/project.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import { openProjectionWaiter } from "#api/background/orders/market/projection-waiter.ts";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { Partner } from "#jobs/partners/partner.ts";
-import { type AppOptions, createApp } from "#api/serve/app.ts";
+import { type AppOptions, createApp } from "#api/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";

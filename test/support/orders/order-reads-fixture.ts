@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Address } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
-import { createApp } from "#api/serve/app.ts";
+import { createApp } from "#api/app.ts";
 import { addressOf } from "../database/given.ts";
 import { createDatabase } from "../database/postgres.ts";
 import { serve } from "../http/openapi.ts";

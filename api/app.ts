@@ -3,56 +3,55 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
-import { projectionNames } from "#projections/all.ts";
-import type { CallerStreams } from "./accounts/caller-streams.ts";
-import { mountDevelopers } from "./developers/mount-developers.ts";
-import type { Developers } from "./developers/page-handler.ts";
-import type { Feed } from "./feed/open-feed.ts";
-import type { FeedOf } from "./feed/start-feed.ts";
-import { jsonDocument, sendFixed } from "./http/answer.ts";
-import { skipPrepared } from "./http/compressed-body.ts";
-import type { ConcurrencyLimiter } from "./http/concurrency/concurrency-limiter.ts";
-import { gaugeConcurrency, gaugeSlowRequests } from "./http/concurrency/gauges.ts";
-import { openSlowRequests, type SlowRequests } from "./http/concurrency/slow-requests.ts";
-import { metaEnvelope } from "./http/envelope.ts";
-import { handleErrors, handleUnknownPath } from "./http/failures/error-handlers.ts";
-import { explainErrors } from "./http/failures/unready-tables.ts";
-import { type Limiter, limitRequests } from "./http/limit.ts";
-import { mediaPaths } from "./http/media-paths.ts";
-import { measureRequests, openMetrics } from "./http/metrics.ts";
-import { mountRoutes, servePath } from "./http/mount.ts";
-import { parseQuery } from "./http/query.ts";
-import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
-import { openTarget } from "./http/reads/target.ts";
-import { assignRequestId } from "./http/request-id.ts";
-import type { ResponseCache } from "./http/response-cache.ts";
-import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
-import { refuseUnknownParameters } from "./http/unknown-parameters.ts";
-import { maskKeys } from "./keys/key-text.ts";
-import { mountNftData, type NftDataApi } from "./nft-data/mount.ts";
-import { answerHome } from "./pages/home.ts";
-import { llmsDocument } from "./reference/llms.ts";
-import { mountReference } from "./reference/mount-reference.ts";
-import { answerUnknownPages, mountSite } from "./site/page/mount-site.ts";
-import { pages as sitePages } from "./site/pages.ts";
-import { gaugeAnalytics } from "./status/analytics-gauges.ts";
-import { openFailureReader } from "./status/explain-failure.ts";
-import { gaugeCallerStreams, gaugeFeed } from "./status/feed-gauges.ts";
-import { gaugeStatus } from "./status/gauges.ts";
-import { gaugeJobs } from "./status/job-gauges.ts";
-import { gaugeMarket } from "./status/market-gauges.ts";
-import { answerMetrics } from "./status/operator-app.ts";
-import { gaugeOutgoing } from "./status/outgoing-gauges.ts";
-import { gaugePartners } from "./status/partner-gauges.ts";
-import { answerHealth, answerReadiness } from "./status/readiness.ts";
-import { gaugeReplicas, type ReplicaFigures } from "./status/replica-gauges.ts";
-import type { StatusReader } from "./status/status-reader.ts";
-import { gaugeUnresolvedEvents } from "./status/unresolved-event-gauges.ts";
-import { describeV1 } from "./v1/describe.ts";
-import { streamEvents } from "./v1/event-stream.ts";
-import { routes as v1Routes } from "./v1/routes.ts";
-import { type Context, type V1Route, v1Parameters } from "./v1/routing/context.ts";
-import { defaultGateways, type MediaLinks } from "./views/media.ts";
+import { projectionNames } from "../projections/all.ts";
+import type { CallerStreams } from "./serve/accounts/caller-streams.ts";
+import { mountDevelopers } from "./serve/developers/mount-developers.ts";
+import type { Developers } from "./serve/developers/page-handler.ts";
+import type { Feed } from "./serve/feed/open-feed.ts";
+import type { FeedOf } from "./serve/feed/start-feed.ts";
+import { jsonDocument, sendFixed } from "./serve/http/answer.ts";
+import { skipPrepared } from "./serve/http/compressed-body.ts";
+import type { ConcurrencyLimiter } from "./serve/http/concurrency/concurrency-limiter.ts";
+import { gaugeConcurrency, gaugeSlowRequests } from "./serve/http/concurrency/gauges.ts";
+import { openSlowRequests, type SlowRequests } from "./serve/http/concurrency/slow-requests.ts";
+import { metaEnvelope } from "./serve/http/envelope.ts";
+import { handleErrors, handleUnknownPath } from "./serve/http/failures/error-handlers.ts";
+import { explainErrors } from "./serve/http/failures/unready-tables.ts";
+import { type Limiter, limitRequests } from "./serve/http/limit.ts";
+import { measureRequests, openMetrics } from "./serve/http/metrics.ts";
+import { mountRoutes, servePath } from "./serve/http/mount.ts";
+import { parseQuery } from "./serve/http/query.ts";
+import { openPositionedReads, type PositionedReads } from "./serve/http/reads/positioned-reads.ts";
+import { openTarget } from "./serve/http/reads/target.ts";
+import { assignRequestId } from "./serve/http/request-id.ts";
+import type { ResponseCache } from "./serve/http/response-cache.ts";
+import { dataHeaders, openCors, pageHeaders } from "./serve/http/security.ts";
+import { refuseUnknownParameters } from "./serve/http/unknown-parameters.ts";
+import { maskKeys } from "./serve/keys/key-text.ts";
+import { mountNftData, type NftDataApi } from "./serve/nft-data/mount.ts";
+import { answerHome } from "./serve/pages/home.ts";
+import { llmsDocument } from "./serve/reference/llms.ts";
+import { mountReference } from "./serve/reference/mount-reference.ts";
+import { answerUnknownPages, mountSite } from "./serve/site/page/mount-site.ts";
+import { pages as sitePages } from "./serve/site/pages.ts";
+import { gaugeAnalytics } from "./serve/status/analytics-gauges.ts";
+import { openFailureReader } from "./serve/status/explain-failure.ts";
+import { gaugeCallerStreams, gaugeFeed } from "./serve/status/feed-gauges.ts";
+import { gaugeStatus } from "./serve/status/gauges.ts";
+import { gaugeJobs } from "./serve/status/job-gauges.ts";
+import { gaugeMarket } from "./serve/status/market-gauges.ts";
+import { answerMetrics } from "./serve/status/operator-app.ts";
+import { gaugeOutgoing } from "./serve/status/outgoing-gauges.ts";
+import { gaugePartners } from "./serve/status/partner-gauges.ts";
+import { answerHealth, answerReadiness } from "./serve/status/readiness.ts";
+import { gaugeReplicas, type ReplicaFigures } from "./serve/status/replica-gauges.ts";
+import type { StatusReader } from "./serve/status/status-reader.ts";
+import { gaugeUnresolvedEvents } from "./serve/status/unresolved-event-gauges.ts";
+import { describeV1, routes as v1Routes } from "./routes.ts";
+import { streamEvents } from "./serve/v1/event-stream.ts";
+import { type Context, type V1Route, v1Parameters } from "./serve/v1/routing/context.ts";
+import { defaultGateways, type MediaLinks } from "./serve/views/media.ts";
+import type { Route } from "./serve/http/route.ts";
 
 export type AppOptions = {
   readonly context: Omit<Context, "media"> & { readonly readStatus: StatusReader };
@@ -223,4 +222,14 @@ function gaugeAll(
   if (concurrency !== undefined) gaugeConcurrency(metrics, concurrency);
   gaugeSlowRequests(metrics, slowRequests);
   if (replicas !== undefined) gaugeReplicas(metrics, replicas);
+}
+
+/** Tells the paths of routes with media, as Express matches them. */
+function mediaPaths<Context>(
+  routes: readonly Pick<Route<Context>, "path" | "mediaTypes">[],
+): (path: string) => boolean {
+  const patterns = routes
+    .filter(({ mediaTypes }) => mediaTypes !== undefined)
+    .map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}/?$`, "i"));
+  return (path) => patterns.some((pattern) => pattern.test(path));
 }
