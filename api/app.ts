@@ -28,7 +28,7 @@ import type { ResponseCache } from "./serve/http/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./serve/http/security.ts";
 import { refuseUnknownParameters } from "./serve/http/unknown-parameters.ts";
 import { maskKeys } from "./serve/keys/key-text.ts";
-import { mountNftData, type NftDataApi } from "./serve/nft-data/mount.ts";
+import { mountNftData, type NftDataApi } from "./account/mount.ts";
 import { answerHome } from "./serve/pages/home.ts";
 import { llmsDocument } from "./serve/reference/llms.ts";
 import { mountReference } from "./serve/reference/mount-reference.ts";

@@ -14,7 +14,7 @@ export const chainIds = chains.map(({ id }) => id);
 export const defaultChain = ethereum;
 /** Where ENS and Chainlink's prices are read. */
 export const ensChain = ethereum;
-/** What the account API is about (`api/serve/nft-data`). */
+/** What the account API is about (`api/account`). */
 export const accountChain = apechain;
 
 /** Numbers of a chain, and what they are below: columns of chain ids are of four bytes, ids of blocks have 19 bits for it. */

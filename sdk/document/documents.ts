@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describeNftData } from "../../api/serve/nft-data/describe.ts";
+import { describeNftData } from "../../api/account/routes.ts";
 import { describeV1, routes } from "../../api/routes.ts";
 import type { Document } from "./schema.ts";
 

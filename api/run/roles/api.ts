@@ -13,7 +13,7 @@ import { openMetrics } from "#api/serve/http/metrics.ts";
 import { openResponseCache } from "#api/serve/http/response-cache.ts";
 import { type Listening, listen } from "#api/serve/http/server.ts";
 import { openAccess } from "#api/serve/keys/open-access.ts";
-import { openNftData } from "#api/serve/nft-data/open.ts";
+import { openNftData } from "#api/account/mount.ts";
 import { maxLagSeconds, statusPollMs } from "#api/serve/status/limits.ts";
 import { listenForOperators } from "#api/serve/status/listen-for-operators.ts";
 import { openWaitHistogram } from "#api/serve/status/replica-gauges.ts";

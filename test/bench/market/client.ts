@@ -1,7 +1,7 @@
 import type { Market } from "#api/background/orders/market/market.ts";
 import { assembleMarket } from "#api/background/orders/open-market.ts";
 import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
-import { nftDataRoutes } from "#api/serve/nft-data/routes.ts";
+import { nftDataRoutes } from "#api/account/routes.ts";
 import { routes as v1Routes } from "#api/routes.ts";
 import { defaultGateways } from "#api/serve/views/media.ts";
 import type { Database } from "#projections/log/database.ts";

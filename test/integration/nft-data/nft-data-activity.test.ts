@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { snake } from "#api/account/objects.ts";
 import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { block } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";

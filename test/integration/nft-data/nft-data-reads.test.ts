@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { snake } from "#api/account/objects.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";

@@ -1,7 +1,7 @@
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { snake } from "#api/serve/nft-data/views/snake.ts";
+import { snake } from "#api/account/objects.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";

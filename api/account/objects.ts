@@ -1,4 +1,13 @@
 import { z } from "zod";
+import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
+import { ActivityItem, presentActivity } from "../serve/views/activity-item.ts";
+import { Collection, presentCollection } from "../serve/views/collection.ts";
+import { HeldToken, presentHeld } from "../serve/views/held-token.ts";
+import type { MediaLinks } from "../serve/views/media.ts";
+import type { OrderViewContext } from "../serve/views/orders/book-order.ts";
+import { presentToken, Token } from "../serve/views/token.ts";
+import { TraitTypes } from "../serve/views/trait.ts";
+import type { NftDataContext } from "./context.ts";
 
 type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
@@ -7,7 +16,7 @@ type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
   : Key;
 
 /** The same fields with snake_case names. */
-export type Snake<Value> = Value extends readonly (infer Item)[]
+type Snake<Value> = Value extends readonly (infer Item)[]
   ? Snake<Item>[]
   : Value extends object
     ? { [Key in keyof Value as SnakeKey<Key & string>]: Snake<Value[Key]> }
@@ -30,7 +39,7 @@ const snakeKey = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The schema of `snake`'s result for a schema of objects, arrays, nullable and optional values. */
-export function snakeSchema<Schema extends z.ZodType>(
+function snakeSchema<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodType<Snake<z.output<Schema>>> {
   return renamedSchema(schema) as unknown as z.ZodType<Snake<z.output<Schema>>>;
@@ -74,4 +83,36 @@ function restructuredObject(schema: z.ZodObject): z.ZodType {
   const isSame = fields.every(([key, name, part, other]) => key === name && part === other);
   if (isSame) return schema;
   return z.object(Object.fromEntries(fields.map(([, name, , other]) => [name, other])));
+}
+
+/** The objects of /v1, field by field, under names in snake_case. */
+export const NftCollection = snakeSchema(Collection);
+export const NftToken = snakeSchema(Token);
+export const NftAttributes = snakeSchema(TraitTypes);
+
+export const NftActivityItem = snakeSchema(ActivityItem);
+export const NftHeldToken = snakeSchema(HeldToken);
+
+type CollectionRow = Parameters<typeof presentCollection>[0];
+
+export function presentNftCollection(
+  row: CollectionRow,
+  { siteUrl, prefix, media }: OrderViewContext & { media: MediaLinks },
+  { coinPriceE8, isList }: { coinPriceE8: bigint | null; isList: boolean },
+): z.output<typeof NftCollection> {
+  const periods = ["24h", "7d", "30d", "all"] as const;
+  const view = { siteUrl, prefix, coinPriceE8, media: { ...media, isList } };
+  return snake(presentCollection(row, periods, view));
+}
+
+export function presentNftToken(...given: Parameters<typeof presentToken>) {
+  return snake(presentToken(...given));
+}
+
+export function presentNftActivity(...given: Parameters<typeof presentActivity>) {
+  return snake(presentActivity(...given));
+}
+
+export function presentNftHeld(row: WalletTokenDetails, context: NftDataContext) {
+  return snake(presentHeld(row, context));
 }

@@ -1,13 +1,34 @@
+import { activity, walletActivity } from "./activity.ts";
+import { login, bearerRefusals } from "./login.ts";
+import { batchCollections, collectionAttributes, accountCollection, collectionHolders, listAccountCollections, listCollectionsAlias } from "./collections.ts";
+import { batchWallets, accountWalletTokens } from "./wallets.ts";
+import { accountToken, accountTokens } from "./tokens.ts";
+import type { NftDataRoute } from "./context.ts";
 import { accountChain } from "#chains/index.ts";
 import { eventTypes } from "#projections/activity/feed-events.ts";
-import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
-import { flatEnvelope } from "../http/envelope.ts";
-import { describeRoutes, resumption, thisDocument } from "../http/openapi/openapi.ts";
-import { failures, sharedResponse } from "../http/openapi/openapi-responses.ts";
-import { parameterRefusals } from "../http/unknown-parameters.ts";
-import { withExamples } from "../reference/examples.ts";
-import { bearerRefusals } from "./require-bearer.ts";
-import { nftDataRoutes } from "./routes.ts";
+import { streamQuery, streamRefusals } from "../serve/feed/answer-feed.ts";
+import { flatEnvelope } from "../serve/http/envelope.ts";
+import { describeRoutes, resumption, thisDocument } from "../serve/http/openapi/openapi.ts";
+import { failures, sharedResponse } from "../serve/http/openapi/openapi-responses.ts";
+import { parameterRefusals } from "../serve/http/unknown-parameters.ts";
+import { withExamples } from "../serve/reference/examples.ts";
+
+/** Every endpoint, in the order of the document. */
+export const nftDataRoutes: readonly NftDataRoute[] = [
+  login,
+  listAccountCollections,
+  listCollectionsAlias,
+  accountCollection,
+  collectionAttributes,
+  accountTokens,
+  accountToken,
+  collectionHolders,
+  accountWalletTokens,
+  walletActivity,
+  activity,
+  batchCollections,
+  batchWallets,
+];
 
 /** Version of the HTTP interface. */
 const interfaceVersion = "1.0.0";

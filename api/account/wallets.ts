@@ -1,11 +1,40 @@
 import { z } from "zod";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import { keyOfHeld, walletScope } from "#api/serve/v1/wallets/held-page.ts";
-import { address } from "#api/serve/views/wire.ts";
-import { route } from "../context.ts";
-import { cutList, listMeta, nextMeta } from "../list-page.ts";
-import { addresses } from "../parameters.ts";
-import { NftHeldToken, presentNftHeld } from "../views/objects.ts";
+import { ownContracts } from "../serve/v1/collections/reference.ts";
+import { heldKey, keyOfHeld, walletScope } from "../serve/v1/wallets/held-page.ts";
+import { findByAddress, route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, collectionAddress, nextMeta, addresses } from "./context.ts";
+import { NftHeldToken, presentNftHeld } from "./objects.ts";
+import { address } from "../serve/views/wire.ts";
+
+export const accountWalletTokens = route(
+  {
+    method: "get",
+    path: "/api/wallets/{address}/tokens",
+    operationId: "listWalletTokens",
+    tag: "Wallets",
+    loadClass: "lists",
+    summary: "Tokens that a wallet holds, of both standards",
+    params: z.object({ address: walletAddress }),
+    query: z.object({ collection: collectionAddress.optional(), ...listFields }),
+    data: z.array(NftHeldToken),
+    meta: listMeta,
+    refuses: { not_found: 404, ...listRefusals },
+  },
+  async ({ params, query }, context) => {
+    const { db, chainId, now } = context;
+    const found =
+      query.collection === undefined ? null : await findByAddress(context, query.collection);
+    if (isRejection(found)) return found;
+    const contractIds = found === null ? null : ownContracts(found);
+    const filter = { chainId, wallet: params.address, contractIds };
+    const request = listPageOf(query, walletScope(filter), heldKey);
+    if (isRejection(request)) return request;
+    const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
+    const { shown, meta } = cutList(request, rows, keyOfHeld);
+    return { data: shown.map((row) => presentNftHeld(row, context)), meta };
+  },
+);
 
 export const batchWallets = route(
   {

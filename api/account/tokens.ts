@@ -1,18 +1,17 @@
 import { z } from "zod";
-import { isRejection } from "#projections/domain/rejection.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTokens } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
-import { ownContracts } from "#api/serve/v1/collections/reference.ts";
-import { keyOfToken, tokenKeyOf } from "#api/serve/v1/collections/tokens.ts";
-import { flag } from "#api/serve/v1/routing/parameters.ts";
-import { route } from "../context.ts";
-import { cutList, listFields, listMeta, listPageOf, listRefusals } from "../list-page.ts";
-import { address, attributes, collectionAddress } from "../parameters.ts";
-import { NftToken, presentNftToken } from "../views/objects.ts";
-import { findByAddress } from "./find.ts";
+import { ownContracts } from "../serve/v1/collections/reference.ts";
+import { keyOfToken, tokenKeyOf } from "../serve/v1/collections/tokens.ts";
+import { flag, tokenId } from "../serve/v1/routing/parameters.ts";
+import { route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, attributeFilter, collectionAddress, findByAddress, readRefusals } from "./context.ts";
+import { NftToken, presentNftToken } from "./objects.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 
-export const tokens = route(
+export const accountTokens = route(
   {
     method: "get",
     path: "/api/collections/{address}/tokens",
@@ -22,8 +21,8 @@ export const tokens = route(
     summary: "Tokens of a collection, of all contracts of its family; burned ones too",
     params: z.object({ address: collectionAddress }),
     query: z.object({
-      attributes: attributes.optional(),
-      owner: address.optional().meta({
+      attributes: attributeFilter.optional(),
+      owner: walletAddress.optional().meta({
         description:
           "Only tokens of this wallet: ERC-721 tokens that it owns, and ERC-1155 ids of which it holds units.",
       }),
@@ -66,5 +65,34 @@ export const tokens = route(
     const view = { siteUrl, prefix };
     const named = { collection, chainId, view, media: { ...media, isList: true } };
     return { data: shown.map((token) => presentNftToken(token, named)), meta };
+  },
+);
+
+export const accountToken = route(
+  {
+    method: "get",
+    path: "/api/collections/{address}/tokens/{tokenId}",
+    operationId: "getToken",
+    tag: "Tokens",
+    summary: "One token of a contract",
+    params: z.object({ address: collectionAddress, tokenId }),
+    data: NftToken,
+    refuses: { not_found: 404, ...readRefusals },
+  },
+  async ({ params }, context) => {
+    const { db, chainId, siteUrl, media, prefix, now } = context;
+    const collection = await findByAddress(context, params.address);
+    if (isRejection(collection)) return collection;
+    const { contractId, contractIds, collectionId } = collection;
+    const places = contractId === null ? contractIds : [contractId];
+    const row = await readToken(db, places, params.tokenId);
+    const wanted = { collectionId, parts: allTokenParts, now: now() };
+    const [details] = row === null ? [] : await readTokenDetails(db, [row], wanted);
+    if (details === undefined) {
+      return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
+    }
+    const view = { siteUrl, prefix };
+    const named = { collection, chainId, view, media: { ...media, isList: false } };
+    return { data: presentNftToken(details, named) };
   },
 );

@@ -1,20 +1,43 @@
-import type { Express, Request, RequestHandler, Response } from "express";
-import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
-import { streamQuery } from "../feed/answer-feed.ts";
-import { countStreamOrRefuse } from "../feed/count-stream.ts";
-import { jsonDocument, sendFixed } from "../http/answer.ts";
-import type { ApiProfile } from "../http/api-profile.ts";
-import { callerAddress } from "../http/caller-address.ts";
-import { flatEnvelope } from "../http/envelope.ts";
-import { limitAddresses } from "../http/limit-addresses.ts";
-import { mountRoutes, servePath } from "../http/mount.ts";
-import { refuseUnknownParameters } from "../http/unknown-parameters.ts";
-import { serveReference } from "../reference/mount-reference.ts";
-import type { MediaLinks } from "../views/media.ts";
+import { accountChain } from "#chains/index.ts";
 import type { NftDataContext } from "./context.ts";
-import { describeNftData } from "./describe.ts";
-import { type BearerOptions, bearerOf, requireBearer } from "./require-bearer.ts";
-import { nftDataRoutes } from "./routes.ts";
+import type { Express, Request, RequestHandler, Response } from "express";
+import type { CallerStreams, StreamCaller } from "../serve/accounts/caller-streams.ts";
+import { streamQuery } from "../serve/feed/answer-feed.ts";
+import { countStreamOrRefuse } from "../serve/feed/count-stream.ts";
+import { jsonDocument, sendFixed } from "../serve/http/answer.ts";
+import type { ApiProfile } from "../serve/http/api-profile.ts";
+import { callerAddress } from "../serve/http/caller-address.ts";
+import { flatEnvelope } from "../serve/http/envelope.ts";
+import { limitAddresses } from "../serve/http/limit-addresses.ts";
+import { mountRoutes, servePath } from "../serve/http/mount.ts";
+import { refuseUnknownParameters } from "../serve/http/unknown-parameters.ts";
+import { serveReference } from "../serve/reference/mount-reference.ts";
+import type { MediaLinks } from "../serve/views/media.ts";
+import { describeNftData, nftDataRoutes } from "./routes.ts";
+import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";
+
+const chainId = accountChain.id;
+
+/** The settings that the account API needs. `limits.account`: requests per minute. */
+type AccountApiConfig = {
+  readonly http: { readonly siteUrl: string; readonly accountApiPath: string };
+  readonly access: { readonly limits: { readonly account: number } };
+  readonly chains: readonly { readonly chainId: number }[];
+};
+
+type Parts = Pick<NftDataContext, "db" | "prefix" | "tokens"> &
+  Pick<NftDataApi, "limiter" | "onUse">;
+
+/** The account API of one process; undefined when its chain is not configured. */
+export function openNftData(
+  { http, access, chains }: AccountApiConfig,
+  { limiter, onUse, ...parts }: Parts,
+): NftDataApi | undefined {
+  if (chains.every((chain) => chain.chainId !== chainId)) return undefined;
+  const { siteUrl, accountApiPath: segment } = http;
+  const context = { ...parts, siteUrl, chainId, now: () => new Date() } as const;
+  return { context, segment, limiter, onUse, perMinute: access.limits.account };
+}
 
 export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly context: Omit<NftDataContext, "media">;
