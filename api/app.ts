@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
 import { projectionNames } from "../projections/all.ts";
-import type { CallerStreams } from "./serve/accounts/caller-streams.ts";
+import type { CallerStreams } from "./accounts/caller-streams.ts";
 import { mountDevelopers } from "./serve/developers/mount-developers.ts";
 import type { Developers } from "./serve/developers/page-handler.ts";
 import type { Feed } from "./serve/feed/open-feed.ts";

@@ -1,6 +1,6 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { BearerTokens } from "../serve/accounts/bearer-tokens.ts";
+import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import { type Route, routeFor } from "../serve/http/route.ts";
 import type { MediaLinks } from "../serve/views/media.ts";
 import { z } from "zod";

@@ -1,7 +1,7 @@
 import { accountChain } from "#chains/index.ts";
 import type { NftDataContext } from "./context.ts";
 import type { Express, Request, RequestHandler, Response } from "express";
-import type { CallerStreams, StreamCaller } from "../serve/accounts/caller-streams.ts";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
 import { streamQuery } from "../serve/feed/answer-feed.ts";
 import { countStreamOrRefuse } from "../serve/feed/count-stream.ts";
 import { jsonDocument, sendFixed } from "../serve/http/answer.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { codeAt, stepAt } from "#api/serve/accounts/sign-in/totp.ts";
+import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
 import { type Desk, newEmail, openDesk, password, statusWith } from "../integration/accounts/accounts-fixture.ts";
 import { totpSecretIn } from "../integration/accounts/totp-secret.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

@@ -10,7 +10,7 @@ const schemaFiles = [
   "projections/log/schema.sql",
   "projections/log/functions.sql",
   "projections/traits/rarity.sql",
-  "api/serve/accounts/schema.sql",
+  "api/accounts/schema.sql",
 ];
 
 const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {

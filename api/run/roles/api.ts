@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openMarket } from "#api/background/orders/open-market.ts";
-import { openAccounts } from "#api/serve/accounts/open-accounts.ts";
+import { openAccounts } from "#api/accounts/open-accounts.ts";
 import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/serve/feed/answer-feed.ts";
 import { startFeeds } from "#api/serve/feed/start-feed.ts";

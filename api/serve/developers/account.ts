@@ -1,6 +1,6 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { changePassword } from "../accounts/change-password.ts";
-import { endSession, endSessions, readSessions, type StoredSession } from "../accounts/sessions.ts";
+import { changePassword } from "#api/accounts/choose-password.ts";
+import { endSession, endSessions, readSessions, type StoredSession } from "#api/accounts/sessions.ts";
 import { type Html, html } from "../html/html.ts";
 import { agentName } from "./agent-name.ts";
 import { alert, buttonForm, field, notice, time } from "./form.ts";

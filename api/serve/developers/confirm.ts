@@ -1,6 +1,6 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { badLink, choosePassword } from "../accounts/choose-password.ts";
-import { readLink } from "../accounts/links.ts";
+import { badLink, choosePassword } from "#api/accounts/choose-password.ts";
+import { readLink } from "#api/accounts/links.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, field } from "./form.ts";
 import { layout } from "./layout.ts";

@@ -1,6 +1,6 @@
 import { reject } from "#projections/domain/rejection.ts";
-import { parseEmail } from "../accounts/email.ts";
-import { deleteAccount, exportAccount } from "../accounts/own-data.ts";
+import { parseEmail } from "#api/accounts/stored-accounts.ts";
+import { deleteAccount, exportAccount } from "#api/accounts/own-data.ts";
 import { type Html, html } from "../html/html.ts";
 import { showAccountWith } from "./account.ts";
 import { layout } from "./layout.ts";

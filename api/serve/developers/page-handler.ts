@@ -1,5 +1,5 @@
-import type { AccountContext } from "../accounts/account-context.ts";
-import type { Session, Visitor } from "../accounts/sessions.ts";
+import type { AccountContext } from "#api/accounts/account-context.ts";
+import type { AccountSession, Visitor } from "#api/accounts/sessions.ts";
 import type { Html } from "../html/html.ts";
 
 export type Developers = {
@@ -23,7 +23,7 @@ export type Visit = {
 };
 
 /** The session of a signed-in user, and the CSRF token of its forms. */
-export type SignedIn = { readonly session: Session; readonly formToken: string };
+export type SignedIn = { readonly session: AccountSession; readonly formToken: string };
 
 /** A page, a redirect, or a JSON file. */
 export type Reply = (

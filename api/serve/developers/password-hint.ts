@@ -1,3 +1,3 @@
-import { minPasswordLength } from "../accounts/passwords.ts";
+import { minPasswordLength } from "#api/accounts/passwords.ts";
 
 export const passwordHint = `${minPasswordLength} characters or more; a few words are fine.`;

@@ -1,6 +1,6 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { isRecent, reauthenticate } from "../accounts/sign-in/reauthenticate.ts";
-import { readSecondFactor } from "../accounts/sign-in/second-factor.ts";
+import { isRecent, reauthenticate } from "#api/accounts/sign-in.ts";
+import { readSecondFactor } from "#api/accounts/second-factor.ts";
 import { type Html, html } from "../html/html.ts";
 import { codeField, field } from "./form.ts";
 import { layout } from "./layout.ts";

@@ -1,7 +1,7 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { linkHours } from "../accounts/links.ts";
-import type { Mailer } from "../accounts/mailer.ts";
-import { sendLink } from "../accounts/send-link.ts";
+import { linkHours } from "#api/accounts/links.ts";
+import type { Mailer } from "#api/accounts/mail.ts";
+import { sendLink } from "#api/accounts/choose-password.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, field } from "./form.ts";
 import { layout } from "./layout.ts";

@@ -1,7 +1,6 @@
 import { encode } from "uqr";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { beginSecondFactor, confirmSecondFactor, endSecondFactor, readPendingSecret, readSecondFactor, renewRecoveryCodes, type SecondFactor } from "../accounts/sign-in/second-factor.ts";
-import { base32, totpAddress } from "../accounts/sign-in/totp.ts";
+import { beginSecondFactor, confirmSecondFactor, endSecondFactor, readPendingSecret, readSecondFactor, renewRecoveryCodes, type SecondFactor, base32, totpAddress } from "#api/accounts/second-factor.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, buttonForm, codeField, confirmForm } from "./form.ts";
 import { copied } from "./keys/secret-panel.ts";

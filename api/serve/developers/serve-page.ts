@@ -1,5 +1,5 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { readSession } from "../accounts/sessions.ts";
+import { readSession } from "#api/accounts/sessions.ts";
 import { callerAddress } from "../http/caller-address.ts";
 import { servePath } from "../http/mount.ts";
 import { formTokenFor, hasOwnOrigin, isFormToken } from "./form-origin.ts";

@@ -1,4 +1,4 @@
-import { maxAgeDays } from "../accounts/sessions.ts";
+import { maxAgeDays } from "#api/accounts/sessions.ts";
 
 /** The cookie with the session token. On https the `__Host-` prefix keeps other hosts of the domain from setting it. */
 export function sessionCookie(baseUrl: string) {

@@ -1,5 +1,5 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { finishSignIn, type SignedIn } from "../accounts/sign-in/pending-sign-in.ts";
+import { finishSignIn, type BegunSession } from "#api/accounts/sign-in.ts";
 import { type Html, html } from "../html/html.ts";
 import { alert, codeField } from "./form.ts";
 import { layout } from "./layout.ts";
@@ -7,7 +7,7 @@ import type { OpenHandler, Reply } from "./page-handler.ts";
 import { refusalReply } from "./refusal.ts";
 
 /** After the right password: to the pages, or first to the code of the second factor. */
-export const continueSignIn = (begun: SignedIn, to: string): Reply =>
+export const continueSignIn = (begun: BegunSession, to: string): Reply =>
   "token" in begun ? { to, sessionToken: begun.token } : { page: page(begun.pending, {}) };
 
 export const submitCode: OpenHandler = async ({ accounts }, visit) => {

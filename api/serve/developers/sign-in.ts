@@ -1,5 +1,5 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { signIn } from "../accounts/sign-in/sign-in.ts";
+import { signIn } from "#api/accounts/sign-in.ts";
 import { html } from "../html/html.ts";
 import { alert, field, notice } from "./form.ts";
 import { layout } from "./layout.ts";

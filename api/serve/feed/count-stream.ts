@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import { reject } from "#projections/domain/rejection.ts";
-import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import type { CallerStreams, StreamCaller } from "#api/accounts/caller-streams.ts";
 import { sendRejection } from "../http/answer.ts";
 import { limitRefusals } from "../http/limit.ts";
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { CallerStreams } from "../accounts/caller-streams.ts";
+import type { CallerStreams } from "#api/accounts/caller-streams.ts";
 import type { Feed } from "../feed/open-feed.ts";
 
 /** Metrics of this process's live feed. */

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
-import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import type { CallerStreams, StreamCaller } from "#api/accounts/caller-streams.ts";
 import { answerFeed } from "../feed/answer-feed.ts";
 import { countStreamOrRefuse } from "../feed/count-stream.ts";
 import { delivery } from "../feed/event-filter.ts";

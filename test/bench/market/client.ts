@@ -1,6 +1,6 @@
 import type { Market } from "#api/background/orders/market/market.ts";
 import { assembleMarket } from "#api/background/orders/open-market.ts";
-import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "#api/account/routes.ts";
 import { routes as v1Routes } from "#api/routes.ts";
 import { defaultGateways } from "#api/serve/views/media.ts";

@@ -3,8 +3,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openMailer } from "#api/serve/accounts/mailer.ts";
-import { resetMail, welcomeMail } from "#api/serve/accounts/mails.ts";
+import { openMailer, resetMail, welcomeMail } from "#api/accounts/mail.ts";
 
 type Received = { from: string; to: string; lines: string[] };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { codeAt, stepAt } from "#api/serve/accounts/sign-in/totp.ts";
+import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type Desk, linkOf, openBrowser, openDesk, password, secretIn, signIn, signUp, statusWith } from "./accounts-fixture.ts";

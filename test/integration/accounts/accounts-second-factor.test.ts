@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { codeAt, stepAt, stepSeconds } from "#api/serve/accounts/sign-in/totp.ts";
+import { codeAt, stepAt, stepSeconds } from "#api/accounts/second-factor.ts";
 import { type Browser, linkOf, openBrowser, password, secretIn, signIn, signUp } from "./accounts-fixture.ts";
 import { totpSecretIn } from "./totp-secret.ts";
 import { useTwoDesks } from "./two-desks.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { setSuspended } from "#api/serve/accounts/stored-accounts.ts";
+import { setSuspended } from "#api/accounts/stored-accounts.ts";
 import { createInstantKey } from "#api/serve/keys/create-key.ts";
 import { hashKey } from "#api/serve/keys/key-text.ts";
 import { until } from "#test/support/database/pipeline.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { deleteExpiredAccounts } from "#api/serve/accounts/delete-expired.ts";
-import { openPasswords } from "#api/serve/accounts/passwords.ts";
+import { deleteExpiredAccounts } from "#api/accounts/open-accounts.ts";
+import { openPasswords } from "#api/accounts/passwords.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import { newEmail, openBrowser, openDesk, password, signIn, signUp } from "./accounts-fixture.ts";
 import { useTwoDesks } from "./two-desks.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openPasswords } from "#api/serve/accounts/passwords.ts";
+import { openPasswords } from "#api/accounts/passwords.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type Desk, linkOf, newEmail, openBrowser, openDesk, password, signIn, signUp } from "./accounts-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deleteExpiredAccounts } from "#api/serve/accounts/delete-expired.ts";
-import { openThrottle } from "#api/serve/accounts/throttle.ts";
+import { deleteExpiredAccounts } from "#api/accounts/open-accounts.ts";
+import { openThrottle } from "#api/accounts/throttle.ts";
 import { countRequests } from "#api/serve/keys/count-requests.ts";
 import { createInstantKey } from "#api/serve/keys/create-key.ts";
 import { deleteExpiredAccess } from "#api/serve/keys/delete-expired.ts";

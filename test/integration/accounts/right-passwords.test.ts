@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { exportAccount, maxExportedRows } from "#api/serve/accounts/own-data.ts";
-import { signIn as beginSignIn } from "#api/serve/accounts/sign-in/sign-in.ts";
+import { exportAccount, maxExportedRows } from "#api/accounts/own-data.ts";
+import { signIn as beginSignIn } from "#api/accounts/sign-in.ts";
 import { openBrowser, openDesk, password, signIn, signUp } from "./accounts-fixture.ts";
 import { useTwoDesks } from "./two-desks.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type CallerStreams, openCallerStreams } from "#api/serve/accounts/caller-streams.ts";
+import { type CallerStreams, openCallerStreams } from "#api/accounts/caller-streams.ts";
 import { countStreamOrRefuse } from "#api/serve/feed/count-stream.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Environment } from "#api/run/config/environment.ts";
-import { openCallerStreams } from "#api/serve/accounts/caller-streams.ts";
+import { openCallerStreams } from "#api/accounts/caller-streams.ts";
 import { createApp } from "#api/app.ts";
 import { openFeed } from "#api/serve/feed/open-feed.ts";
 import { openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";

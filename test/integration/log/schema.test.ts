@@ -28,7 +28,7 @@ const files: [file: string, schemas: string[], part: (dump: SchemaDump) => strin
   ["projections/log/functions.sql", ["log", "ops", "engine"], ({ functions }) => functions],
   ["projections/traits/rarity.sql", ["rarity"], ({ tables }) => tables],
   [
-    "api/serve/accounts/schema.sql",
+    "api/accounts/schema.sql",
     ["access"],
     ({ tables, functions }) => `${tables}\n${functions}`,
   ],

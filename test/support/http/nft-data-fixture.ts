@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { expect } from "vitest";
 import { z } from "zod";
-import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { createApp } from "#api/app.ts";
 import { hashKey, lastCharacters, makeKey } from "#api/serve/keys/key-text.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";

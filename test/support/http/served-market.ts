@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { z } from "zod";
 import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { openBearerTokens } from "#api/serve/accounts/bearer-tokens.ts";
+import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import type { AppOptions } from "#api/app.ts";
 import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
 import { createPermanentKey } from "#api/serve/keys/create-key.ts";

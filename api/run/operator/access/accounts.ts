@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { parseEmail } from "#api/serve/accounts/email.ts";
-import { openMailer } from "#api/serve/accounts/mailer.ts";
-import { endSessions } from "#api/serve/accounts/sessions.ts";
-import { endSecondFactor } from "#api/serve/accounts/sign-in/second-factor.ts";
-import { type AccountSelector, readAccount, readAccounts, type StoredAccount, setSuspended } from "#api/serve/accounts/stored-accounts.ts";
+import { parseEmail, type AccountSelector, readAccount, readAccounts, type StoredAccount, setSuspended } from "#api/accounts/stored-accounts.ts";
+import { openMailer } from "#api/accounts/mail.ts";
+import { endSessions } from "#api/accounts/sessions.ts";
+import { endSecondFactor } from "#api/accounts/second-factor.ts";
 import { readKeys } from "#api/serve/keys/stored-keys.ts";
 import { createLogger } from "#api/run/output/logger.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";

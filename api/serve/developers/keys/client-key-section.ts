@@ -1,5 +1,5 @@
-import type { StoredToken } from "#api/serve/accounts/bearer-tokens.ts";
-import type { ClientKey } from "#api/serve/accounts/client-keys.ts";
+import type { StoredToken } from "#api/accounts/bearer-tokens.ts";
+import type { ClientKey } from "#api/accounts/account-keys.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { buttonForm, confirmForm, time } from "../form.ts";
 import { copied, secretPanel } from "./secret-panel.ts";

@@ -1,4 +1,4 @@
-import { type AccountKey, readAccountKey } from "#api/serve/accounts/read-account-keys.ts";
+import { type AccountKey, readAccountKey } from "#api/accounts/account-keys.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/serve/keys/request-log.ts";
 import { time } from "../form.ts";

@@ -1,7 +1,5 @@
-import { maxKeys, overlapHours } from "#api/serve/accounts/account-keys.ts";
-import { readTokens } from "#api/serve/accounts/bearer-tokens.ts";
-import { readClientKey } from "#api/serve/accounts/client-keys.ts";
-import { type AccountKey, readAccountKeys, readAccountUsage } from "#api/serve/accounts/read-account-keys.ts";
+import { maxKeys, overlapHours, readClientKey, type AccountKey, readAccountKeys, readAccountUsage } from "#api/accounts/account-keys.ts";
+import { readTokens } from "#api/accounts/bearer-tokens.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { alert, confirmForm, field, notice, time } from "../form.ts";
 import { layout } from "../layout.ts";

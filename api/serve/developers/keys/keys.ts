@@ -1,7 +1,6 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import { createAccountKey, revokeAccountKey, rotateAccountKey } from "#api/serve/accounts/account-keys.ts";
-import { revokeToken } from "#api/serve/accounts/bearer-tokens.ts";
-import { createClientKey, revokeClientKey } from "#api/serve/accounts/client-keys.ts";
+import { createAccountKey, revokeAccountKey, rotateAccountKey, createClientKey, revokeClientKey } from "#api/accounts/account-keys.ts";
+import { revokeToken } from "#api/accounts/bearer-tokens.ts";
 import type { SignedInHandler } from "../page-handler.ts";
 import { refusalReply } from "../refusal.ts";
 import { rowIdOf } from "../row-id.ts";

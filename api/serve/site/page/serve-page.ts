@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Logger } from "pino";
 import { type ChainId, defaultChain } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { CallerStreams } from "#api/serve/accounts/caller-streams.ts";
+import type { CallerStreams } from "#api/accounts/caller-streams.ts";
 import type { FeedOf } from "#api/serve/feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "#api/serve/http/answer.ts";
 import { callerAddress } from "#api/serve/http/caller-address.ts";

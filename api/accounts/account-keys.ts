@@ -1,13 +1,15 @@
 import { sql } from "kysely";
-import type { Session } from "#projections/log/database.ts";
+import type { Session, Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { createPermanentKey } from "../keys/create-key.ts";
-import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";
+import { createPermanentKey } from "../serve/keys/create-key.ts";
+import { type KeyTerms, unlimitedTerms } from "../serve/keys/key-terms.ts";
 import type { AccountContext } from "./account-context.ts";
-import { type Clock, currentTime } from "./clock.ts";
-import { keyMadeMail } from "./mails.ts";
-import type { Session as SignedInSession } from "./sessions.ts";
+import { type Clock, currentTime } from "../serve/accounts/clock.ts";
+import { keyMadeMail } from "./mail.ts";
+import type { AccountSession as SignedInSession } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
+import type { Scope } from "../serve/http/scope.ts";
+import { hashKey, lastCharacters, makeKey } from "../serve/keys/key-text.ts";
 
 export const maxKeys = 10;
 export const overlapHours = 24;
@@ -148,4 +150,141 @@ async function revoke(db: Session, clock: Clock, accountId: number, id: number):
 
 async function lockAccount(transaction: Session, accountId: number): Promise<void> {
   await sql`select from access.account where id = ${accountId} for update`.execute(transaction);
+}
+
+/** A valid key of an account, without its secret. */
+export type AccountKey = {
+  readonly id: number;
+  readonly name: string;
+  readonly ending: string;
+  readonly perMinute: number | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  /** Another key replaced it; it expires a day later. */
+  readonly isReplaced: boolean;
+  /** Null: every scope. */
+  readonly scopes: readonly Scope[] | null;
+  /** Networks that it may be used from, in CIDR notation; null: all. */
+  readonly networks: readonly string[] | null;
+  /** Up to a few seconds behind. */
+  readonly lastUsedAt: Date | null;
+  /** Requests of the last 30 days. */
+  readonly requests: number;
+};
+
+/** Days of usage shown on the page. */
+const usageDays = 30;
+
+/** The valid keys of an account, newest first. */
+export const readAccountKeys = (
+  db: Database,
+  accountId: number,
+  clock: Clock,
+): Promise<AccountKey[]> => read(db, accountId, clock, null);
+
+export async function readAccountKey(
+  db: Database,
+  accountId: number,
+  id: number,
+  clock: Clock,
+): Promise<AccountKey | null> {
+  const [key] = await read(db, accountId, clock, id);
+  return key ?? null;
+}
+
+async function read(
+  db: Database,
+  accountId: number,
+  clock: Clock,
+  id: number | null,
+): Promise<AccountKey[]> {
+  const { rows } = await sql<AccountKey>`
+    select k.id, k.name, k.ending, k.per_minute as "perMinute", k.created_at as "createdAt",
+           k.expires_at as "expiresAt", k.replaced_at is not null as "isReplaced",
+           k.scopes, k.networks::text[] as networks, k.last_used_at as "lastUsedAt",
+           coalesce((select sum(u.requests) from access.usage u
+                     where u.key_id = k.id and u.day > ${today(clock)} - ${usageDays}::int), 0)::float8 as requests
+    from access.key k
+    where k.account_id = ${accountId} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > ${currentTime(clock)})
+      and (${id}::int is null or k.id = ${id})
+    order by k.id desc`.execute(db);
+  return rows;
+}
+
+/** Requests per UTC day of all current and former keys of an account, including days without any. */
+export async function readAccountUsage(
+  db: Database,
+  accountId: number,
+  clock: Clock,
+): Promise<{ readonly day: string; readonly requests: number }[]> {
+  const { rows } = await sql<{ day: string; requests: number }>`
+    select to_char(${today(clock)} - back, 'YYYY-MM-DD') as day,
+           coalesce((select sum(u.requests) from access.usage u join access.key k on k.id = u.key_id
+                     where k.account_id = ${accountId} and u.day = ${today(clock)} - back), 0)::float8 as requests
+    from generate_series(${usageDays - 1}::int, 0, -1) as back
+    order by back desc`.execute(db);
+  return rows;
+}
+
+const today = (clock: Clock) => sql`(${currentTime(clock)} at time zone 'UTC')::date`;
+
+/** A stored client key, without its secret. */
+export type ClientKey = {
+  readonly ending: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+};
+
+/** The client key of an account, or null. */
+export async function readClientKey(db: Database, accountId: number): Promise<ClientKey | null> {
+  const { rows } = await sql<ClientKey>`
+    select ending, created_at as "createdAt", last_used_at as "lastUsedAt"
+    from access.client_key where account_id = ${accountId} and revoked_at is null`.execute(db);
+  return rows[0] ?? null;
+}
+
+/**
+ * Creates the client key of an account and revokes the previous one at once. Tokens issued for the previous key stay
+ * valid until they expire; `revokeClientKey` revokes them.
+ */
+export async function createClientKey(
+  { db, clock, throttle, mailer, baseUrl }: AccountContext,
+  { accountId, email }: Owner,
+): Promise<{ readonly key: string } | TooMany> {
+  const refused = await throttle.countAttempts(["keys account", `${accountId}`]);
+  if (refused !== null) return refused;
+  const key = makeKey("client");
+  await db.transaction().execute(async (transaction) => {
+    await sql`select from access.account where id = ${accountId} for update`.execute(transaction);
+    await endClientKey(transaction, clock, accountId);
+    await sql`
+      insert into access.client_key (hash, account_id, ending, created_at)
+      values (${hashKey(key)}, ${accountId}, ${lastCharacters(key)}, ${currentTime(clock)})`.execute(
+      transaction,
+    );
+  });
+  mailer.send(keyMadeMail({ to: email, baseUrl, credential: "A client key" }));
+  return { key };
+}
+
+/** Revokes the client key and every token of the account. Returns whether there was anything to revoke. */
+export async function revokeClientKey(
+  { db, clock }: Pick<AccountContext, "db" | "clock">,
+  accountId: number,
+): Promise<boolean> {
+  return await db.transaction().execute(async (transaction) => {
+    const ended = await endClientKey(transaction, clock, accountId);
+    const { numAffectedRows } = await sql`
+      update access.bearer_token set revoked_at = ${currentTime(clock)}
+      where account_id = ${accountId} and revoked_at is null`.execute(transaction);
+    return ended || numAffectedRows !== 0n;
+  });
+}
+
+async function endClientKey(db: Session, clock: Clock, accountId: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update access.client_key set revoked_at = ${currentTime(clock)}
+    where account_id = ${accountId} and revoked_at is null`.execute(db);
+  return numAffectedRows !== 0n;
 }

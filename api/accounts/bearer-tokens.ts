@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Refused } from "../http/route.ts";
-import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
-import { type Clock, currentTime } from "./clock.ts";
-import { parseEmail } from "./email.ts";
-import type { CredentialUse } from "./sign-in/places.ts";
+import type { Refused } from "../serve/http/route.ts";
+import { hashKey, isSecret, lastCharacters, makeKey } from "../serve/keys/key-text.ts";
+import { type Clock, currentTime } from "../serve/accounts/clock.ts";
+import { parseEmail } from "./stored-accounts.ts";
+import type { CredentialUse } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
 
 /** A token of the account API, shown only once: opaque, valid for 30 days, revocable. */

@@ -1,6 +1,6 @@
 import type { Database } from "#projections/log/database.ts";
-import type { Clock } from "./clock.ts";
-import type { Mailer } from "./mailer.ts";
+import type { Clock } from "../serve/accounts/clock.ts";
+import type { Mailer } from "./mail.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Throttle } from "./throttle.ts";
 

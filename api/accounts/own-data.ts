@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import type { AccountContext } from "./account-context.ts";
 import type { Owner } from "./account-keys.ts";
-import { deletedMail } from "./mails.ts";
+import { deletedMail } from "./mail.ts";
 
 /**
  * Everything that is stored of an account, by table, and the column that says which rows are newest. Left out are

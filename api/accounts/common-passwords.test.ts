@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isCommonPassword, isOwnName } from "./common-passwords.ts";
+import { isCommonPassword, isOwnName } from "./passwords.ts";
 
 describe("a common password", () => {
   it.each([

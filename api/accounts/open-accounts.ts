@@ -1,17 +1,19 @@
 import type { Logger } from "pino";
-import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
+import { type DatabaseAddress, openDatabase, type Database } from "#projections/log/database.ts";
 import { openListener } from "#jobs/runner/signals.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";
-import type { Clock } from "./clock.ts";
-import { deleteExpiredAccounts } from "./delete-expired.ts";
-import { openMailer } from "./mailer.ts";
+import type { Clock } from "../serve/accounts/clock.ts";
+import { openMailer } from "./mail.ts";
 import { openPasswords } from "./passwords.ts";
-import { openPlaces, type Places } from "./sign-in/places.ts";
+import { openPlaces, type Places, placeDays } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
+import { sql } from "kysely";
+import { timeOfBoth } from "../serve/keys/clock-steps.ts";
+import { idleDays, maxAgeDays } from "./sessions.ts";
 
-export type OpenedAccounts = {
+type OpenedAccounts = {
   readonly accounts: AccountContext;
   readonly bearerTokens: BearerTokens;
   /** Where credentials are used. */
@@ -22,7 +24,7 @@ export type OpenedAccounts = {
 };
 
 /** The settings that accounts need. */
-export type AccountsConfig = {
+type AccountsConfig = {
   readonly database: { readonly url: string; readonly requests: DatabaseAddress };
   readonly http: { readonly host: string; readonly baseUrl: string };
   readonly access: {
@@ -99,4 +101,35 @@ export function openAccounts({
 function isLoopback({ host, baseUrl }: AccountsConfig["http"]): boolean {
   const publicHost = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "");
   return [host, publicHost].every((name) => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(name));
+}
+
+/** Days that expired tokens are retained. */
+const retentionDays = 30;
+
+/** Deletes expired attempts, links, sessions, tokens and places. `now`: of this process. `skip locked` lets any number of processes run it at once. */
+export async function deleteExpiredAccounts(db: Database, now: Date): Promise<void> {
+  const time = timeOfBoth(now);
+  const statements = [
+    sql`delete from access.attempt where subject in (
+      select subject from access.attempt where ends_at < ${time} limit 20000 for update skip locked)`,
+    sql`delete from access.link where hash in (
+      select hash from access.link where expires_at < ${time} limit 20000 for update skip locked)`,
+    sql`delete from access.session where id in (
+      select id from access.session
+      where seen_at < ${time} - make_interval(days => ${idleDays})
+         or created_at < ${time} - make_interval(days => ${maxAgeDays})
+      limit 20000 for update skip locked)`,
+    sql`delete from access.bearer_token where id in (
+      select id from access.bearer_token
+      where expires_at < ${time} - make_interval(days => ${retentionDays})
+      limit 20000 for update skip locked)`,
+    sql`delete from access.pending_sign_in where hash in (
+      select hash from access.pending_sign_in where expires_at < ${time}
+      limit 20000 for update skip locked)`,
+    sql`delete from access.place where (account_id, network) in (
+      select account_id, network from access.place
+      where last_at < ${time} - make_interval(days => ${placeDays})
+      limit 20000 for update skip locked)`,
+  ];
+  for (const statement of statements) await statement.execute(db);
 }

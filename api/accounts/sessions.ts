@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
-import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
-import { type Clock, currentTime } from "./clock.ts";
+import { hashKey, isSecret, makeKey } from "../serve/keys/key-text.ts";
+import { type Clock, currentTime } from "../serve/accounts/clock.ts";
 
 /** A signed-in user's session. */
-export type Session = {
+export type AccountSession = {
   readonly id: number;
   readonly accountId: number;
   readonly email: string;
@@ -53,9 +53,9 @@ export async function readSession(
   db: Database,
   token: string,
   clock: Clock,
-): Promise<Session | null> {
+): Promise<AccountSession | null> {
   if (!isSecret("session", token)) return null;
-  const { rows } = await sql<Session>`
+  const { rows } = await sql<AccountSession>`
     with found as materialized (
       select s.id, s.account_id, s.seen_at, s.authenticated_at, a.email, clock.at
       from (select ${currentTime(clock)} as at) clock, access.session s

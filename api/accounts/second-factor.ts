@@ -1,15 +1,14 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, createHmac } from "node:crypto";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { hashKey } from "#api/serve/keys/key-text.ts";
-import type { AccountContext } from "../account-context.ts";
-import { currentTime } from "../clock.ts";
-import { secondFactorMail } from "../mails.ts";
-import { endSessions, type Session } from "../sessions.ts";
-import type { TooMany } from "../throttle.ts";
-import { base32, makeTotpSecret, matchingStep } from "./totp.ts";
+import { hashKey } from "../serve/keys/key-text.ts";
+import type { AccountContext } from "./account-context.ts";
+import { currentTime } from "../serve/accounts/clock.ts";
+import { secondFactorMail } from "./mail.ts";
+import { endSessions, type AccountSession } from "./sessions.ts";
+import type { TooMany } from "./throttle.ts";
 
 const recoveryCodes = 10;
 
@@ -60,7 +59,7 @@ type WrongCode = Rejection<"wrong_code"> | TooMany;
  */
 export async function confirmSecondFactor(
   context: AccountContext,
-  { id, accountId, email }: Session,
+  { id, accountId, email }: AccountSession,
   code: string,
 ): Promise<{ readonly codes: readonly string[] } | WrongCode> {
   const { db, clock, throttle, mailer, baseUrl } = context;
@@ -83,7 +82,7 @@ export async function confirmSecondFactor(
 /** New recovery codes; the old ones no longer work. Null: there is no second factor. */
 export async function renewRecoveryCodes(
   { db, mailer, baseUrl }: AccountContext,
-  { accountId, email }: Session,
+  { accountId, email }: AccountSession,
 ): Promise<readonly string[] | null> {
   const codes = await db.transaction().execute(async (transaction) => {
     const { rows } = await sql`
@@ -99,7 +98,7 @@ export async function renewRecoveryCodes(
 /** Switches the second factor off. Returns whether it was on. */
 export async function endSecondFactor(
   { db, mailer, baseUrl }: Pick<AccountContext, "db" | "mailer" | "baseUrl">,
-  { accountId, email }: Pick<Session, "accountId" | "email">,
+  { accountId, email }: Pick<AccountSession, "accountId" | "email">,
 ): Promise<boolean> {
   const wasOn = await deleteSecondFactor(db, accountId);
   const what = "The second factor was switched off";
@@ -197,3 +196,57 @@ async function makeRecoveryCodes(
 const plainCode = (text: string): string => text.replaceAll(/[\s-]/g, "").toUpperCase();
 
 const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");
+
+/** Time-based one-time passwords, RFC 6238, with what authenticator programs know: SHA-1, 30 seconds, 6 digits. */
+export const stepSeconds = 30;
+const digits = 6;
+
+/** Steps before and after the current one whose codes are taken: clocks differ, and people type. */
+const tolerance = 1;
+
+/** RFC 4226 §4 recommends 160 bits. */
+export const makeTotpSecret = (): Buffer => randomBytes(20);
+
+type CodeOptions = { readonly algorithm?: string; readonly length?: number };
+
+/** The code of a time step: RFC 4226 §5.3. */
+export function codeAt(
+  secret: Uint8Array,
+  step: number,
+  { algorithm = "sha1", length = digits }: CodeOptions = {},
+): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac(algorithm, secret).update(counter).digest();
+  const offset = mac.readUInt8(mac.length - 1) & 0x0f;
+  const value = mac.readUInt32BE(offset) & 0x7fffffff;
+  return String(value % 10 ** length).padStart(length, "0");
+}
+
+export const stepAt = (time: Date): number => Math.floor(time.getTime() / 1000 / stepSeconds);
+
+/** The step near `time` whose code this is; null: none. Spaces are ignored. */
+export function matchingStep(secret: Uint8Array, text: string, time: Date): number | null {
+  const code = text.replaceAll(/\s/g, "");
+  const now = stepAt(time);
+  // The newest first: of equal codes it is the one that rules out most.
+  for (let step = now + tolerance; step >= now - tolerance; step -= 1) {
+    if (codeAt(secret, step) === code) return step;
+  }
+  return null;
+}
+
+/** The address that authenticator programs read from a QR code. */
+export function totpAddress(secret: Uint8Array, account: string, issuer: string): string {
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
+  return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** RFC 4648 §6, without padding. */
+export function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  return groups.map((group) => alphabet[Number.parseInt(group.padEnd(5, "0"), 2)]).join("");
+}
