@@ -22,7 +22,7 @@ import { tokens } from "./serve/v1/collections/tokens.ts";
 import { traits } from "./serve/v1/collections/traits.ts";
 import { cryptoHistory } from "./serve/v1/crypto-history.ts";
 import { resolveEns } from "./serve/v1/ens.ts";
-import { events } from "./serve/v1/events.ts";
+import { events } from "./feed/events.ts";
 import { buyData } from "./serve/v1/listings/buy-data.ts";
 import { buyDataBulk } from "./serve/v1/listings/buy-data-bulk.ts";
 import { listListings } from "./serve/v1/listings/list.ts";

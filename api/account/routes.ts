@@ -6,7 +6,7 @@ import { accountToken, accountTokens } from "./tokens.ts";
 import type { NftDataRoute } from "./context.ts";
 import { accountChain } from "#chains/index.ts";
 import { eventTypes } from "#projections/activity/feed-events.ts";
-import { streamQuery, streamRefusals } from "../serve/feed/answer-feed.ts";
+import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../serve/http/envelope.ts";
 import { describeRoutes, resumption, thisDocument } from "../serve/http/openapi/openapi.ts";
 import { failures, sharedResponse } from "../serve/http/openapi/openapi-responses.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventFilter, filterFields } from "#api/serve/feed/event-filter.ts";
+import { eventFilter, filterFields } from "#api/feed/event.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { type FeedEvent, formatEventId } from "#projections/activity/feed-events.ts";
 import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";

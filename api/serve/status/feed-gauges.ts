@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { CallerStreams } from "#api/accounts/caller-streams.ts";
-import type { Feed } from "../feed/open-feed.ts";
+import type { Feed } from "#api/feed/open-feed.ts";
 
 /** Metrics of this process's live feed. */
 export function gaugeFeed(registry: Registry, { figures }: Pick<Feed, "figures">): void {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
-import { answerFeed } from "#api/serve/feed/answer-feed.ts";
-import { frameSnakeCase } from "#api/serve/feed/frame.ts";
-import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { answerFeed } from "#api/feed/answer-feed.ts";
+import { frameSnakeCase } from "#api/feed/event.ts";
+import { type Feed, openFeed } from "#api/feed/open-feed.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";

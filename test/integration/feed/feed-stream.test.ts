@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { FeedLimits } from "#api/serve/feed/limits.ts";
+import type { FeedLimits } from "#api/feed/subscribers.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

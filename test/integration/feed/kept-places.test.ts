@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
-import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { type Feed, openFeed } from "#api/feed/open-feed.ts";
 import { createInstantKey, createPermanentKey } from "#api/serve/keys/create-key.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

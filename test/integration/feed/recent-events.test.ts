@@ -1,7 +1,7 @@
 import express from "express";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { answerFeed } from "#api/serve/feed/answer-feed.ts";
-import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { answerFeed } from "#api/feed/answer-feed.ts";
+import { type Feed, openFeed } from "#api/feed/open-feed.ts";
 import { parseQuery } from "#api/serve/http/query.ts";
 import { type Listening, listen } from "#api/serve/http/server.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

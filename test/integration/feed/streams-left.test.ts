@@ -5,7 +5,7 @@ import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type CallerStreams, openCallerStreams } from "#api/accounts/caller-streams.ts";
-import { countStreamOrRefuse } from "#api/serve/feed/count-stream.ts";
+import { countStreamOrRefuse } from "#api/feed/answer-feed.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const caller = { accountId: null, address: "192.0.2.1", credential: null };

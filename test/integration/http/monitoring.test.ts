@@ -9,7 +9,7 @@ import { z } from "zod";
 import { Environment } from "#api/run/config/environment.ts";
 import { openCallerStreams } from "#api/accounts/caller-streams.ts";
 import { createApp } from "#api/app.ts";
-import { openFeed } from "#api/serve/feed/open-feed.ts";
+import { openFeed } from "#api/feed/open-feed.ts";
 import { openConcurrencyLimiter } from "#api/serve/http/concurrency/concurrency-limiter.ts";
 import { openMetrics } from "#api/serve/http/metrics.ts";
 import { listen } from "#api/serve/http/server.ts";

@@ -4,7 +4,7 @@ import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import type { AppOptions } from "#api/app.ts";
-import { type Feed, openFeed } from "#api/serve/feed/open-feed.ts";
+import { type Feed, openFeed } from "#api/feed/open-feed.ts";
 import { createPermanentKey } from "#api/serve/keys/create-key.ts";
 import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";

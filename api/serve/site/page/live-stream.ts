@@ -1,7 +1,6 @@
 import type { RequestHandler } from "express";
 import { reject } from "#projections/domain/rejection.ts";
-import { answerFeed } from "#api/serve/feed/answer-feed.ts";
-import { countStreamOrRefuse } from "#api/serve/feed/count-stream.ts";
+import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
 import { sendRejection } from "#api/serve/http/answer.ts";
 import { callerAddress } from "#api/serve/http/caller-address.ts";
 import { chainOf, type SiteContext } from "./serve-page.ts";

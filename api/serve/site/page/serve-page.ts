@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { type ChainId, defaultChain } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { CallerStreams } from "#api/accounts/caller-streams.ts";
-import type { FeedOf } from "#api/serve/feed/start-feed.ts";
+import type { FeedOf } from "#api/feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "#api/serve/http/answer.ts";
 import { callerAddress } from "#api/serve/http/caller-address.ts";
 import type { SlowRequests } from "#api/serve/http/concurrency/slow-requests.ts";
@@ -16,7 +16,7 @@ import { addressWith, minPosition, setPosition } from "#api/serve/http/reads/pos
 import type { PositionedReads, PositionedSnapshot } from "#api/serve/http/reads/positioned-reads.ts";
 import { requestIdOf } from "#api/serve/http/request-id.ts";
 import type { ResponseCache } from "#api/serve/http/response-cache.ts";
-import { events } from "#api/serve/v1/events.ts";
+import { events } from "#api/feed/events.ts";
 import type { Context } from "#api/serve/v1/routing/context.ts";
 import { failedPage, refusedPage, unavailablePage, unservedChainPage } from "./error-pages.ts";
 import { layout } from "./layout.ts";

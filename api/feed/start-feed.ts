@@ -3,9 +3,9 @@ import type { Address } from "viem";
 import { accountChain, type ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { openListener } from "#jobs/runner/signals.ts";
-import type { PositionedReads } from "../http/reads/positioned-reads.ts";
-import { feedSnapshots } from "./feed-snapshots.ts";
-import { frameSnakeCase } from "./frame.ts";
+import type { PositionedReads } from "../serve/http/reads/positioned-reads.ts";
+import { feedSnapshots } from "./follow-log.ts";
+import { frameSnakeCase } from "./event.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
 /** Of each feed of `/v1`, beside the account API's. */

@@ -1,17 +1,16 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
-import type { CallerStreams, StreamCaller } from "#api/accounts/caller-streams.ts";
-import { answerFeed } from "../feed/answer-feed.ts";
-import { countStreamOrRefuse } from "../feed/count-stream.ts";
-import { delivery } from "../feed/event-filter.ts";
-import type { FeedOf } from "../feed/start-feed.ts";
-import { callerAddress } from "../http/caller-address.ts";
-import { keyOf } from "../http/limit.ts";
-import { requireScope } from "../http/require-scope.ts";
-import { parametersOf, unknownParameters } from "../http/unknown-parameters.ts";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { answerFeed, countStreamOrRefuse } from "./answer-feed.ts";
+import { delivery } from "./event.ts";
+import type { FeedOf } from "./start-feed.ts";
+import { callerAddress } from "../serve/http/caller-address.ts";
+import { keyOf } from "../serve/http/limit.ts";
+import { requireScope } from "../serve/http/require-scope.ts";
+import { parametersOf, unknownParameters } from "../serve/http/unknown-parameters.ts";
 import { events } from "./events.ts";
-import { v1Parameters } from "./routing/context.ts";
-import { chainId } from "./routing/parameters.ts";
+import { v1Parameters } from "../serve/v1/routing/context.ts";
+import { chainId } from "../serve/v1/routing/parameters.ts";
 
 const query = z.object({ chainId, delivery });
 const known = parametersOf(events, v1Parameters);

@@ -1,12 +1,13 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { sendRejection } from "../http/answer.ts";
-import { eventFilter, filterFields } from "./event-filter.ts";
-import type { StreamOpener } from "./limits.ts";
+import { sendRejection } from "../serve/http/answer.ts";
+import { eventFilter, filterFields } from "./event.ts";
+import { type StreamOpener, sseConnection } from "./subscribers.ts";
 import type { Feed } from "./open-feed.ts";
-import { resolveEventId } from "./resolve-event-id.ts";
-import { sseConnection } from "./sse-connection.ts";
+import { resolveEventId } from "./events.ts";
+import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { limitRefusals } from "../serve/http/limit.ts";
 
 /** HTTP status of each code. */
 export const streamRefusals = {
@@ -27,7 +28,7 @@ type AnswerOptions = {
   readonly opener?: StreamOpener;
 };
 
-const retryAfterSeconds = 5;
+const feedRetrySeconds = 5;
 
 export const streamQuery = z.object({
   ...filterFields,
@@ -49,7 +50,7 @@ export function answerFeed(
     const subscription = await parseSubscription(feed, opener, request);
     if (isRejection(subscription)) {
       if (subscription.rejected === "too_many_streams")
-        response.set("Retry-After", String(retryAfterSeconds));
+        response.set("Retry-After", String(feedRetrySeconds));
       refuse(response, streamRefusals[subscription.rejected], subscription);
       return;
     }
@@ -97,4 +98,33 @@ function invalid(error: z.ZodError): Rejection<Code> {
     .map(({ path, message }) => ({ field: String(path[0]), message }));
   const [first] = details;
   return reject("invalid_parameters", `${first?.field}: ${first?.message}`, details);
+}
+
+const streamRetrySeconds = 60;
+
+const tooMany = reject(
+  "rate_limited",
+  "Too many open streams for this account, or for this network address if the caller has no account; close one",
+);
+
+/**
+ * Counts a stream that is about to be sent; answers the request itself when its caller has as many as it may. The stream
+ * ends when the credential that opened it is revoked or expires, or its account is suspended or deleted.
+ */
+export function countStreamOrRefuse(
+  streams: CallerStreams | undefined,
+  caller: StreamCaller,
+  response: Response,
+): boolean {
+  // Who has left meanwhile closes nothing any more.
+  if (response.destroyed) return false;
+  if (streams === undefined) return true;
+  const stream = streams.open(caller, () => response.end());
+  if (stream === null) {
+    response.set("Retry-After", String(streamRetrySeconds));
+    sendRejection(response, limitRefusals[tooMany.rejected], tooMany);
+    return false;
+  }
+  response.once("close", stream.close);
+  return true;
 }

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type EventContent, eventTypes, formatEventId } from "#projections/activity/feed-events.ts";
+import { type EventContent, eventTypes, formatEventId, type EventId, type FeedEventType, type FeedEvent } from "#projections/activity/feed-events.ts";
 import type { ReadEvent } from "#projections/activity/read-feed.ts";
-import { displayAmount, presentCurrency } from "./money.ts";
-import { Sale } from "./sale.ts";
-import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "./wire.ts";
+import { displayAmount, presentCurrency } from "../serve/views/money.ts";
+import { Sale } from "../serve/views/sale.ts";
+import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "../serve/views/wire.ts";
+import type { Address } from "viem";
+import { commaList } from "../serve/http/comma-list.ts";
 
 /** Something that happened to a token or an order, or that did not happen after all. */
 export const Event = z
@@ -125,4 +127,111 @@ function presentSold({ type, sale }: EventContent) {
 
 function textOf(value: bigint | null): string | null {
   return value === null ? null : String(value);
+}
+
+/** An event serialized for the wire, once for all subscribers. */
+export type Framed = { readonly event: ReadEvent; readonly bytes: Buffer };
+
+/** Serializes an event as the subscribers of one API expect it. */
+export type FrameEvent = (event: ReadEvent) => Framed;
+
+/** A server-sent event with the names of `/v1`. */
+export const frameEvent: FrameEvent = (event) => {
+  const presented = presentEvent(event, new Date());
+  return frame(event, presented, presented);
+};
+
+/** The same with the account API's snake_case names. */
+export const frameSnakeCase: FrameEvent = (event) => {
+  const presented = presentEvent(event, new Date());
+  const entries = Object.entries(presented).map(([name, value]) => [snakeCase(name), value]);
+  return frame(event, presented, Object.fromEntries(entries));
+};
+
+/** JSON contains no line breaks. */
+function frame(event: ReadEvent, { id, type }: { id: string; type: string }, data: object): Framed {
+  const text = `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  return { event, bytes: Buffer.from(text) };
+}
+
+const snakeNames = new Map<string, string>();
+
+function snakeCase(name: string): string {
+  const known = snakeNames.get(name);
+  if (known !== undefined) return known;
+  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakeNames.set(name, snake);
+  return snake;
+}
+
+/** Keeps an idle stream open and advances the client's last event id; without data the client dispatches nothing. */
+export function heartbeatAt(place: EventId): Buffer {
+  return Buffer.from(`: heartbeat\nid: ${formatEventId(place)}\n\n`);
+}
+
+/** The start of a stream: the reconnection delay and the client's current event id. */
+export function greetingAt(place: EventId, retryMs: number): Buffer {
+  return Buffer.from(`retry: ${retryMs}\nid: ${formatEventId(place)}\n\n`);
+}
+
+const word = z.enum(eventTypes);
+/** Of all types that events have, several times over. */
+const maxTypeLength = 1_000;
+
+const addressText = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 0x address")
+  .transform((text) => text.toLowerCase() as Address);
+
+/** Query parameters that filter events; all must match. */
+export const filterFields = {
+  type: commaList(maxTypeLength)
+    .pipe(z.array(word))
+    .optional()
+    .meta({
+      description:
+        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed.",
+      override: { type: "string" },
+    }),
+  collection: addressText.optional().meta({
+    description:
+      "0x address of an NFT contract. Includes cancels of orders for it that were submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's events.",
+    override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
+  }),
+  wallet: addressText.optional().meta({
+    description: "0x address of a sender, receiver, seller, buyer or order maker.",
+    override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
+  }),
+};
+
+/** Which events are handed out, and when. */
+export const delivery = z.enum(["latest", "final"]).default("latest").meta({
+  description:
+    "`final`: each event when its block is final, which no reorg takes back; without retractions and what they are of.",
+});
+
+type FilterQuery = {
+  readonly type?: readonly FeedEventType[] | undefined;
+  readonly collection?: Address | undefined;
+  readonly wallet?: Address | undefined;
+};
+
+export type EventPredicate = (event: FeedEvent) => boolean;
+
+const all: EventPredicate = () => true;
+
+/** A retraction matches when the event it retracts matches. */
+export function eventFilter({ type, collection, wallet }: FilterQuery): EventPredicate {
+  if (type === undefined && collection === undefined && wallet === undefined) return all;
+  const types = type && new Set<FeedEventType>(type);
+  return ({ content, retracts }) =>
+    (types === undefined ||
+      types.has(content.type) ||
+      (retracts !== null && types.has("retracted"))) &&
+    (collection === undefined || content.contract === collection) &&
+    (wallet === undefined || content.from === wallet || content.to === wallet);
+}
+
+export function matchesEverything(wants: EventPredicate): boolean {
+  return wants === all;
 }

@@ -1,17 +1,10 @@
 import type { Logger } from "pino";
-import { type EventId, idAfterPosition } from "#projections/activity/feed-events.ts";
+import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource } from "#projections/activity/read-feed.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { catchUp } from "./catch-up.ts";
-import type { EventPredicate } from "./event-filter.ts";
-import { type FeedSnapshots, singleSnapshots } from "./feed-snapshots.ts";
-import { followLog } from "./follow-log.ts";
-import { type FrameEvent, frameEvent } from "./frame.ts";
-import { type FeedLimits, feedLimits, type StreamOpener } from "./limits.ts";
-import { openSemaphore } from "./semaphore.ts";
-import type { SseConnection } from "./sse-connection.ts";
-import { openSubscriber } from "./subscriber.ts";
-import { openSubscribers } from "./subscribers.ts";
+import { type EventPredicate, type FrameEvent, frameEvent } from "./event.ts";
+import { type FeedSnapshots, singleSnapshots, followLog, awaitPart, type PartReader, type ReplayBuffer } from "./follow-log.ts";
+import { type FeedLimits, feedLimits, type StreamOpener, type SseConnection, openSubscriber, openSubscribers, type EventBatch, batchOf, eventIdOf, type Subscriber } from "./subscribers.ts";
 
 type Subscription = {
   readonly connection: SseConnection;
@@ -119,5 +112,63 @@ export function openFeed(options: FeedOptions): Feed {
       subscribers.closeAll();
       await follower.stopped;
     },
+  };
+}
+
+type Reading = PartReader & { frame: FrameEvent };
+
+/** Size of one part from the buffer. */
+const partBytes = 256 * 1_024;
+
+/**
+ * Sends a subscriber everything up to the end of the replay buffer, at its own pace: older events are read from the
+ * log. `onCaughtUp` is called synchronously when nothing is left.
+ */
+async function catchUp(
+  subscriber: Subscriber,
+  buffer: ReplayBuffer,
+  { onCaughtUp, semaphore, ...reading }: Reading & { semaphore: Semaphore; onCaughtUp: () => void },
+): Promise<void> {
+  while (!subscriber.connection.isClosed) {
+    const next = buffer.after(subscriber.cursor, partBytes);
+    const last = next?.at(-1);
+    if (next === undefined)
+      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, reading)));
+    else if (last === undefined) {
+      onCaughtUp();
+      return;
+    } else subscriber.send(batchOf(next, eventIdOf(last.event)));
+    await subscriber.connection.drained();
+  }
+}
+
+async function readOlder(
+  subscriber: Subscriber,
+  { upTo }: ReplayBuffer,
+  { frame, ...reader }: Reading,
+): Promise<EventBatch> {
+  const { cursor, matches } = subscriber;
+  const after = cursor.position - 1n;
+  const part = await awaitPart(reader, after, upTo);
+  const chosen = part.events.filter((event) => isAfter(event, cursor) && matches(event));
+  return batchOf(chosen.map(frame), idAfterPosition(part.reached));
+}
+
+type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Runs at most `most` tasks at a time; the others wait in order. */
+function openSemaphore(most: number): Semaphore {
+  const line: (() => void)[] = [];
+  let inside = 0;
+  return async (work) => {
+    if (inside >= most) await new Promise<void>((enter) => line.push(enter));
+    else inside += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.shift();
+      if (next === undefined) inside -= 1;
+      else next();
+    }
   };
 }
