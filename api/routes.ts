@@ -43,7 +43,7 @@ import { transaction } from "./serve/v1/transactions/transaction.ts";
 import { walletExposure } from "./serve/v1/wallets/exposure.ts";
 import { walletTokens } from "./serve/v1/wallets/tokens.ts";
 import { numberedChains } from "../chains/texts.ts";
-import { describeRoutes, thisDocument } from "./serve/http/openapi/openapi.ts";
+import { describeRoutes, thisDocument } from "./http/openapi.ts";
 import { withExamples } from "./serve/reference/examples.ts";
 
 /** Every endpoint, in the order they are documented. */

@@ -1,12 +1,11 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
-import { type Route, routeFor } from "../serve/http/route.ts";
+import { type Route, routeFor } from "../http/route.ts";
 import type { MediaLinks } from "../serve/views/media.ts";
 import { z } from "zod";
 import { traitFilter, wallet } from "../serve/v1/routing/parameters.ts";
-import type { CursorScope } from "../serve/http/cursor.ts";
-import { cursorPageOf, cursorRefusals, cutPage, type PageRequest, pageFields } from "../serve/http/page.ts";
+import { type CursorScope, cursorPageOf, cursorRefusals, cutPage, type PageRequest, pageFields } from "../http/page.ts";
 import type { Hex } from "viem";
 import { noCollection, referTo } from "../serve/v1/collections/reference.ts";
 

@@ -6,9 +6,9 @@ import { route } from "./context.ts";
 import type { Request, RequestHandler, Response } from "express";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import type { CredentialUse } from "../accounts/places.ts";
-import { sendRejection } from "../serve/http/answer.ts";
-import { callerAddress } from "../serve/http/caller-address.ts";
-import { admitOrRefuse, type Counter, type Limiter } from "../serve/http/limit.ts";
+import { sendRejection } from "../http/answer.ts";
+import { callerAddress } from "../http/request.ts";
+import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
 
 export const login = route(
   {

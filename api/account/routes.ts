@@ -7,10 +7,9 @@ import type { NftDataRoute } from "./context.ts";
 import { accountChain } from "#chains/index.ts";
 import { eventTypes } from "#projections/activity/feed-events.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
-import { flatEnvelope } from "../serve/http/envelope.ts";
-import { describeRoutes, resumption, thisDocument } from "../serve/http/openapi/openapi.ts";
-import { failures, sharedResponse } from "../serve/http/openapi/openapi-responses.ts";
-import { parameterRefusals } from "../serve/http/unknown-parameters.ts";
+import { flatEnvelope } from "../http/api-profile.ts";
+import { describeRoutes, resumption, thisDocument, failures, sharedResponse } from "../http/openapi.ts";
+import { parameterRefusals } from "../http/query.ts";
 import { withExamples } from "../serve/reference/examples.ts";
 
 /** Every endpoint, in the order of the document. */

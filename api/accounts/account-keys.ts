@@ -8,7 +8,7 @@ import { type Clock, currentTime } from "../serve/accounts/clock.ts";
 import { keyMadeMail } from "./mail.ts";
 import type { AccountSession as SignedInSession } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
-import type { Scope } from "../serve/http/scope.ts";
+import type { Scope } from "../http/limit.ts";
 import { hashKey, lastCharacters, makeKey } from "../serve/keys/key-text.ts";
 
 export const maxKeys = 10;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Refused } from "../serve/http/route.ts";
+import type { Refused } from "../http/route.ts";
 import { hashKey, isSecret, lastCharacters, makeKey } from "../serve/keys/key-text.ts";
 import { type Clock, currentTime } from "../serve/accounts/clock.ts";
 import { parseEmail } from "./stored-accounts.ts";

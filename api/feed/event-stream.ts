@@ -4,10 +4,10 @@ import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts"
 import { answerFeed, countStreamOrRefuse } from "./answer-feed.ts";
 import { delivery } from "./event.ts";
 import type { FeedOf } from "./start-feed.ts";
-import { callerAddress } from "../serve/http/caller-address.ts";
-import { keyOf } from "../serve/http/limit.ts";
-import { requireScope } from "../serve/http/require-scope.ts";
-import { parametersOf, unknownParameters } from "../serve/http/unknown-parameters.ts";
+import { callerAddress } from "../http/request.ts";
+import { keyOf } from "../http/limit.ts";
+import { requireScope } from "../http/mount.ts";
+import { parametersOf, unknownParameters } from "../http/query.ts";
 import { events } from "./events.ts";
 import { v1Parameters } from "../serve/v1/routing/context.ts";
 import { chainId } from "../serve/v1/routing/parameters.ts";

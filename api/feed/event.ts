@@ -6,7 +6,7 @@ import { displayAmount, presentCurrency } from "../serve/views/money.ts";
 import { Sale } from "../serve/views/sale.ts";
 import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "../serve/views/wire.ts";
 import type { Address } from "viem";
-import { commaList } from "../serve/http/comma-list.ts";
+import { commaList } from "../http/query.ts";
 
 /** Something that happened to a token or an order, or that did not happen after all. */
 export const Event = z

@@ -3,7 +3,7 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import { formatEventId, idAfterPosition, type EventId, type FeedEvent, isAfter, parseEventId } from "#projections/activity/feed-events.ts";
 import { readFeedPosition, type FeedSource, type ReadEvent, readFeed } from "#projections/activity/read-feed.ts";
 import { delivery, eventFilter, filterFields, Event, presentEvent, type EventPredicate } from "./event.ts";
-import { cursorRefusals, pageFields } from "../serve/http/page.ts";
+import { cursorRefusals, pageFields } from "../http/page.ts";
 import { route } from "../serve/v1/routing/context.ts";
 import { chainId, chainRefusals } from "../serve/v1/routing/parameters.ts";
 import type { Database } from "#projections/log/database.ts";

@@ -8,7 +8,7 @@ import { type EventBatch, batchesOf } from "./subscribers.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "#projections/log/database.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
-import type { PositionedReads } from "../serve/http/reads/positioned-reads.ts";
+import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 
 /** Positions before the newest one that a new buffer starts with, for clients that reconnect after a restart. */
 const initialPositions = 2_000n;

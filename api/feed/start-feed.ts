@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { accountChain, type ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { openListener } from "#jobs/runner/signals.ts";
-import type { PositionedReads } from "../serve/http/reads/positioned-reads.ts";
+import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 import { feedSnapshots } from "./follow-log.ts";
 import { frameSnakeCase } from "./event.ts";
 import { type Feed, openFeed } from "./open-feed.ts";

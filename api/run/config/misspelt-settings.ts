@@ -1,4 +1,4 @@
-import { nearestName } from "#api/serve/http/nearest-name.ts";
+import { nearestName } from "#api/http/query.ts";
 import { Environment } from "./environment.ts";
 
 const known = Object.keys(Environment.shape);

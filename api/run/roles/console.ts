@@ -2,7 +2,7 @@ import { projectionNames } from "#projections/all.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { listen } from "#api/serve/http/server.ts";
+import { listen } from "#api/http/server.ts";
 import { maxLagSeconds } from "#api/serve/status/limits.ts";
 import { openStatusReader } from "#api/serve/status/status-reader.ts";
 import type { ChainConfig } from "../config/chain-config.ts";

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { projectionNames } from "#projections/all.ts";
 import type { Database, DatabaseAddress } from "#projections/log/database.ts";
-import { openPositionedReads, type PositionedReads, type WaitOutcome } from "#api/serve/http/reads/positioned-reads.ts";
-import { openReplicas, type ReplicaState } from "#api/serve/http/reads/replicas.ts";
+import { openPositionedReads, type PositionedReads, type WaitOutcome } from "#api/http/reads/positioned-reads.ts";
+import { openReplicas, type ReplicaState } from "#api/http/reads/replicas.ts";
 import { openReaders } from "./readers.ts";
 import type { RoleConfig } from "./role.ts";
 

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { type Database, type DatabaseAddress, mostPrepared, openDatabase } from "#projections/log/database.ts";
-import { openTarget, type Target } from "#api/serve/http/reads/target.ts";
+import { openTarget, type ReadSource } from "#api/http/reads/target.ts";
 
 /** The connections that the API reads a database with, kept apart so that none of them waits for slower ones. */
 export type Readers = {
   readonly db: Database;
   /** Of long lists and pages. */
   readonly listDb: Database;
-  readonly target: Target;
+  readonly target: ReadSource;
   close(): Promise<void>;
 };
 

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { readSession } from "#api/accounts/sessions.ts";
-import { callerAddress } from "../http/caller-address.ts";
-import { servePath } from "../http/mount.ts";
+import { callerAddress } from "#api/http/request.ts";
+import { servePath } from "#api/http/mount.ts";
 import { formTokenFor, hasOwnOrigin, isFormToken } from "./form-origin.ts";
 import { developerHeaders } from "./headers.ts";
 import { refusalPage } from "./layout.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import type { Scope } from "../http/scope.ts";
+import type { Scope } from "#api/http/limit.ts";
 import { beganLater } from "./clock-steps.ts";
 import type { KeyType } from "./key-text.ts";
 

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from "node:net";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { type Scope, scopes } from "../http/scope.ts";
+import { type Scope, scopes } from "#api/http/limit.ts";
 
 /** What a key may be used for, until when and from where. */
 export type KeyTerms = {

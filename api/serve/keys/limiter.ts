@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Admitted, AnsweredRequest, Counter, Limiter, Refused, UsedKey } from "../http/limit.ts";
-import type { RateLimitState } from "../http/rate-limit-state.ts";
+import type { Admitted, AnsweredRequest, Counter, Limiter, LimitRefusal, UsedKey } from "#api/http/limit.ts";
+import type { RateLimitState } from "#api/http/answer.ts";
 import type { Window } from "./count-requests.ts";
 import { faultOf, malformed } from "./key-faults.ts";
 import { hashKey, isKey } from "./key-text.ts";
@@ -52,7 +52,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     taken: Count,
     giveBack: GiveBack,
     { caller, key = null }: { caller: string; key?: UsedKey | null },
-  ): Admitted | Refused => {
+  ): Admitted | LimitRefusal => {
     const { isGranted, perMinute, used, window } = taken;
     if (perMinute === 0) return unlimited(caller, key);
     const rateLimit = rateLimitStateOf(perMinute, used, window);
@@ -67,7 +67,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const taken = takeHere(counted.caller, perMinute, 1);
     return admissionOf(taken, async (...minute) => local.giveBack(...minute), counted);
   };
-  const count = async (caller: string, perMinute: number): Promise<Admitted | Refused> => {
+  const count = async (caller: string, perMinute: number): Promise<Admitted | LimitRefusal> => {
     if (perMinute === 0) return unlimited(caller);
     const taken = await shared.take({ caller, perMinute, wanted: 1 });
     if (taken === null) return countHere(perMinute, { caller });
@@ -79,7 +79,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const { perMinute, caller, key } = remembered;
     return perMinute === 0 ? unlimited(caller, key) : countHere(perMinute, { caller, key });
   };
-  const countKey = async ({ address, ip }: From, text: string): Promise<Admitted | Refused> => {
+  const countKey = async ({ address, ip }: From, text: string): Promise<Admitted | LimitRefusal> => {
     const hash = hashKey(text);
     const name = `key ${hash.toString("base64url")}`;
     const taken = await shared.take({ caller: name, hash, ip, wanted: 1 });

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
-import type { Counter, Limiter } from "../http/limit.ts";
+import type { Counter, Limiter } from "#api/http/limit.ts";
 import { deleteExpiredAccess } from "./delete-expired.ts";
 import { type InstantKeys, openInstantKeys } from "./instant-keys.ts";
 import { type KeyUse, openLimiter } from "./limiter.ts";

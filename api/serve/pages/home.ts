@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { defaultChain } from "#chains/index.ts";
 import { chainsInWords } from "#chains/texts.ts";
-import { sendText } from "../http/answer.ts";
+import { sendText } from "#api/http/answer.ts";
 
 type Link = { href: string; about: string };
 

@@ -1,4 +1,4 @@
-import { textDocument } from "../http/answer.ts";
+import { textDocument } from "#api/http/answer.ts";
 
 type Response = {
   readonly content?: {

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import { sendFixed, textDocument } from "../http/answer.ts";
-import { servePath } from "../http/mount.ts";
-import { pageHeaders } from "../http/security.ts";
+import { sendFixed, textDocument } from "#api/http/answer.ts";
+import { servePath } from "#api/http/mount.ts";
+import { pageHeaders } from "#api/http/security.ts";
 import { styleSheet } from "./style.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-import { type Listening, listen } from "../http/server.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 import { createOperatorApp, type OperatorAppOptions } from "./operator-app.ts";
 
 /** Adds the operator's listener to the public one: both close together. */

@@ -1,10 +1,10 @@
 import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { handleErrors, handleUnknownPath } from "../http/failures/error-handlers.ts";
-import { servePath } from "../http/mount.ts";
-import { assignRequestId } from "../http/request-id.ts";
-import { dataHeaders } from "../http/security.ts";
+import { handleErrors, handleUnknownPath } from "#api/http/failures.ts";
+import { servePath } from "#api/http/mount.ts";
+import { assignRequestId } from "#api/http/request.ts";
+import { dataHeaders } from "#api/http/security.ts";
 import { answerHealth, answerReadiness } from "./readiness.ts";
 import type { StatusReader } from "./status-reader.ts";
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { reject } from "#projections/domain/rejection.ts";
-import { sendRejection } from "../http/answer.ts";
-import { unavailableSeconds } from "../http/handler.ts";
+import { sendRejection } from "#api/http/answer.ts";
+import { unavailableSeconds } from "#api/http/handler.ts";
 import { maskNodes } from "./mask-nodes.ts";
 import type { StatusReader } from "./status-reader.ts";
 

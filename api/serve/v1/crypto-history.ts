@@ -5,7 +5,7 @@ import type { Database } from "#projections/log/database.ts";
 import { type CandleInterval, intervalMs, mergeCandles, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
 import { priceHistoryDays, readHourlyCandles } from "#projections/prices/read-prices.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
-import { timedCache } from "../http/timed-cache.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "../views/candle.ts";
 import { route } from "./routing/context.ts";
 import { chainRefusals, optionalChainId } from "./routing/parameters.ts";

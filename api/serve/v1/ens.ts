@@ -6,7 +6,7 @@ import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { resolveEnsName } from "#jobs/chain/ens.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { Market } from "#api/background/orders/market/market.ts";
-import { timedCache } from "../http/timed-cache.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { address } from "../views/wire.ts";
 import { route } from "./routing/context.ts";
 import { chainId, chainRefusals } from "./routing/parameters.ts";

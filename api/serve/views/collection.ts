@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { parseLink } from "#projections/domain/metadata/media.ts";
 import type { CollectionPart, CollectionParts, CollectionRow } from "#projections/collections/read-collection-row.ts";
-import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import { type CollectionViewContext, presentStats, type ShownPeriod, stats } from "./collection-stats.ts";
 import { collectionPath, type MediaView, mediaUri, mediaUrl, presentMedia } from "./media.ts";
 import { collectionUrls, presentCollectionUrls } from "./urls.ts";

@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import { type SalePart, type SaleParts, type SaleRow, washRules } from "#projections/sales/read-sale.ts";
 import type { TokenSaleRow } from "#projections/tokens/read-token-details.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
-import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
 import { address, chainIdValue, collectionRef, currency, exactUnits, hash, priceText, time, uint256Text } from "./wire.ts";

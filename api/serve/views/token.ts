@@ -5,7 +5,7 @@ import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import type { DescribedToken, TokenDetails, TokenPart, TokenParts } from "#projections/tokens/read-token-details.ts";
-import { type PartFields, partsOf, type RowFields } from "../http/row-fields.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "./media.ts";
 import { presentTokenBid, TokenBid } from "./orders/bid.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";

@@ -10,7 +10,7 @@ import { openThrottle } from "#api/accounts/throttle.ts";
 import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/feed/answer-feed.ts";
 import { openFeed } from "#api/feed/open-feed.ts";
-import { listen } from "#api/serve/http/server.ts";
+import { listen } from "#api/http/server.ts";
 import { openLimiter } from "#api/serve/keys/limiter.ts";
 import { openOwnKeys } from "#api/serve/keys/own-key.ts";
 import { openRequestLog } from "#api/serve/keys/request-log.ts";

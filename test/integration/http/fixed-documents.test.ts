@@ -3,8 +3,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import compression from "compression";
 import express from "express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { skipPrepared } from "#api/serve/http/compressed-body.ts";
-import { type Listening, listen } from "#api/serve/http/server.ts";
+import { skipPrepared } from "#api/http/answer.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 import { mountReference } from "#api/serve/reference/mount-reference.ts";
 
 

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
-import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
-import { type Listening, listen } from "#api/serve/http/server.ts";
+import { type CursorScope, encodeCursor } from "#api/http/page.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

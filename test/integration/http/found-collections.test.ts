@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPositionedReads } from "#api/serve/http/reads/positioned-reads.ts";
-import { describeSnapshot } from "#api/serve/http/reads/snapshot-facts.ts";
-import { openTarget } from "#api/serve/http/reads/target.ts";
+import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
+import { describeSnapshot } from "#api/http/reads/cache.ts";
+import { openTarget } from "#api/http/reads/target.ts";
 import { referTo } from "#api/serve/v1/collections/reference.ts";
 import { projectionNames } from "#projections/all.ts";
 import { appendObservations } from "#projections/log/append.ts";

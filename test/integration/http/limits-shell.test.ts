@@ -4,11 +4,11 @@ import express from "express";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { handleErrors } from "#api/serve/http/failures/error-handlers.ts";
-import { mountRoutes } from "#api/serve/http/mount.ts";
-import { assignRequestId } from "#api/serve/http/request-id.ts";
-import { routeFor } from "#api/serve/http/route.ts";
-import { type Listening, listen } from "#api/serve/http/server.ts";
+import { handleErrors } from "#api/http/failures.ts";
+import { mountRoutes } from "#api/http/mount.ts";
+import { assignRequestId } from "#api/http/request.ts";
+import { routeFor } from "#api/http/route.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 
 const route = routeFor<Record<string, never>>(() => undefined);
 const measure = route(

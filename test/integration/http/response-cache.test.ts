@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
-import { openResponseCache, type ResponseCache } from "#api/serve/http/response-cache.ts";
+import { openResponseCache, type ResponseCache } from "#api/http/reads/response-cache.ts";
 import { allProjections, projectionNames } from "#projections/all.ts";
 import { readDataVersion } from "#projections/engine/snapshot.ts";
 import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";

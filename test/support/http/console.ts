@@ -7,7 +7,7 @@ import type { ReadProcesses } from "#api/run/console/reads/processes.ts";
 import { openRebuildMeter } from "#api/run/console/reads/rebuild-pace.ts";
 import { sample } from "#api/run/console/take-samples.ts";
 import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
-import { listen } from "#api/serve/http/server.ts";
+import { listen } from "#api/http/server.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 

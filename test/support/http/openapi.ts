@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats";
 import type { Express } from "express";
 import { z } from "zod";
-import { type Listening, listen } from "#api/serve/http/server.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 
 const Operation = z.looseObject({
   parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).optional(),

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { appendActionEnded, appendActionStarted } from "#projections/log/operators.ts";
 import { html } from "#api/serve/html/html.ts";
-import { servePath } from "#api/serve/http/mount.ts";
+import { servePath } from "#api/http/mount.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { isOwnForm, operatorOf } from "../page/guard.ts";
 import { sendPage, servePage, textOf } from "../page/serve-page.ts";

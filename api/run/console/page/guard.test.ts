@@ -1,6 +1,6 @@
 import express from "express";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Listening, listen } from "#api/serve/http/server.ts";
+import { type Listening, listen } from "#api/http/server.ts";
 import { guard } from "./guard.ts";
 
 const password = "a password of tests";

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { hasOwnOrigin } from "#api/serve/developers/form-origin.ts";
-import { callerAddress, networkOf } from "#api/serve/http/caller-address.ts";
+import { callerAddress, networkOf } from "#api/http/request.ts";
 import { isLoopback } from "#api/run/config/is-loopback.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */

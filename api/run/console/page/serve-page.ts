@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { html } from "#api/serve/html/html.ts";
-import { requestIdOf } from "#api/serve/http/request-id.ts";
+import { requestIdOf } from "#api/http/request.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { operatorOf } from "./guard.ts";
 import { layout } from "./layout.ts";

@@ -1,7 +1,7 @@
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Clock } from "#api/serve/accounts/clock.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
-import { type Scope, scopes } from "#api/serve/http/scope.ts";
+import { type Scope, scopes } from "#api/http/limit.ts";
 import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/serve/keys/key-terms.ts";
 import { field, time } from "../form.ts";
 import type { Visit } from "../page-handler.ts";

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
-import { pagePolicy } from "#api/serve/http/security.ts";
+import { pagePolicy } from "#api/http/security.ts";
 import type { MediaLinks } from "#api/serve/views/media.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import { reject } from "#projections/domain/rejection.ts";
 import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
-import { sendRejection } from "#api/serve/http/answer.ts";
-import { callerAddress } from "#api/serve/http/caller-address.ts";
+import { sendRejection } from "#api/http/answer.ts";
+import { callerAddress } from "#api/http/request.ts";
 import { chainOf, type SiteContext } from "./serve-page.ts";
 
 /** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */

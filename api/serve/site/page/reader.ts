@@ -1,5 +1,5 @@
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import type { Answer, TypedRoute } from "#api/serve/http/route.ts";
+import type { Answer, TypedRoute } from "#api/http/route.ts";
 import type { Context } from "#api/serve/v1/routing/context.ts";
 
 type Query = Readonly<Record<string, string | Readonly<Record<string, string>> | undefined>>;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Html, html } from "#api/serve/html/html.ts";
-import type { uncountedMeta } from "#api/serve/http/page.ts";
+import type { uncountedMeta } from "#api/http/page.ts";
 import type { ActivityItem } from "#api/serve/views/activity-item.ts";
 import type { Bid } from "#api/serve/views/orders/bid.ts";
 import type { Listing } from "#api/serve/views/orders/listing.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursorRefusals, uncountedMeta } from "#api/serve/http/page.ts";
+import { cursorRefusals, uncountedMeta } from "#api/http/page.ts";
 import { ActivityItem } from "#api/serve/views/activity-item.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";
 import { route } from "../routing/context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
-import { cursorInteger } from "#api/serve/http/page.ts";
-import { scopes } from "#api/serve/http/scope.ts";
+import { cursorInteger } from "#api/http/page.ts";
+import { scopes } from "#api/http/limit.ts";
 import type { OwnKeys } from "#api/serve/keys/own-key.ts";
 import { maxRequests, requestDays } from "#api/serve/keys/request-log.ts";
 import { type Context, route } from "../routing/context.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { readBids, readBidPage, readHashedBidPage } from "#projections/orders/read-bids.ts";
-import { pageFields } from "#api/serve/http/page.ts";
-import { rowFields } from "#api/serve/http/row-fields.ts";
+import { pageFields, rowFields } from "#api/http/page.ts";
 import { Bid, bidKind, presentBid } from "#api/serve/views/orders/bid.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";

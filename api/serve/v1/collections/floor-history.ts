@@ -5,7 +5,7 @@ import type { Database } from "#projections/log/database.ts";
 import { type CandleInterval, intervalMs, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { readFloorCandles } from "#projections/collections/read-floors.ts";
-import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { presentCandle, presentSummary, windowFields, windowParts } from "#api/serve/views/candle.ts";
 import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
 import { displayAmount } from "#api/serve/views/money.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { readHolderGroups } from "#projections/tokens/read-holders.ts";
-import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { LinkedCollection, presentLinkedCollection } from "#api/serve/views/linked-collection.ts";
 import { uint256Text } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";

@@ -1,8 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { HolderCursor, HolderRow } from "#projections/tokens/read-holders.ts";
-import type { CursorScope } from "#api/serve/http/cursor.ts";
-import { cursorInteger } from "#api/serve/http/page.ts";
+import { type CursorScope, cursorInteger } from "#api/http/page.ts";
 
 export function holdersScope(chainId: number, contractIds: readonly number[]): CursorScope {
   return { list: "holders", chainId, contractIds: contractIds.join() };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { countHolders, readHolders } from "#projections/tokens/read-holders.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields } from "#api/serve/http/page.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields } from "#api/http/page.ts";
 import { Holder, presentHolder } from "#api/serve/views/holder.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey } from "../routing/parameters.ts";

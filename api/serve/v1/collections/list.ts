@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readCollectionKeys } from "#projections/collections/read-collections.ts";
-import { cutPage, pageFields, pageMeta, pageOf, pageRefusals } from "#api/serve/http/page.ts";
-import { pickFields, rowFields } from "#api/serve/http/row-fields.ts";
+import { cutPage, pageFields, pageMeta, pageOf, pageRefusals, pickFields, rowFields } from "#api/http/page.ts";
 import { Collection, collectionPartsOf, presentCollection } from "#api/serve/views/collection.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, excludeWash, flag, text } from "../routing/parameters.ts";

@@ -3,7 +3,7 @@ import { locate } from "#projections/domain/metadata/location.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { readCollectionMedia, readTokenMedia } from "#projections/metadata/read-media.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import type { Media } from "#api/serve/http/answer.ts";
+import type { Media } from "#api/http/answer.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../routing/parameters.ts";
 import { noCollection, referTo } from "./reference.ts";

@@ -4,9 +4,9 @@ import type { Database } from "#projections/log/database.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import type { CollectionParts, CollectionRow } from "#projections/collections/read-collection-row.ts";
 import { type CollectionKey, readCollections } from "#projections/collections/read-collections.ts";
-import { writeOnce } from "#api/serve/http/json-text.ts";
-import { cursorInteger } from "#api/serve/http/page.ts";
-import { versionCache } from "#api/serve/http/reads/version-cache.ts";
+import { writeOnce } from "#api/http/answer.ts";
+import { cursorInteger } from "#api/http/page.ts";
+import { versionCache } from "#api/http/reads/cache.ts";
 
 /** Digits: a sum of wei is unbounded; an id is an integer column. */
 export const rankingKey = z

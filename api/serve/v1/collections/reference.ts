@@ -2,7 +2,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { type CollectionRef, findCollection } from "#projections/collections/find-collection.ts";
-import { versionCache } from "#api/serve/http/reads/version-cache.ts";
+import { versionCache } from "#api/http/reads/cache.ts";
 
 type CollectionQuery = { chainId: ChainId; collection?: string | undefined };
 

@@ -2,7 +2,7 @@ import type { Database } from "#projections/log/database.ts";
 import type { TokenKey } from "#projections/tokens/read-token-filter.ts";
 import { type HashedToken, readHashedTokens, readTokens, type TokensQuery } from "#projections/tokens/read-tokens.ts";
 import { readTokenDetails, type TokenDetails, type TokenParts } from "#projections/tokens/read-token-details.ts";
-import { rowCache, type Viewing, viewCached } from "#api/serve/http/reads/row-cache.ts";
+import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
 
 type Query = TokensQuery & { readonly parts: TokenParts };
 type Row = { readonly key: TokenKey };

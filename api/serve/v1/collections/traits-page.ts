@@ -4,9 +4,8 @@ import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { type TraitsSlice, readTraits } from "#projections/traits/read-traits.ts";
-import { type CursorScope, encodeCursor } from "#api/serve/http/cursor.ts";
-import { cursorInteger, parseCursorKey } from "#api/serve/http/page.ts";
-import { timedCache } from "#api/serve/http/timed-cache.ts";
+import { type CursorScope, encodeCursor, cursorInteger, parseCursorKey } from "#api/http/page.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { presentTraitTypes } from "#api/serve/views/trait.ts";
 import { text } from "../routing/parameters.ts";
 

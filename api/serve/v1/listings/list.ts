@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { readListings, readHashedListingPage, readListingPage } from "#projections/orders/read-listings.ts";
-import { pageFields } from "#api/serve/http/page.ts";
-import { rowFields } from "#api/serve/http/row-fields.ts";
+import { pageFields, rowFields } from "#api/http/page.ts";
 import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "../orders/list-orders.ts";
 import { route } from "../routing/context.ts";

@@ -3,7 +3,7 @@ import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.t
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Admission, Submission } from "#api/background/orders/market/admission.ts";
 import { orderId } from "#api/background/orders/market/order-id.ts";
-import type { BodyLimits } from "#api/serve/http/body/json-body.ts";
+import type { BodyLimits } from "#api/http/body.ts";
 import { address, hash, uint256Text } from "#api/serve/views/wire.ts";
 import type { Context } from "../routing/context.ts";
 import type { Side } from "./sides.ts";

@@ -3,7 +3,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import type { HashedOrder, OrderKey, OrderSlice, OrderSort, OrderFilter } from "#projections/orders/read-order-page.ts";
-import { rowCache, type Viewing, viewCached } from "#api/serve/http/reads/row-cache.ts";
+import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
 
 type PageQuery<Filter> = [
   filter: OrderFilter & { chainId: ChainId } & Filter,

@@ -4,8 +4,8 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import { protocolNames } from "#api/background/order-input/order-protocol.ts";
 import { parseOrderBody, signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";
 import { rejectBulkSignature } from "#api/background/orders/intake/pending-order.ts";
-import type { BodyLimits } from "#api/serve/http/body/json-body.ts";
-import { callerOfInput, type RequestOrigin } from "#api/serve/http/limit.ts";
+import type { BodyLimits } from "#api/http/body.ts";
+import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
 import type { Context } from "../routing/context.ts";
 import { requiredBodyChainId } from "../routing/parameters.ts";
 import type { Side } from "./sides.ts";

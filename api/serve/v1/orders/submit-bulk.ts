@@ -3,7 +3,7 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";
 import { type CrossListing, crossListingCodes, type RequestedCrossListing, submitCrossListings } from "#api/background/orders/cross-listings/submit-cross-listings.ts";
 import type { Admission } from "#api/background/orders/market/admission.ts";
-import { callerOfInput } from "#api/serve/http/limit.ts";
+import { callerOfInput } from "#api/http/limit.ts";
 import { hash } from "#api/serve/views/wire.ts";
 import { type Context, route } from "../routing/context.ts";
 import { admitMany, bulkData, bulkLimits, bulkResult, fieldOf, presentResult, summarize } from "./bulk-submission.ts";

@@ -4,7 +4,7 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { orderHashOf } from "#api/background/orders/market/order-id.ts";
 import { syncOrder } from "#api/background/orders/syncing/sync-order.ts";
-import { PositionNotReached } from "#api/serve/http/reads/position.ts";
+import { PositionNotReached } from "#api/http/reads/position.ts";
 import { presentBid } from "#api/serve/views/orders/bid.ts";
 import type { OrderViewContext } from "#api/serve/views/orders/book-order.ts";
 import { presentListing } from "#api/serve/views/orders/listing.ts";

@@ -2,7 +2,7 @@ import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Market } from "#api/background/orders/market/market.ts";
-import { type Input, type Route, routeFor } from "#api/serve/http/route.ts";
+import { type Input, type Route, routeFor } from "#api/http/route.ts";
 import type { InstantKeys } from "#api/serve/keys/instant-keys.ts";
 import type { OwnKeys } from "#api/serve/keys/own-key.ts";
 import type { MediaLinks } from "#api/serve/views/media.ts";

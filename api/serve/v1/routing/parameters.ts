@@ -4,7 +4,7 @@ import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import { type ListingMarketplace, listingMarketplaces, type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { activityTypes } from "#projections/activity/read-event-scans.ts";
-import { commaList } from "#api/serve/http/comma-list.ts";
+import { commaList } from "#api/http/query.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;

@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readExposedBids, readExposedListings, exposedCursor, readOpenApprovals } from "#projections/orders/read-exposure.ts";
 import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import { cursorInteger, cursorTime } from "#api/serve/http/page.ts";
+import { cursorInteger, cursorTime } from "#api/http/page.ts";
 import type { OrderViewContext } from "#api/serve/views/orders/book-order.ts";
 import { type Exposure, presentExposedBid, presentExposedListing, presentOpenApproval } from "#api/serve/views/orders/exposure.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta } from "#api/serve/http/page.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta } from "#api/http/page.ts";
 import { Exposure } from "#api/serve/views/orders/exposure.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals, wallet } from "../routing/parameters.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { WalletFilter, WalletTokenCursor, WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import type { CursorScope } from "#api/serve/http/cursor.ts";
-import { cursorInteger } from "#api/serve/http/page.ts";
+import { type CursorScope, cursorInteger } from "#api/http/page.ts";
 
 /** Shared by the batch endpoint, whose cursors continue in the wallet's own list. */
 export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {

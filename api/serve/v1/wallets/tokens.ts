@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta } from "#api/serve/http/page.ts";
-import { rowFields, withFields } from "#api/serve/http/row-fields.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta, rowFields, withFields } from "#api/http/page.ts";
 import { HeldToken, presentHeld } from "#api/serve/views/held-token.ts";
 import { tokenPartsOf } from "#api/serve/views/token.ts";
 import { noCollection, salesContracts } from "../collections/reference.ts";

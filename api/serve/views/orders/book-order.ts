@@ -5,7 +5,7 @@ import type { ChainId } from "#chains/index.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
-import { type PartFields, partsOf, type RowFields } from "#api/serve/http/row-fields.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import { displayAmount, presentCurrency } from "../money.ts";
 import { address, chainIdValue, collectionRef, currency, exactUnits, hash, nameStandard, standardName, time, uint256Text } from "../wire.ts";
 

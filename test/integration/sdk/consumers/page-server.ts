@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, normalize } from "node:path";
 import { build } from "esbuild";
-import { pagePolicy } from "#api/serve/http/security.ts";
+import { pagePolicy } from "#api/http/security.ts";
 import { type PackedClient, root } from "./packed-client.ts";
 
 export type PageServer = { url: string; close(): Promise<void> };
