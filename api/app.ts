@@ -23,7 +23,7 @@ import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request.ts";
 import type { ResponseCache } from "./http/reads/response-cache.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
-import { maskKeys } from "./serve/keys/key-text.ts";
+import { maskKeys } from "./keys/key-text.ts";
 import { mountNftData, type NftDataApi } from "./account/mount.ts";
 import { answerHome } from "./serve/pages/home.ts";
 import { llmsDocument } from "./serve/reference/llms.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "#projections/log/database.ts";
-import type { Clock } from "../serve/accounts/clock.ts";
+import type { Clock } from "../keys/clock.ts";
 import type { Mailer } from "./mail.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Throttle } from "./throttle.ts";

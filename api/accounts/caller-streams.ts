@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { type Clock, currentTime } from "../serve/accounts/clock.ts";
+import { type Clock, currentTime } from "../keys/clock.ts";
 
 /** What a stream was opened with, by its id. */
 type StreamCredential = { readonly kind: "token" | "key"; readonly id: number };

@@ -6,7 +6,7 @@ import { resetMail, welcomeMail, changedMail } from "./mail.ts";
 import type { TooMany } from "./throttle.ts";
 import { sql } from "kysely";
 import type { Session } from "#projections/log/database.ts";
-import { type Clock, currentTime } from "../serve/accounts/clock.ts";
+import { type Clock, currentTime } from "../keys/clock.ts";
 import { type Busy, parsePassword } from "./passwords.ts";
 import { endSessions, type Visitor, createSession, type AccountSession } from "./sessions.ts";
 import { beginSession, type BegunSession, suspended, checkPassword, wrongCurrentPassword } from "./sign-in.ts";

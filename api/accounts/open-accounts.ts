@@ -4,13 +4,12 @@ import { openListener } from "#jobs/runner/signals.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";
-import type { Clock } from "../serve/accounts/clock.ts";
+import { type Clock, timeOfBoth } from "../keys/clock.ts";
 import { openMailer } from "./mail.ts";
 import { openPasswords } from "./passwords.ts";
 import { openPlaces, type Places, placeDays } from "./places.ts";
 import { openThrottle } from "./throttle.ts";
 import { sql } from "kysely";
-import { timeOfBoth } from "../serve/keys/clock-steps.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
 
 type OpenedAccounts = {

@@ -7,8 +7,8 @@ import type { Busy } from "./passwords.ts";
 import { type Visitor, createSession, type AccountSession } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
 import { notePlaces } from "./places.ts";
-import { hashKey, isSecret, makeKey } from "../serve/keys/key-text.ts";
-import { currentTime } from "../serve/accounts/clock.ts";
+import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
+import { currentTime } from "../keys/clock.ts";
 import { consumeCode, readSecondFactor } from "./second-factor.ts";
 
 type SignIn = {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { z } from "zod";
-import { hashKey, lastCharacters, makeKey } from "#api/serve/keys/key-text.ts";
+import { hashKey, lastCharacters, makeKey } from "#api/keys/key-text.ts";
 import { openDatabase } from "#projections/log/database.ts";
 
 /** An account with a client key in a database, and how to remove it. */

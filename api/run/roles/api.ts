@@ -12,7 +12,7 @@ import { openConcurrencyLimiter } from "#api/http/concurrency.ts";
 import { openMetrics } from "#api/http/metrics.ts";
 import { openResponseCache } from "#api/http/reads/response-cache.ts";
 import { type Listening, listen } from "#api/http/server.ts";
-import { openAccess } from "#api/serve/keys/open-access.ts";
+import { openAccess } from "#api/keys/open-access.ts";
 import { openNftData } from "#api/account/mount.ts";
 import { maxLagSeconds, statusPollMs } from "#api/serve/status/limits.ts";
 import { listenForOperators } from "#api/serve/status/listen-for-operators.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { makeKey } from "#api/serve/keys/key-text.ts";
+import { makeKey } from "#api/keys/key-text.ts";
 import { type Browser, newEmail, secretIn, signUp } from "./accounts-fixture.ts";
 import { useTwoDesks } from "./two-desks.ts";
 

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deleteExpiredAccounts } from "#api/accounts/open-accounts.ts";
 import { openThrottle } from "#api/accounts/throttle.ts";
-import { countRequests } from "#api/serve/keys/count-requests.ts";
-import { createInstantKey } from "#api/serve/keys/create-key.ts";
-import { deleteExpiredAccess } from "#api/serve/keys/delete-expired.ts";
-import { openLocalCounts } from "#api/serve/keys/local-counts.ts";
+import { countRequests } from "#api/keys/count-requests.ts";
+import { createInstantKey } from "#api/keys/stored-keys.ts";
+import { deleteExpiredAccess } from "#api/keys/open-access.ts";
+import { openLocalCounts } from "#api/keys/limiter.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openDesk, signUp } from "./accounts-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPermanentKey } from "#api/serve/keys/create-key.ts";
-import { makeKey } from "#api/serve/keys/key-text.ts";
+import { createPermanentKey } from "#api/keys/stored-keys.ts";
+import { makeKey } from "#api/keys/key-text.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedRows } from "#test/support/http/api-rows.ts";
 import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";

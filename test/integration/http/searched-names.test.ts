@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
-import { openLimiter } from "#api/serve/keys/limiter.ts";
+import { openLimiter } from "#api/keys/limiter.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { from, newAddress } from "#test/support/http/limited-api.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";

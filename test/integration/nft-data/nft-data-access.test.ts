@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { makeKey } from "#api/serve/keys/key-text.ts";
+import { makeKey } from "#api/keys/key-text.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedRows } from "#test/support/http/api-rows.ts";
 import { from, newAddress } from "#test/support/http/limited-api.ts";

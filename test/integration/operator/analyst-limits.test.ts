@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analystLimits } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
-import { createInstantKey } from "#api/serve/keys/create-key.ts";
+import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { withLock } from "#projections/log/named-lock.ts";
 import { bindViews } from "#projections/analytics/bind-views.ts";

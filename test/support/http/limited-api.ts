@@ -1,9 +1,9 @@
 import { type Logger, pino } from "pino";
 import { createApp } from "#api/app.ts";
-import type { Limits } from "#api/serve/keys/count-requests.ts";
-import { openInstantKeys } from "#api/serve/keys/instant-keys.ts";
-import { openLimiter } from "#api/serve/keys/limiter.ts";
-import { openUsage } from "#api/serve/keys/usage.ts";
+import type { RequestLimits } from "#api/keys/count-requests.ts";
+import { openInstantKeys } from "#api/keys/stored-keys.ts";
+import { openLimiter } from "#api/keys/limiter.ts";
+import { openUsage } from "#api/keys/open-access.ts";
 import type { ServiceStatus } from "#api/serve/status/service-status.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { openTestMarket } from "../orders/test-market.ts";
@@ -26,7 +26,7 @@ const idle: ServiceStatus = {
 
 type Options = {
   url: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<RequestLimits>;
   /** Default: the database's clock. */
   now?: () => Date;
   trustProxy?: number | string[];

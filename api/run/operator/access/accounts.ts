@@ -4,7 +4,7 @@ import { parseEmail, type AccountSelector, readAccount, readAccounts, type Store
 import { openMailer } from "#api/accounts/mail.ts";
 import { endSessions } from "#api/accounts/sessions.ts";
 import { endSecondFactor } from "#api/accounts/second-factor.ts";
-import { readKeys } from "#api/serve/keys/stored-keys.ts";
+import { readKeys } from "#api/keys/stored-keys.ts";
 import { createLogger } from "#api/run/output/logger.ts";
 import { type Opened, withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createPermanentKey } from "#api/serve/keys/create-key.ts";
-import { hashKey, isKey, type KeyType } from "#api/serve/keys/key-text.ts";
-import { readKeys, revokeKey, type StoredKey } from "#api/serve/keys/stored-keys.ts";
+import { createPermanentKey, readKeys, revokeKey, type StoredKey } from "#api/keys/stored-keys.ts";
+import { hashKey, isKey, type KeyType } from "#api/keys/key-text.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

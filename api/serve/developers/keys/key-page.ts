@@ -1,6 +1,6 @@
 import { type AccountKey, readAccountKey } from "#api/accounts/account-keys.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
-import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/serve/keys/request-log.ts";
+import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/keys/request-log.ts";
 import { time } from "../form.ts";
 import { layout, refusalPage } from "../layout.ts";
 import type { SignedIn, SignedInHandler } from "../page-handler.ts";

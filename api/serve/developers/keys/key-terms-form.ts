@@ -1,8 +1,8 @@
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { Clock } from "#api/serve/accounts/clock.ts";
+import type { Clock } from "#api/keys/clock.ts";
 import { type Html, html } from "#api/serve/html/html.ts";
 import { type Scope, scopes } from "#api/http/limit.ts";
-import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/serve/keys/key-terms.ts";
+import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/keys/key-terms.ts";
 import { field, time } from "../form.ts";
 import type { Visit } from "../page-handler.ts";
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
 import { cursorInteger } from "#api/http/page.ts";
 import { scopes } from "#api/http/limit.ts";
-import type { OwnKeys } from "#api/serve/keys/own-key.ts";
-import { maxRequests, requestDays } from "#api/serve/keys/request-log.ts";
+import type { OwnKeys } from "#api/keys/key-terms.ts";
+import { maxRequests, requestDays } from "#api/keys/request-log.ts";
 import { type Context, route } from "../routing/context.ts";
 import { chainRefusals, optionalChainId } from "../routing/parameters.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { noInstantKeys } from "#api/serve/keys/instant-keys.ts";
+import { noInstantKeys } from "#api/keys/stored-keys.ts";
 import { route } from "../routing/context.ts";
 import { optionalChainId } from "../routing/parameters.ts";
 

@@ -3,8 +3,8 @@ import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Market } from "#api/background/orders/market/market.ts";
 import { type Input, type Route, routeFor } from "#api/http/route.ts";
-import type { InstantKeys } from "#api/serve/keys/instant-keys.ts";
-import type { OwnKeys } from "#api/serve/keys/own-key.ts";
+import type { InstantKeys } from "#api/keys/stored-keys.ts";
+import type { OwnKeys } from "#api/keys/key-terms.ts";
 import type { MediaLinks } from "#api/serve/views/media.ts";
 import type { PublicStatus } from "#api/serve/views/service-status.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { type Counted, type CountRequest, countRequests, type KnownKey, type Limits, uncountRequest, uncountUnused, type Window } from "./count-requests.ts";
+import { type Counted, type CountRequest, countRequests, type KnownKey, type RequestLimits, uncountRequest, uncountUnused, type CountedMinute } from "./count-requests.ts";
 
 /** Requests of an address or of a key, granted together or not at all. */
 export type RequestToCount = CountRequest;
@@ -13,12 +13,12 @@ export type Taken = {
   readonly isGranted: boolean;
   /** Requests used in this minute, including this one. */
   readonly used: number;
-  readonly window: Window;
+  readonly window: CountedMinute;
 };
 
 export type SharedCountsOptions = {
   readonly db: Database;
-  readonly limits: Limits;
+  readonly limits: RequestLimits;
   readonly logger: Logger;
   /** Replaces the database's clock in tests. */
   readonly now?: (() => Date) | undefined;

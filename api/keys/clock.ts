@@ -1,5 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 
+/** The current time for tests; null: the database's clock, which all processes share. */
+export type Clock = () => Date | null;
+
+export const currentTime = (clock: Clock): RawBuilder<Date> =>
+  sql<Date>`coalesce(${clock()}::timestamptz, now())`;
+
 /**
  * Seconds by which a stored window may begin later than a statement does: a statement that waits for the row of another
  * began before it. Longer than a statement may take; what is beyond it was written before the database's clock was set

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
-import type { Scope } from "#api/http/limit.ts";
-import { beganLater } from "./clock-steps.ts";
+import type { Scope } from "../http/limit.ts";
+import { beganLater } from "./clock.ts";
 import type { KeyType } from "./key-text.ts";
 
 /** Requests per minute for each kind of caller; 0: unlimited. */
-export type Limits = {
+export type RequestLimits = {
   readonly keyless: number;
   readonly instant: number;
   readonly permanent: number;
@@ -47,11 +47,11 @@ export type Counted = {
   /** How many of the requests fit the limit, and how many the caller has used including them. */
   readonly granted: number;
   readonly used: number;
-  readonly window: Window;
+  readonly window: CountedMinute;
 };
 
 /** A caller's minute, identified by `beganAt`. */
-export type Window = {
+export type CountedMinute = {
   readonly beganAt: Date;
   readonly resetAt: number;
   readonly resetSeconds: number;
@@ -68,7 +68,7 @@ export const maxRefundFactor = 20;
 export async function countRequests(
   db: Database,
   asks: readonly CountRequest[],
-  limits: Limits,
+  limits: RequestLimits,
   at: Date | null,
 ): Promise<Counted[]> {
   const callers = asks.map(({ caller }) => caller);

@@ -1,14 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Admitted, AnsweredRequest, Counter, Limiter, LimitRefusal, UsedKey } from "#api/http/limit.ts";
-import type { RateLimitState } from "#api/http/answer.ts";
-import type { Window } from "./count-requests.ts";
-import { faultOf, malformed } from "./key-faults.ts";
+import type { Admitted, AnsweredRequest, Counter, Limiter, LimitRefusal, UsedKey } from "../http/limit.ts";
+import type { RateLimitState } from "../http/answer.ts";
+import { type CountedMinute, type KnownKey, maxRefundFactor } from "./count-requests.ts";
 import { hashKey, isKey } from "./key-text.ts";
-import { openLocalCounts } from "./local-counts.ts";
 import { openSharedCounts, type SharedCountsOptions, type Taken } from "./shared-counts.ts";
+import { timingSafeEqual } from "node:crypto";
 
-export type LimiterOptions = SharedCountsOptions & {
+type LimiterOptions = SharedCountsOptions & {
   /** Called for every request admitted with a key. */
   readonly onUse: (use: KeyUse) => void;
   /** Called for every answered request with a valid key. */
@@ -90,7 +89,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     if (fault !== undefined || taken.key === null) {
       known.delete(name);
       known.delete(here);
-      return { ...(fault ?? malformed), rateLimit: null };
+      return { ...(fault ?? malformedKey), rateLimit: null };
     }
     const { id, accountId, type, scopes, isBound } = taken.key;
     const key = { id, accountId, isInstant: type === "instant", scopes };
@@ -106,7 +105,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     async admit({ key, ...from }) {
       const { address } = from;
       if (key === undefined) return countAddress(address);
-      const admission = isKey(key) ? await countKey(from, key) : { ...malformed, rateLimit: null };
+      const admission = isKey(key) ? await countKey(from, key) : { ...malformedKey, rateLimit: null };
       if (!("rejected" in admission) || admission.rejected === "rate_limited") return admission;
       // A wrong key counts for the address: guessing is limited like a caller without a key.
       const counted = await countAddress(address);
@@ -124,7 +123,7 @@ const unlimited = (caller: string, key: UsedKey | null = null): Admitted => ({
   refund: async () => null,
 });
 
-const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimitState => ({
+const rateLimitStateOf = (limit: number, used: number, window: CountedMinute): RateLimitState => ({
   limit,
   remaining: Math.max(0, limit - used),
   resetAt: window.resetAt,
@@ -134,4 +133,77 @@ const rateLimitStateOf = (limit: number, used: number, window: Window): RateLimi
 function tooMany({ limit, resetSeconds }: RateLimitState): Rejection<"rate_limited"> {
   const message = `Rate limit of ${limit} requests per minute exceeded; retry in ${resetSeconds} s`;
   return reject("rate_limited", message);
+}
+
+type KeyCode = "invalid_key" | "revoked_key" | "expired_key" | "address_not_allowed";
+
+const malformedKey: Rejection<KeyCode> = reject(
+  "invalid_key",
+  "X-API-Key is not a valid key: keys start with mk_inst_ or mk_live_ and are 57 characters long; POST /v1/auth/keys creates one",
+);
+const unknown: Rejection<KeyCode> = reject("invalid_key", "Unknown key");
+const revoked: Rejection<KeyCode> = reject("revoked_key", "This key was revoked");
+const expired: Rejection<KeyCode> = reject("expired_key", "This key has expired");
+const instantExpired: Rejection<KeyCode> = reject(
+  "expired_key",
+  "This instant key has expired: instant keys are valid for 7 days; POST /v1/auth/keys creates a new one",
+);
+
+const notAllowed: Rejection<KeyCode> = reject(
+  "address_not_allowed",
+  "This key may not be used from this network address; its owner has listed the networks that may",
+);
+
+/** Why a looked-up key is refused; undefined: it is valid. */
+function faultOf(key: KnownKey | null, hash: Buffer): Rejection<KeyCode> | undefined {
+  if (key === null || !timingSafeEqual(Buffer.from(key.hash.slice(2), "hex"), hash)) return unknown;
+  if (key.isRevoked) return revoked;
+  if (key.isExpired) return key.type === "instant" ? instantExpired : expired;
+  return key.isAllowed ? undefined : notAllowed;
+}
+
+/** Callers in memory; the least recently seen one is dropped first. */
+const maxCallers = 50_000;
+
+const minuteMs = 60_000;
+
+type Minute = { beganMs: number; perMinute: number; used: number; freed: number };
+
+/**
+ * Request counts of this process only, used while the database is unavailable: each process then allows the whole
+ * limit, which still bounds every caller.
+ */
+export function openLocalCounts() {
+  const minutes = new LRUCache<string, Minute>({ max: maxCallers });
+  return {
+    /** Counts requests, if all of them fit. */
+    take(caller: string, perMinute: number, wanted: number, nowMs: number) {
+      const known = minutes.get(caller);
+      // One that began later than now is of before the clock was set back.
+      const isCurrent =
+        known !== undefined && known.beganMs <= nowMs && nowMs < known.beganMs + minuteMs;
+      const minute = isCurrent ? known : { beganMs: nowMs, perMinute, used: 0, freed: 0 };
+      const isGranted = minute.used + wanted <= perMinute;
+      if (isGranted) minute.used += wanted;
+      minutes.set(caller, minute);
+      return { isGranted, used: minute.used, window: windowOf(minute, nowMs) };
+    },
+    /** Refunds one request while its minute lasts; returns the requests used. */
+    giveBack(caller: string, beganAt: Date): number | null {
+      const minute = minutes.get(caller);
+      if (minute === undefined || minute.beganMs !== beganAt.getTime()) return null;
+      if (minute.freed < minute.perMinute * maxRefundFactor) minute.used -= 1;
+      minute.freed += 1;
+      return minute.used;
+    },
+  };
+}
+
+function windowOf({ beganMs }: Minute, nowMs: number): CountedMinute {
+  const endMs = beganMs + minuteMs;
+  return {
+    beganAt: new Date(beganMs),
+    resetAt: Math.ceil(endMs / 1000),
+    resetSeconds: Math.ceil((endMs - nowMs) / 1000),
+  };
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
-import type { AnsweredRequest } from "#api/http/limit.ts";
+import type { AnsweredRequest } from "../http/limit.ts";
 import { maskKeys } from "./key-text.ts";
 
 /** Requests retained of each key, and for how long. */
