@@ -3,7 +3,7 @@ import { projectionNames } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
 import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { openMarket } from "#api/background/orders/open-market.ts";
+import { openMarket } from "#api/orders/open-market.ts";
 import { openAccounts } from "#api/accounts/open-accounts.ts";
 import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/feed/answer-feed.ts";

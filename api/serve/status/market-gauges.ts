@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Market } from "#api/background/orders/market/market.ts";
+import type { Market } from "#api/orders/market.ts";
 
 /** Metrics of this process's order intake. */
 export function gaugeMarket(registry: Registry, market: Market): void {

@@ -5,7 +5,7 @@ import { maxNameLength, parseEnsName } from "#projections/domain/ens-name.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { resolveEnsName } from "#jobs/chain/ens.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { Market } from "#api/background/orders/market/market.ts";
+import type { Market } from "#api/orders/market.ts";
 import { timedCache } from "#api/http/reads/cache.ts";
 import { address } from "../views/wire.ts";
 import { route } from "./routing/context.ts";

@@ -4,7 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { ActivityRow, SubmittedOrderRow } from "#projections/activity/read-activity.ts";
 import type { EventRow } from "#projections/activity/read-events.ts";
 import { activityTypes } from "#projections/activity/read-event-scans.ts";
-import { orderId } from "#api/background/orders/market/order-id.ts";
+import { orderId } from "#api/orders/order-id.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import { displayAmount, presentCurrency } from "./money.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";

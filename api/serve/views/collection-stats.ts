@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { Period } from "#projections/collections/read-figures.ts";
 import type { BestOffer, CollectionRow, FloorListing } from "#projections/collections/read-collection-row.ts";
-import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
+import { listingId, orderId } from "#api/orders/order-id.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import type { MediaView } from "./media.ts";
 import { displayAmount, presentCurrency } from "./money.ts";

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { z } from "zod";
 import { type ChainId, defaultChain } from "#chains/index.ts";
 import type { CollectionMatch, OrderMatch, SaleMatch, TransactionMatch, TokenMatch } from "#projections/collections/read-search.ts";
-import { listingId, orderId } from "#api/background/orders/market/order-id.ts";
+import { listingId, orderId } from "#api/orders/order-id.ts";
 import { collectionPath, type MediaLinks, presentMedia, tokenPath } from "./media.ts";
 import type { SearchResult } from "./search-schema.ts";
 import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls } from "./urls.ts";

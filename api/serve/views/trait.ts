@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { maxValuesOfType, type TraitRow, type TraitTypeRows } from "#projections/traits/read-traits.ts";
-import { listingId } from "#api/background/orders/market/order-id.ts";
+import { listingId } from "#api/orders/order-id.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import { LinkedCollection, presentLinkedCollection } from "./linked-collection.ts";
 import { displayAmount } from "./money.ts";

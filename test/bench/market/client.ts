@@ -1,5 +1,5 @@
-import type { Market } from "#api/background/orders/market/market.ts";
-import { assembleMarket } from "#api/background/orders/open-market.ts";
+import type { Market } from "#api/orders/market.ts";
+import { assembleMarket } from "#api/orders/open-market.ts";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "#api/account/routes.ts";
 import { routes as v1Routes } from "#api/routes.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
-import { parseOrderBody } from "#api/background/order-input/parse-order-body.ts";
+import { parseOrderBody } from "#api/orders/intake/parse.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { projecting } from "#jobs/recording/project.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { openProjectionWaiter } from "#api/background/orders/market/projection-waiter.ts";
+import { openProjectionWaiter } from "#api/orders/open-market.ts";
 import { createApp } from "#api/app.ts";
 import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";

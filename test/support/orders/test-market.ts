@@ -1,5 +1,5 @@
-import type { Market } from "#api/background/orders/market/market.ts";
-import { assembleMarket } from "#api/background/orders/open-market.ts";
+import type { Market } from "#api/orders/market.ts";
+import { assembleMarket } from "#api/orders/open-market.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { Database } from "#projections/log/database.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
-import { type BlockedMaker, blockMaker, readAllBlocked, unblockMaker } from "#api/background/orders/quotas/blocked-makers.ts";
+import { type BlockedMaker, blockMaker, readAllBlocked, unblockMaker } from "#api/orders/blocked-makers.ts";
 import { withDatabase } from "../cli/open-database.ts";
 import { print, tableLines } from "../cli/output.ts";
 

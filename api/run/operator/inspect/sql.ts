@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { projectionNames } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
-import type { Market } from "#api/background/orders/market/market.ts";
+import type { Market } from "#api/orders/market.ts";
 import { routes } from "#api/routes.ts";
 import type { Context } from "#api/serve/v1/routing/context.ts";
 import type { Config } from "#api/run/config/config.ts";

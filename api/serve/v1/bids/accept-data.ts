@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { acceptBid } from "#api/background/orders/accepting/accept-bid.ts";
+import { acceptBid } from "#api/orders/accept-bid.ts";
 import { OfferAcceptData, presentAcceptData } from "#api/serve/views/orders/accept-data.ts";
 import { route } from "../routing/context.ts";
 import { bidId, bodyChainId, tokenId } from "../routing/parameters.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { acceptBestBid } from "#api/background/orders/accepting/accept-best-bid.ts";
+import { acceptBestBid } from "#api/orders/accept-bid.ts";
 import { OfferAcceptData, presentAcceptData } from "#api/serve/views/orders/accept-data.ts";
 import { route } from "../routing/context.ts";
 import { bodyChainId, tokenId, wallet } from "../routing/parameters.ts";

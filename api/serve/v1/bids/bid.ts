@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readBid } from "#projections/orders/read-bids.ts";
-import { orderHashOf } from "#api/background/orders/market/order-id.ts";
+import { orderHashOf } from "#api/orders/order-id.ts";
 import { Bid, presentBid } from "#api/serve/views/orders/bid.ts";
 import { bids } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";

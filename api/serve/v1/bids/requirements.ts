@@ -2,7 +2,7 @@ import { zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type BidRequirement, readBidRequirements } from "#api/background/orders/requirements/bid-requirements.ts";
+import { type BidRequirement, readBidRequirements } from "#api/orders/bid-requirements.ts";
 import { presentCurrency } from "#api/serve/views/money.ts";
 import { chainIdValue, currency, hash, uint256Text } from "#api/serve/views/wire.ts";
 import { itemsBodyLimits, marketFields, presentRequirement, requirementFields, requirementRefusals, units, wei } from "../orders/requirement-fields.ts";

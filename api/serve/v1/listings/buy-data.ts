@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { buyListings } from "#api/background/orders/buying/buy-listings.ts";
+import { buyListings } from "#api/orders/buy-listings.ts";
 import { callerOfInput } from "#api/http/limit.ts";
 import { BuyData, presentBuyData } from "#api/serve/views/orders/buy-data.ts";
 import { route } from "../routing/context.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readListing } from "#projections/orders/read-listings.ts";
-import { listingOf } from "#api/background/orders/market/order-id.ts";
+import { listingOf } from "#api/orders/order-id.ts";
 import { Listing, presentListing } from "#api/serve/views/orders/listing.ts";
 import { asks } from "../orders/sides.ts";
 import { route } from "../routing/context.ts";

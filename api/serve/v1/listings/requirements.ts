@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type ListingRequirement, readListingRequirements } from "#api/background/orders/requirements/listing-requirements.ts";
+import { type ListingRequirement, readListingRequirements } from "#api/orders/listing-requirements.ts";
 import { callerOfInput } from "#api/http/limit.ts";
 import { CrossListingRequirement, presentCrossListingRequirement } from "#api/serve/views/orders/cross-listing-requirement.ts";
 import { address, chainIdValue, hash, uint256Text } from "#api/serve/views/wire.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import type { Admission, Submission } from "#api/background/orders/market/admission.ts";
-import { orderId } from "#api/background/orders/market/order-id.ts";
+import type { Admission, Submission } from "#api/orders/market.ts";
+import { orderId } from "#api/orders/order-id.ts";
 import type { BodyLimits } from "#api/http/body.ts";
 import { address, hash, uint256Text } from "#api/serve/views/wire.ts";
 import type { Context } from "../routing/context.ts";

@@ -3,7 +3,7 @@ import type { Database } from "#projections/log/database.ts";
 import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
 import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { orderHashOf, orderId } from "#api/background/orders/market/order-id.ts";
+import { orderHashOf, orderId } from "#api/orders/order-id.ts";
 import { AskComponents, BidComponents, presentSignedOrder } from "#api/serve/views/orders/components.ts";
 import { route } from "../routing/context.ts";
 import { chainId, chainRefusals } from "../routing/parameters.ts";

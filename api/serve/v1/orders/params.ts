@@ -4,7 +4,7 @@ import { commonConduit, seaport } from "#abis/deployments.ts";
 import { type MarketTerms, orderBounds } from "#projections/domain/orders/order-terms.ts";
 import { publishedBounds, saltPrefix, signingParams } from "#projections/domain/orders/order-params.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type OrderParameters, type OrderParametersRequest, readOrderParameters } from "#api/background/orders/requirements/order-parameters.ts";
+import { type DescribedParameters, type OrderParametersRequest, readOrderParameters } from "#api/orders/order-parameters.ts";
 import { presentCurrency } from "#api/serve/views/money.ts";
 import { presentPriced, pricedFields } from "#api/serve/views/orders/order-terms.ts";
 import { address, chainIdValue, currency, hash, uint256Text } from "#api/serve/views/wire.ts";
@@ -148,7 +148,7 @@ export const orderParams = route(
 
 function present(
   request: OrderParametersRequest,
-  found: OrderParameters,
+  found: DescribedParameters,
   market: Context["market"],
 ): z.output<typeof OrderParametersBlock> {
   const { chainId, maker, quantity } = request;
@@ -180,7 +180,7 @@ function present(
 
 function presentOffers(
   { chainId, maker, unitPriceWei }: OrderParametersRequest,
-  { makerFunds, bid }: OrderParameters,
+  { makerFunds, bid }: DescribedParameters,
   terms: MarketTerms,
 ): z.output<typeof offers> {
   const offeredWei = unitPriceWei ?? 0n;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
-import type { PricedItem } from "#api/background/orders/requirements/price-item.ts";
+import type { PricedItem } from "#api/orders/price-item.ts";
 import type { BodyLimits } from "#api/http/body.ts";
 import { presentPriced, pricedFields } from "#api/serve/views/orders/order-terms.ts";
 import { address, standardName, uint256Text } from "#api/serve/views/wire.ts";

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { protocolNames } from "#api/background/order-input/order-protocol.ts";
-import { parseOrderBody, signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";
-import { rejectBulkSignature } from "#api/background/orders/intake/pending-order.ts";
+import { protocolNames, parseOrderBody, signedOrderDocument, rejectBulkSignature } from "#api/orders/intake/parse.ts";
 import type { BodyLimits } from "#api/http/body.ts";
 import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
 import type { Context } from "../routing/context.ts";

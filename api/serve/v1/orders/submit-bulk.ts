@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { signedOrderDocument } from "#api/background/order-input/parse-order-body.ts";
-import { type CrossListing, crossListingCodes, type RequestedCrossListing, submitCrossListings } from "#api/background/orders/cross-listings/submit-cross-listings.ts";
-import type { Admission } from "#api/background/orders/market/admission.ts";
+import { signedOrderDocument } from "#api/orders/intake/parse.ts";
+import { type CrossListing, crossListingCodes, type RequestedCrossListing, submitCrossListings } from "#api/orders/submit-cross-listings.ts";
+import type { Admission } from "#api/orders/market.ts";
 import { callerOfInput } from "#api/http/limit.ts";
 import { hash } from "#api/serve/views/wire.ts";
 import { type Context, route } from "../routing/context.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { orderId } from "#api/background/orders/market/order-id.ts";
+import { orderId } from "#api/orders/order-id.ts";
 import { hash } from "#api/serve/views/wire.ts";
 import { route } from "../routing/context.ts";
 import { asks, bids, type Side } from "./sides.ts";

@@ -1,7 +1,7 @@
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Market } from "#api/background/orders/market/market.ts";
+import type { Market } from "#api/orders/market.ts";
 import { type Input, type Route, routeFor } from "#api/http/route.ts";
 import type { InstantKeys } from "#api/keys/stored-keys.ts";
 import type { OwnKeys } from "#api/keys/key-terms.ts";

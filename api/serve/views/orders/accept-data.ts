@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import type { BasicOrderParameters, MatchedOrders } from "#projections/domain/seaport/fill.ts";
-import type { Accepted } from "#api/background/orders/accepting/accept-bid.ts";
+import type { AcceptedBid } from "#api/orders/accept-bid.ts";
 import { address, chainIdValue, exactUnits, hash, time, uint256Text } from "../wire.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";
 
@@ -83,7 +83,7 @@ export const OfferAcceptData = z
   ])
   .meta({ id: "OfferAcceptData" });
 
-export function presentAcceptData(accepted: Accepted): z.output<typeof OfferAcceptData> {
+export function presentAcceptData(accepted: AcceptedBid): z.output<typeof OfferAcceptData> {
   const shared = {
     bidId: accepted.bidId,
     chainId: accepted.chainId,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bidReasons } from "#projections/domain/orders/order-status.ts";
 import type { BidRow } from "#projections/orders/read-bids.ts";
 import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
-import { orderId } from "#api/background/orders/market/order-id.ts";
+import { orderId } from "#api/orders/order-id.ts";
 import { bidUrls, presentBidUrl, presentCollectionUrls, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { uint256Text } from "../wire.ts";
 import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice } from "./book-order.ts";

@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
-import type { Payment } from "#api/background/orders/buying/buy-calldata.ts";
-import type { PreparedPurchase } from "#api/background/orders/buying/buy-listings.ts";
+import type { Payment } from "#api/orders/buy-calldata.ts";
+import type { PreparedPurchase } from "#api/orders/buy-listings.ts";
 import { presentCurrency } from "../money.ts";
 import { address, chainIdValue, currency, exactUnits, hash, time, uint256Text } from "../wire.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./advanced-order.ts";

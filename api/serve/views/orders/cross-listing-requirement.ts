@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { fixedParts } from "#projections/domain/orders/order-params.ts";
-import type { CrossListingDraft } from "#api/background/orders/cross-listings/draft-cross-listing.ts";
-import { partnerOrderForm } from "#api/background/orders/cross-listings/partner-terms.ts";
+import { type CrossListingDraft, partnerOrderForm } from "#api/orders/partner-terms.ts";
 import { address, hash, uint256Text } from "../wire.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
 

@@ -3,7 +3,7 @@ import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { listingReasons } from "#projections/domain/orders/order-status.ts";
 import type { ListingRow } from "#projections/orders/read-listings.ts";
 import type { TokenListingRow } from "#projections/tokens/read-token-details.ts";
-import { listingId } from "#api/background/orders/market/order-id.ts";
+import { listingId } from "#api/orders/order-id.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { exactUnits, uint256Text } from "../wire.ts";
 import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice, timeOf } from "./book-order.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fixedParts } from "#projections/domain/orders/order-params.ts";
 import type { TradeFee } from "#projections/domain/orders/order-terms.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
-import type { PricedItem } from "#api/background/orders/requirements/price-item.ts";
+import type { PricedItem } from "#api/orders/price-item.ts";
 import { address, uint256Text } from "../wire.ts";
 
 /** An item of an order, as signed. */

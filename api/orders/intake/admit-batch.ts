@@ -1,0 +1,280 @@
+import type { Hex } from "viem";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import { reject, isRejection } from "#projections/domain/rejection.ts";
+import { readBids } from "#projections/orders/read-bids.ts";
+import { readListings } from "#projections/orders/read-listings.ts";
+import { readAcceptedOrders, orderSubmitted } from "#projections/orders/read-signed-orders.ts";
+import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
+import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { fetchReadBasis, type ReadBasis } from "#jobs/chain/contract-calls.ts";
+import { resultsFor, runBatch, type BatchResult, type ChainResults } from "#jobs/chain/query-chain.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
+import { findOwnerless } from "#jobs/orders/evaluate-order.ts";
+import type { IntakeRejection, AdmissionOutcome } from "../market.ts";
+import { findChangedRoyalties } from "../royalty.ts";
+import { chargeBudgets, type Charge } from "./stored-quotas.ts";
+import { admissionQueries, readStoredContext, type StoredContext } from "./queries.ts";
+import type { PendingOrder } from "./parse.ts";
+import { rejectUnsigned, validateWithoutChain, validateOrder, quotaContextOf } from "./validate.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import { createBatchTotals, budgetsOf } from "./quotas.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
+import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import { appendObservations } from "#projections/log/append.ts";
+
+/** What the admission of orders needs. */
+export type AdmissionContext = {
+  db: Database;
+  chain(chainId: ChainId): ChainClient;
+  /** Whether every NFT contract of the chain is indexed. */
+  indexesAllContracts(chainId: ChainId): boolean;
+  quotas: OrderQuotas;
+  /** Waits, up to a deadline, until the projections have reached a position of the log. */
+  waitUntilProjected(position: bigint): Promise<unknown>;
+};
+
+type AdmissionBatch = {
+  chainId: ChainId;
+  pendingOrders: readonly PendingOrder[];
+  /** With several callers an RPC failure is thrown, so that the batch is retried caller by caller. */
+  isSingleCaller: boolean;
+  now: Date;
+};
+
+/**
+ * Admits orders of one chain, which share the expensive steps: reads, chain queries, the transaction and the wait for
+ * the projections.
+ */
+export async function admitBatch(context: AdmissionContext, batch: AdmissionBatch): Promise<AdmissionOutcome[]> {
+  const { db } = context;
+  const { chainId, pendingOrders, now } = batch;
+  const hashes = pendingOrders.map(({ order }) => order.orderHash);
+  const basis = fetchReadBasis(context.chain(chainId));
+  // A failure is handled where the promise is awaited, with the other queries.
+  basis.catch(() => {});
+  const [acceptedBefore, stored] = await Promise.all([
+    readAcceptedOrders(db, chainId, hashes),
+    readStoredContext(db, chainId, { pendingOrders, quotas: context.quotas }, now),
+  ]);
+  const newOrders = pendingOrders.filter(
+    (pending) => !isDuplicate(pending, acceptedBefore.get(pending.order.orderHash)?.signature),
+  );
+  const { rejections, accepted, resultsOf, charges } = await validateAll(
+    context,
+    { ...batch, pendingOrders: newOrders },
+    { stored, basis },
+  );
+  // The same order with another valid contract signature is not a new order; the signature is not stored.
+  const toAppend = accepted.filter(({ pending }) => !acceptedBefore.has(pending.order.orderHash));
+  if (toAppend.length > 0) {
+    const results = resultsOf(toAppend.map(({ pending }) => pending));
+    const [position] = await Promise.all([
+      appendOrders(db, chainId, { accepted: toAppend, results, now }),
+      chargeBudgets(db, chainId, charges, now),
+    ]);
+    await context.waitUntilProjected(position);
+  }
+  const states = await readStates(db, batch);
+  return pendingOrders.map((pending) => {
+    const { orderHash } = pending.order;
+    const state = states.get(orderHash);
+    const before = acceptedBefore.get(orderHash)?.signature;
+    return (
+      rejections.get(pending) ??
+      rejectUnstoredSignature(pending, before, state) ?? {
+        orderHash,
+        status: state?.status ?? statusWithoutRow(pending, now),
+      }
+    );
+  });
+}
+
+/** An order that is not projected in time was found fillable a moment ago; one that ended long ago is compacted. */
+const statusWithoutRow = ({ order }: PendingOrder, now: Date): OrderStatus =>
+  Number(order.components.endTime) * 1000 <= now.getTime() ? "expired" : "active";
+
+/** A valid signature for an order that was accepted with one that its maker's contract no longer accepts. */
+function rejectUnstoredSignature(
+  pending: PendingOrder,
+  storedSignature: Hex | undefined,
+  state: OrderState | undefined,
+): IntakeRejection | null {
+  if (state?.reason !== "contract_signature_invalid") return null;
+  if (storedSignature === undefined || isDuplicate(pending, storedSignature)) return null;
+  const message =
+    "the order was accepted with another signature, which the maker's contract no longer accepts: sign a new order with a new salt";
+  return reject("contract_signature_invalid", `signature: ${message}`, [
+    { field: "signature", message },
+  ]);
+}
+
+/** A failure after this time means that the node does not respond, rather than that it rejects a query. */
+const unresponsiveMs = 2_500;
+
+async function validateAll(
+  context: AdmissionContext,
+  { chainId, pendingOrders, ...batch }: AdmissionBatch,
+  { stored, basis }: { stored: StoredContext; basis: Promise<ReadBasis> },
+): Promise<ValidationResult> {
+  if (pendingOrders.length === 0) return rejectAll([]);
+  const startedAt = performance.now();
+  // What a caller names may be costly: that rests for the caller, and not for those who ask about the same contract.
+  const asker = pendingOrders[0]?.network ?? "a caller without an address";
+  const settings = batch.isSingleCaller ? { asker } : { areShared: true };
+  try {
+    const client = context.chain(chainId);
+    const signers = { client, db: context.db, stored, basis, settings };
+    const forged = await rejectUnsigned(signers, chainId, pendingOrders);
+    const signed = pendingOrders.filter((one) => !forged.has(one));
+    if (signed.length === 0) return { ...rejectAll([]), rejections: forged };
+    const queries = new Map(signed.map((one) => [one, admissionQueries(one, stored)]));
+    const asked = [...queries.values()].flat();
+    const round = await runBatch(client, asked, { basis, ...settings });
+    const results = resultsFor(round, asked);
+    const ownerless = findOwnerless(
+      signed.map(({ order }) => order),
+      results,
+    );
+    const burnedTokens = await readBurnedTokens(context.db, chainId, ownerless);
+    const cases = [...stored.royaltyCases.values()];
+    const changed = await findChangedRoyalties(context.db, chainId, cases, results);
+    if (changed.length > 0) await requestRoyaltyReread(context.db, chainId, changed, batch.now);
+    const indexesAllContracts = context.indexesAllContracts(chainId);
+    const { quotas } = context;
+    const chainState = { stored, queries, round, results, burnedTokens, indexesAllContracts };
+    const validated = validateInOrder(signed, { ...chainState, quotas });
+    return { ...validated, rejections: new Map([...validated.rejections, ...forged]) };
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    // A quick failure may be caused by the queries of one caller; an unresponsive node fails for all of them.
+    const isQuickFailure = performance.now() - startedAt < unresponsiveMs;
+    if (!batch.isSingleCaller && isQuickFailure) throw error;
+    return rejectAll(pendingOrders);
+  }
+}
+
+function rejectAll(pendingOrders: readonly PendingOrder[]): ValidationResult {
+  return {
+    rejections: new Map(pendingOrders.map((pending) => [pending, validateWithoutChain(pending)])),
+    accepted: [],
+    charges: [],
+    resultsOf() {
+      throw new Error("the chain was not queried");
+    },
+  };
+}
+
+type OrderState = { status: OrderStatus; reason: string | null };
+
+async function readStates(
+  db: Database,
+  { chainId, pendingOrders, now }: AdmissionBatch,
+): Promise<Map<Hex, OrderState>> {
+  const hashesOf = (side: "ask" | "bid") =>
+    pendingOrders.flatMap(({ order }) => (order.side === side ? [order.orderHash] : []));
+  const [asks, bids] = [hashesOf("ask"), hashesOf("bid")];
+  const rows = await Promise.all([
+    asks.length === 0 ? [] : readListings(db, chainId, asks, now),
+    bids.length === 0 ? [] : readBids(db, chainId, bids, now),
+  ]);
+  return new Map(
+    rows.flat().map(({ orderHash, status, reason }) => [orderHash, { status, reason }]),
+  );
+}
+
+type ValidationResult = {
+  rejections: ReadonlyMap<PendingOrder, IntakeRejection>;
+  accepted: readonly AdmittedOrder[];
+  charges: readonly Charge[];
+  resultsOf(pendingOrders: readonly PendingOrder[]): ChainResults;
+};
+
+/** Whether the order was accepted before and this signature is valid too. */
+function isDuplicate(
+  { order, signatureCheck }: PendingOrder,
+  signature: Hex | undefined,
+): boolean {
+  if (signature === undefined) return false;
+  return signatureCheck.signedBy === "maker" || signature === order.signature;
+}
+
+type ChainRound = {
+  stored: StoredContext;
+  queries: ReadonlyMap<PendingOrder, readonly ChainQuery[]>;
+  round: BatchResult;
+  results: ChainResults;
+  burnedTokens: TokenSet;
+  indexesAllContracts: boolean;
+  quotas: OrderQuotas;
+};
+
+/** One after the other: an accepted order affects the validation of the next ones. */
+function validateInOrder(
+  pendingOrders: readonly PendingOrder[],
+  context: ChainRound,
+): ValidationResult {
+  const { queries, round, ...validated } = context;
+  const resultsOf = (some: readonly PendingOrder[]) =>
+    resultsFor(
+      round,
+      some.flatMap((one) => queries.get(one) ?? []),
+    );
+  const batchTotals = createBatchTotals();
+  const rejections = new Map<PendingOrder, IntakeRejection>();
+  const accepted = new Map<Hex, AdmittedOrder>();
+  for (const pending of pendingOrders) {
+    const { order } = pending;
+    const before = accepted.get(order.orderHash)?.pending;
+    if (isDuplicate(pending, before?.order.signature)) continue;
+    const result = validateOrder(pending, { ...validated, batchTotals });
+    if (isRejection(result)) {
+      rejections.set(pending, result);
+    } else if (before === undefined) {
+      accepted.set(order.orderHash, { pending, terms: result.terms });
+      batchTotals.add(
+        order,
+        budgetsOf(order, quotaContextOf(pending, { ...validated, batchTotals })),
+      );
+    }
+  }
+  const charges = batchTotals.charges();
+  return { rejections, accepted: [...accepted.values()], charges, resultsOf };
+}
+
+type AdmittedOrder = { pending: PendingOrder; terms: TradeTerms };
+
+/**
+ * Appends accepted orders of a chain, together with the chain readings that differ from the log, in one transaction.
+ * Returns the position of the log's last fact.
+ */
+async function appendOrders(
+  db: Database,
+  chainId: ChainId,
+  { accepted, results, now }: { accepted: readonly AdmittedOrder[]; results: ChainResults; now: Date },
+): Promise<bigint> {
+  const orders = accepted.map(({ pending: { order, signatureCheck, now: receivedAt }, terms }) => {
+    const { orderHash, components } = order;
+    const signature = signatureToStore(order, signatureCheck, results);
+    const isContractSigned = signatureCheck.signedBy !== "maker";
+    const signed = { orderHash, components, signature, isContractSigned };
+    return orderSubmitted({ chainId, ...signed, terms, receivedAt });
+  });
+  const { basis, readings } = results;
+  const observed = await findChangedReadings(db, { chainId, basis, readings }, now);
+  const { head } = await appendObservations(db, [...orders, ...observed]);
+  return head;
+}
+
+/** None of an account without code that validated the order on chain: whatever else it sent is not its signature. */
+function signatureToStore(
+  { signature, maker: address }: PendingOrder["order"],
+  { signedBy }: PendingOrder["signatureCheck"],
+  results: ChainResults,
+): Hex {
+  if (signedBy === "maker") return signature;
+  return results.find({ kind: "code", address })?.hasCode ? signature : "0x";
+}

@@ -1,0 +1,232 @@
+import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
+import { isSerious, type OfferFunds, offerSize, type BudgetSubject, noHistory, type OrderBudget, type OrderQuotas, openOrderQuota, ownBudget, secondsUntilFree, sharedBudget, shareOfBudget } from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
+import { networkKey, budgetKey, type StoredQuotas, type Charge } from "./stored-quotas.ts";
+import type { Address } from "viem";
+import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
+
+/** Whatever the history: what one maker or contract may cost. */
+const maxOpenOrders = { maker: 10_000, contract: 1_000_000 };
+
+/** `network`: the address that the order came from, or the account; null: nobody knows, and it has no share. */
+export type QuotaContext = {
+  quotas: OrderQuotas;
+  stored: StoredQuotas;
+  batchTotals: BatchTotals;
+  funds: Omit<OfferFunds, "offerWei">;
+  network: string | null;
+  now: Date;
+};
+
+/** `share`: what the order's network address may use of it even where others have used it up. */
+type SharedBudget = { budget: OrderBudget; share: OrderBudget | null };
+
+type Quotas = {
+  maker: number;
+  /** Open listings of the contract, or makers who outbid an offer on it; null: without limit. */
+  contract: { quota: number; share: OrderBudget | null } | null;
+  own: OrderBudget;
+  shared: SharedBudget[];
+};
+
+/** The quotas that an order falls under, and the budgets that it is charged to. */
+function quotasOf(order: ParsedOrder, context: QuotaContext): Quotas {
+  const { maker, contract } = order;
+  const { quotas, stored, now, network } = context;
+  const makerHistory = stored.makers.get(maker) ?? noHistory;
+  const history = stored.contracts.get(contract);
+  const ofMaker = openOrderQuota(quotas.maker, makerHistory, now, maxOpenOrders.maker);
+  const own = ownBudget("maker", maker, ofMaker);
+  const isNewcomer = makerHistory.trades === 0;
+  const isOffer = order.side === "bid";
+  if (history?.isVerified === true) {
+    const shared = isOffer && isNewcomer ? newcomerOffers(order, context) : [];
+    return { maker: ofMaker, contract: null, own, shared };
+  }
+  const quota = openOrderQuota(quotas.contract, history ?? noHistory, now, maxOpenOrders.contract);
+  const ofContract = ownBudget("contract", contract, quota);
+  const shareOfContract = (subject: BudgetSubject) =>
+    network === null ? null : shareOfBudget(ofContract, subject, networkKey(network, contract));
+  if (isOffer) {
+    const share = shareOfContract("contract offers share");
+    const shared = isNewcomer ? newcomerOffers(order, context) : [];
+    return { maker: ofMaker, contract: { quota, share }, own, shared };
+  }
+  const share = shareOfContract("contract share");
+  const shared = [
+    { budget: ofContract, share },
+    ...((history?.trades ?? 0) === 0
+      ? [withShare(sharedBudget("untraded", quotas.untradedPerDay), network)]
+      : []),
+    ...(isNewcomer ? [withShare(sharedBudget("newcomers", quotas.newcomersPerDay), network)] : []),
+  ];
+  return { maker: ofMaker, contract: { quota, share }, own, shared };
+}
+
+/** Offers of makers who never traded share a budget with those of their size only. */
+function newcomerOffers(order: ParsedOrder, context: QuotaContext): SharedBudget[] {
+  const { quotas, stored, network } = context;
+  const { unitPriceWei, quantity, contract } = order;
+  const history = stored.contracts.get(contract);
+  const floorWei = history?.floorWei ?? null;
+  const funds = { ...context.funds, offerWei: unitPriceWei * quantity };
+  if (history?.isVerified === true && isSerious(unitPriceWei, floorWei, funds)) return [];
+  const size = offerSize(unitPriceWei, floorWei, funds);
+  return [withShare(sharedBudget("newcomer offers", quotas.newcomersPerDay, size), network)];
+}
+
+function withShare(budget: OrderBudget, network: string | null): SharedBudget {
+  if (network === null) return { budget, share: null };
+  const subject = `${budget.subject} share` as BudgetSubject;
+  return { budget, share: shareOfBudget(budget, subject, networkKey(network)) };
+}
+
+/** What an accepted order is charged to. */
+export function budgetsOf(order: ParsedOrder, context: QuotaContext): OrderBudget[] {
+  const { own, shared, contract } = quotasOf(order, context);
+  const budgets = [own, ...shared.flatMap(({ budget, share }) => [budget, share])];
+  const all = [...budgets, contract?.share ?? null].filter((one) => one !== null);
+  return [...new Map(all.map((one) => [budgetKey(one), one])).values()];
+}
+
+/** Whether one more order of this maker and contract fits. */
+export function validateQuotas(
+  order: ParsedOrder,
+  context: QuotaContext,
+): Rejection<IntakeCode> | null {
+  const { stored, batchTotals, now } = context;
+  const { maker, contract, own, shared } = quotasOf(order, context);
+  const ofMaker = (stored.openOfMakers.get(order.maker) ?? 0) + batchTotals.orders(order.maker);
+  if (ofMaker >= maker) return tooMany("the maker", "parameters.offerer", ofMaker, maker);
+  const waitFor = (budget: OrderBudget) => {
+    const spending = stored.spending.get(budgetKey(budget));
+    return secondsUntilFree(budget, spending, batchTotals.charged(budget), now);
+  };
+  const hasShare = (share: OrderBudget | null) => share !== null && waitFor(share) === 0;
+  if (contract !== null && !hasShare(contract.share)) {
+    const full = validateContract(order, contract.quota, context);
+    if (full !== null) return full;
+  }
+  const ownWait = waitFor(own);
+  if (ownWait > 0) return rateLimited(own, ownWait);
+  for (const { budget, share } of shared) {
+    const wait = hasShare(share) ? 0 : waitFor(budget);
+    if (wait > 0) return rateLimited(budget, wait);
+  }
+  return null;
+}
+
+/** Listings of a contract have a number of their own; an offer is refused only where that many makers outbid it. */
+function validateContract(
+  order: ParsedOrder,
+  quota: number,
+  { stored, batchTotals }: QuotaContext,
+): Rejection<IntakeCode> | null {
+  const { contract, orderHash } = order;
+  const field = "parameters";
+  if (order.side === "ask") {
+    const open = stored.contracts.get(contract)?.openListings ?? 0;
+    const listings = open + batchTotals.contractListings(contract);
+    return listings < quota ? null : tooMany(`the contract ${contract}`, field, listings, quota);
+  }
+  const makers = (stored.higherBidders.get(orderHash) ?? 0) + batchTotals.higherBidders(order);
+  if (makers < quota) return null;
+  return rejectField("too_many_open_orders", {
+    field,
+    expected: `an offer above those of at least all but ${quota} makers`,
+    actual: `${makers} makers who offer as much`,
+    message: `${makers} makers offer as much or more for the contract ${contract}; at present the maximum is ${quota}: offer more`,
+  });
+}
+
+function tooMany(whose: string, field: string, open: number, most: number) {
+  return rejectField("too_many_open_orders", {
+    field,
+    expected: `at most ${most} open orders`,
+    actual: `${open}`,
+    message: `${whose} has ${open} open orders; at present the maximum is ${most}, which grows with trades`,
+  });
+}
+
+const descriptions: Readonly<Partial<Record<BudgetSubject, string>>> = {
+  maker: "of this maker",
+  contract: "for this contract",
+  untraded: "for contracts that were never traded",
+  newcomers: "of makers who never traded",
+  "newcomer offers": "of this size by makers who never traded",
+};
+
+function rateLimited({ subject }: OrderBudget, wait: number): Rejection<IntakeCode> {
+  const isMakers = subject !== "contract" && subject !== "untraded";
+  const message = `too many new orders ${descriptions[subject] ?? ""}: the next one is accepted in ${wait} s`;
+  return {
+    ...rejectField("rate_limited", {
+      field: isMakers ? "parameters.offerer" : "parameters",
+      expected: "new orders within the budget",
+      actual: "more at present",
+      message,
+    }),
+    retryAfterSeconds: wait,
+  };
+}
+
+/** Totals of the orders accepted so far in the current batch, which no projection contains yet. */
+export type BatchTotals = {
+  /** The cheapest listing of the same token by the same maker. */
+  cheapest(order: ParsedOrder): OwnListing | null;
+  bidWei(maker: Address): bigint;
+  orders(maker: Address): number;
+  contractListings(contract: Address): number;
+  /** Other makers who bid on the contract at this price or above. */
+  higherBidders(order: ParsedOrder): number;
+  /** Orders charged to a budget. */
+  charged(budget: OrderBudget): number;
+  charges(): readonly Charge[];
+  add(order: ParsedOrder, budgets: readonly OrderBudget[]): void;
+};
+
+export function createBatchTotals(): BatchTotals {
+  const listings = new Map<string, OwnListing>();
+  const wei = new Map<Address, bigint>();
+  const counts = new Map<Address, number>();
+  const contracts = new Map<Address, number>();
+  const bids: ParsedOrder[] = [];
+  const charges = new Map<string, Charge>();
+  return {
+    cheapest: (order) => listings.get(tokenOf(order)) ?? null,
+    bidWei: (maker) => wei.get(maker) ?? 0n,
+    orders: (maker) => counts.get(maker) ?? 0,
+    contractListings: (contract) => contracts.get(contract) ?? 0,
+    higherBidders: ({ maker, contract, unitPriceWei }) =>
+      new Set(
+        bids
+          .filter((bid) => bid.contract === contract && bid.unitPriceWei >= unitPriceWei)
+          .flatMap((bid) => (bid.maker === maker ? [] : [bid.maker])),
+      ).size,
+    charged: (budget) => charges.get(budgetKey(budget))?.orders ?? 0,
+    charges: () => [...charges.values()],
+    add(order, budgets) {
+      const { side, components, orderHash, unitPriceWei, quantity } = order;
+      const maker = components.offerer;
+      for (const budget of budgets) {
+        const key = budgetKey(budget);
+        charges.set(key, { budget, orders: (charges.get(key)?.orders ?? 0) + 1 });
+      }
+      counts.set(maker, (counts.get(maker) ?? 0) + 1);
+      if (side === "bid") {
+        wei.set(maker, (wei.get(maker) ?? 0n) + unitPriceWei * quantity);
+        bids.push(order);
+        return;
+      }
+      contracts.set(order.contract, (contracts.get(order.contract) ?? 0) + 1);
+      const before = listings.get(tokenOf(order));
+      if (before === undefined || unitPriceWei < before.unitPriceWei) {
+        listings.set(tokenOf(order), { orderHash, unitPriceWei });
+      }
+    },
+  };
+}
+
+const tokenOf = ({ components, contract, tokenId }: ParsedOrder): string =>
+  `${components.offerer} ${contract} ${tokenId}`;

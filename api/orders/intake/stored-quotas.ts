@@ -1,0 +1,129 @@
+import { type Address, type Hex, keccak256, stringToBytes } from "viem";
+import type { ChainId } from "#chains/index.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { Spending, TradeHistory, OrderBudget } from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
+import { readHigherBidders, readOpenOrderCounts, type ContractHistory, readContractHistories, readMakerHistories } from "#projections/orders/read-maker-histories.ts";
+import { readBlocked } from "../blocked-makers.ts";
+import { sql } from "kysely";
+import { byteaArray } from "#projections/log/sql-values.ts";
+
+/** What the quotas of orders depend on. */
+export type StoredQuotas = {
+  makers: ReadonlyMap<Address, TradeHistory>;
+  contracts: ReadonlyMap<Address, ContractHistory>;
+  openOfMakers: ReadonlyMap<Address, number>;
+  /** By the hash of a bid: makers with an active bid on its contract at its price or above. None: too few to matter. */
+  higherBidders: ReadonlyMap<Hex, number>;
+  /** By `budgetKey`. */
+  spending: ReadonlyMap<string, Spending>;
+  blocked: ReadonlySet<Address>;
+};
+
+/** An order, and the network address that it came from. */
+type SubmittedOrder = { order: ParsedOrder; network: string | null };
+
+/** By one query of each kind for all orders of a batch. `contractQuota`: see `OrderQuotas`. */
+export async function readStoredQuotas(
+  db: Database,
+  chainId: ChainId,
+  { submitted, contractQuota }: { submitted: readonly SubmittedOrder[]; contractQuota: number },
+  now: Date,
+): Promise<StoredQuotas> {
+  const orders = submitted.map(({ order }) => order);
+  const makers = orders.map(({ maker }) => maker);
+  const contracts = orders.map(({ contract }) => contract);
+  const bids = orders.filter(({ side }) => side === "bid");
+  const keys = [...makers, ...contracts, ...submitted.flatMap(shareKeys)];
+  const [histories, ofContracts, openOfMakers, ranks, spending, blocked] = await Promise.all([
+    readMakerHistories(db, chainId, makers),
+    readContractHistories(db, chainId, contracts),
+    readOpenOrderCounts(db, chainId, makers, now),
+    readHigherBidders(db, chainId, bids, contractQuota),
+    readSpending(db, chainId, keys),
+    readBlocked(db, makers),
+  ]);
+  const higherBidders = new Map(ranks.map((one) => [one.orderHash, one.higherBidders]));
+  const stored = { openOfMakers, higherBidders, spending, blocked };
+  return { ...stored, makers: histories, contracts: ofContracts };
+}
+
+type Key = Pick<OrderBudget, "subject" | "key">;
+
+export const budgetKey = ({ subject, key }: Key): string => `${subject} ${key ?? ""}`;
+
+/** The longest key of a budget that many share: a class of size. */
+const maxSharedKeyBytes = 1;
+
+/** What is charged to the budgets with these keys, and to those that many share, by `budgetKey`. */
+async function readSpending(
+  db: Database,
+  chainId: ChainId,
+  keys: readonly Hex[],
+): Promise<Map<string, Spending>> {
+  const { rows } = await sql<Spending & { subject: OrderBudget["subject"]; key: string }>`
+    select subject, encode(address, 'hex') as key, spent, spent_at as "spentAt"
+    from ops.order_budget
+    where chain_id = ${chainId}
+      and (address = any (${byteaArray([...new Set(keys)])}) or subject in ('untraded', 'newcomers', 'newcomer offers')
+           and length(address) <= ${maxSharedKeyBytes})`.execute(db);
+  return new Map(
+    rows.map(({ subject, key, ...spending }) => [
+      budgetKey({ subject, key: key === "" ? null : `0x${key}` }),
+      spending,
+    ]),
+  );
+}
+
+export type Charge = { budget: OrderBudget; orders: number };
+
+/** Charges accepted orders. Processes that charge at once add up. */
+export async function chargeBudgets(
+  db: Database,
+  chainId: ChainId,
+  charges: readonly Charge[],
+  now: Date,
+): Promise<void> {
+  // Always in the same order, so that processes do not deadlock.
+  const sorted = charges.toSorted((a, b) => (budgetKey(a.budget) < budgetKey(b.budget) ? -1 : 1));
+  await sql`
+    insert into ops.order_budget as b (chain_id, subject, address, spent, spent_at, per_second)
+    select ${chainId}, c.subject, decode(c.address, 'hex'), c.orders, ${now}, c.per_second
+    from unnest(${sorted.map(({ budget }) => budget.subject)}::text[],
+                ${sorted.map(({ budget }) => budget.key?.slice(2) ?? "")}::text[],
+                ${sorted.map(({ orders }) => orders)}::float8[],
+                ${sorted.map(({ budget }) => budget.perSecond)}::float8[]) c (subject, address, orders, per_second)
+    on conflict (chain_id, subject, address) do update
+      set spent = excluded.spent + greatest(0, b.spent
+            - excluded.per_second * greatest(0, extract(epoch from excluded.spent_at - b.spent_at))),
+          spent_at = greatest(b.spent_at, excluded.spent_at), per_second = excluded.per_second`.execute(
+    db,
+  );
+}
+
+/** Deletes budgets from which everything was given back long ago, at most `limit`. */
+export async function deleteIdleBudgets(db: Database, now: Date, limit = 1_000): Promise<void> {
+  await sql`
+    delete from ops.order_budget where (chain_id, subject, address) in (
+      select chain_id, subject, address from ops.order_budget
+      where spent_at < ${now}::timestamptz - interval '1 day' order by spent_at limit ${limit}
+    ) and spent_at < ${now}::timestamptz - interval '1 day'`.execute(db);
+}
+
+/** Bytes of a key: enough that no other has it, and no address of ours is as long. */
+const keyBytes = 16;
+
+/** Names a network address, and what else tells its budgets apart, without saying it. */
+export const networkKey = (network: string, contract: Hex | null = null): Hex =>
+  `0x${keccak256(stringToBytes(`${network} ${contract ?? ""}`)).slice(2, 2 + 2 * keyBytes)}`;
+
+/** The keys of the budgets that an order's network address has for itself. */
+function shareKeys({
+  order: { contract },
+  network,
+}: {
+  order: ParsedOrder;
+  network: string | null;
+}): Hex[] {
+  return network === null ? [] : [networkKey(network), networkKey(network, contract)];
+}
