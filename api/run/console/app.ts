@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Express } from "express";
-import { html } from "#api/serve/html/html.ts";
+import { html } from "#api/pages/kit/html.ts";
 import { handleErrors } from "#api/http/failures.ts";
 import { servePath } from "#api/http/mount.ts";
 import { assignRequestId } from "#api/http/request.ts";
@@ -23,7 +23,7 @@ export type ConsoleOptions = {
   readonly metricsUrl: string;
 };
 
-const site = "../../serve/site/assets";
+const site = "../../pages/assets";
 const styles = [
   `${site}/base.css`,
   `${site}/parts.css`,

@@ -1,5 +1,5 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { pageLink } from "#api/serve/site/parts/links.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { pageLink } from "#api/pages/kit/links.ts";
 
 /** A way to the page that asks for a confirmation. */
 export function actionLink(text: string, action: string, target = ""): Html {

@@ -1,9 +1,8 @@
 import { type RecordedAction, readOperatorActions, readPaused, switchNames } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { foreignText } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { actionLink } from "./action-link.ts";
 

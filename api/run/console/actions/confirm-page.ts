@@ -1,5 +1,5 @@
-import { html } from "#api/serve/html/html.ts";
-import { details } from "#api/serve/site/parts/panel.ts";
+import { html } from "#api/pages/kit/html.ts";
+import { details } from "#api/pages/kit/panel.ts";
 import { type PageContent, unknown, type Visit } from "../page/visit.ts";
 import { findAction } from "./known-actions.ts";
 

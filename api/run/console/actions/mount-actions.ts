@@ -1,6 +1,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { appendActionEnded, appendActionStarted } from "#projections/log/operators.ts";
-import { html } from "#api/serve/html/html.ts";
+import { html } from "#api/pages/kit/html.ts";
 import { servePath } from "#api/http/mount.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { isOwnForm, operatorOf } from "../page/guard.ts";

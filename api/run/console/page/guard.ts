@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
-import { hasOwnOrigin } from "#api/serve/developers/form-origin.ts";
+import { hasOwnOrigin } from "#api/pages/developers/serve-page.ts";
 import { callerAddress, networkOf } from "#api/http/request.ts";
 import { isLoopback } from "#api/run/config/is-loopback.ts";
 

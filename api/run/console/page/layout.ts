@@ -1,5 +1,5 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { plainText } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { plainText } from "#api/pages/kit/text.ts";
 import type { PageContent } from "./visit.ts";
 
 const menu = [

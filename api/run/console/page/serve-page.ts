@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { html } from "#api/serve/html/html.ts";
+import { html } from "#api/pages/kit/html.ts";
 import { requestIdOf } from "#api/http/request.ts";
 import type { ConsoleContext } from "../console-context.ts";
 import { operatorOf } from "./guard.ts";

@@ -1,4 +1,4 @@
-import type { Html } from "#api/serve/html/html.ts";
+import type { Html } from "#api/pages/kit/html.ts";
 import type { ConsoleContext } from "../console-context.ts";
 
 /** A request for a page. */

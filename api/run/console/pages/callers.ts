@@ -1,9 +1,7 @@
-import { html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { plainText } from "#api/serve/site/parts/text.ts";
+import { html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
+import { plainText } from "#api/pages/kit/text.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { readBusyCallers, readKeyUsage } from "../reads/callers.ts";
 

@@ -1,8 +1,7 @@
 import { readReorgs } from "#projections/log/blocks.ts";
 import { readSamples } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
 import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
 import { readServiceProgress } from "#api/run/inspection/read-status.ts";
 import type { PageContent, Visit } from "../page/visit.ts";

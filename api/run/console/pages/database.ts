@@ -1,9 +1,7 @@
 import { readSamples } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount, formatShare } from "#api/serve/site/parts/number.ts";
-import { figures, panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount, formatShare } from "#api/pages/kit/number.ts";
+import { figures, panel, table } from "#api/pages/kit/panel.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";
 import { findStaleSchemas } from "#api/run/inspection/stale-schemas.ts";

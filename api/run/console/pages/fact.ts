@@ -1,8 +1,8 @@
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/facts.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { exactTime } from "#api/serve/site/parts/moment.ts";
-import { details, panel } from "#api/serve/site/parts/panel.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { exactTime } from "#api/pages/kit/number.ts";
+import { details, panel } from "#api/pages/kit/panel.ts";
 import { linksFor } from "#api/run/inspection/explain-row.ts";
 import { presentFact } from "#api/run/inspection/present-fact.ts";
 import { readServiceProgress } from "#api/run/inspection/read-status.ts";

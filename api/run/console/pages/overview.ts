@@ -1,7 +1,6 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { figures, panel } from "#api/serve/site/parts/panel.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { figures, panel } from "#api/pages/kit/panel.ts";
 import type { Finding } from "#api/run/inspection/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
 import type { PageContent, Visit } from "../page/visit.ts";

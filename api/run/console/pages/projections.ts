@@ -1,8 +1,7 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { foreignText } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 import { kindNameOf } from "#api/run/inspection/present-fact.ts";
 import { type QuarantinedFact, readQuarantinedFacts } from "#api/run/inspection/read-quarantined.ts";
 import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";

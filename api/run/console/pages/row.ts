@@ -1,5 +1,5 @@
-import { html } from "#api/serve/html/html.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
+import { html } from "#api/pages/kit/html.ts";
+import { panel } from "#api/pages/kit/panel.ts";
 import { explainRow, verdictOf } from "#api/run/inspection/explain-row.ts";
 import { finders } from "#api/run/inspection/find-subject.ts";
 import { stringify } from "#api/run/inspection/stringify.ts";

@@ -1,8 +1,7 @@
 import { readCalls, type StoredCalls, readBudgets, type StoredBudget } from "#projections/log/outgoing-calls.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
 import type { PageContent, Visit } from "../page/visit.ts";
 import { callTable } from "../parts/call-table.ts";
 import { passTable, skipTable } from "../parts/partner-tables.ts";

@@ -1,11 +1,9 @@
 import { countFacts } from "#projections/log/facts.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { readJobFigures } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { panel } from "#api/serve/site/parts/panel.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";
 import { kindNameOf } from "#api/run/inspection/present-fact.ts";
 import type { PageContent, Visit } from "../page/visit.ts";

@@ -1,9 +1,8 @@
 import { type CallOutcome, callFaults, type StoredCalls } from "#projections/log/outgoing-calls.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { type Column, table } from "#api/serve/site/parts/table.ts";
-import { foreignText } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { type Column, table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 
 type Group = {
   names: readonly string[];

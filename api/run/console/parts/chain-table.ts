@@ -1,5 +1,5 @@
-import type { Html } from "#api/serve/html/html.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import type { Html } from "#api/pages/kit/html.ts";
+import { table } from "#api/pages/kit/panel.ts";
 import type { ServiceProgress } from "#api/run/inspection/read-status.ts";
 
 type Chain = ServiceProgress["chains"][number];

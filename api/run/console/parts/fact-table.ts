@@ -1,7 +1,7 @@
 import type { PlacedFact } from "#projections/log/facts.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { shortHex, shortId } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { table } from "#api/pages/kit/panel.ts";
+import { shortHex, shortId } from "#api/pages/kit/text.ts";
 import { kindNameOf } from "#api/run/inspection/present-fact.ts";
 
 type Options = {

@@ -1,8 +1,7 @@
 import type { JobFigures } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { table } from "#api/pages/kit/panel.ts";
 
 /** What goes on without a request; what fails comes first. */
 export function jobTable(jobs: readonly JobFigures[], now: Date): Html {

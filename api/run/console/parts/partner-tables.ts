@@ -1,8 +1,7 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { formatCount } from "#api/serve/site/parts/number.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { foreignText } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 import type { PartnerPasses, PartnerSkips } from "../reads/partners.ts";
 
 /** How far the passes over partners' listings are. */

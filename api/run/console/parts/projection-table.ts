@@ -1,6 +1,6 @@
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { table } from "#api/pages/kit/panel.ts";
 import type { ServiceProgress } from "#api/run/inspection/read-status.ts";
 
 type Row = ServiceProgress["projections"][number];

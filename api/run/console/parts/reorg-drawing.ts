@@ -1,8 +1,8 @@
 import type { Reorg, ReorgBlock } from "#projections/log/blocks.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { moment } from "#api/serve/site/parts/moment.ts";
-import { table } from "#api/serve/site/parts/table.ts";
-import { shortHex } from "#api/serve/site/parts/text.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { table } from "#api/pages/kit/panel.ts";
+import { shortHex } from "#api/pages/kit/text.ts";
 
 /** Heights that are drawn at most. */
 const mostDrawn = 12;

@@ -1,9 +1,8 @@
 import type { FigureSample } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/serve/html/html.ts";
-import { height, place, plot, width } from "#api/serve/site/charts/plot.ts";
-import { roundScale } from "#api/serve/site/charts/scale.ts";
-import { formatNumber } from "#api/serve/site/parts/number.ts";
-import { table } from "#api/serve/site/parts/table.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { height, place, plot, width, roundScale } from "#api/pages/kit/plot.ts";
+import { formatNumber } from "#api/pages/kit/number.ts";
+import { table } from "#api/pages/kit/panel.ts";
 
 type TimeChart = {
   id: string;

@@ -1,0 +1,237 @@
+import type { z } from "zod";
+import { type Html, html } from "../kit/html.ts";
+import { tokens } from "#api/serve/v1/collections/tokens.ts";
+import { traits } from "#api/serve/v1/collections/traits.ts";
+import { listListings } from "#api/serve/v1/listings/list.ts";
+import type { Token } from "#api/serve/views/token.ts";
+import type { Visit } from "../kit/visit.ts";
+import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
+import { formatCount, coinOf } from "../kit/number.ts";
+import { nextPage } from "../kit/panel.ts";
+import { type ShownCollection, filterLink } from "./head.ts";
+import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
+import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
+import type { TraitType } from "#api/serve/views/trait.ts";
+import { linksByValue } from "../kit/links.ts";
+import { marketplaceName, foreignText, plainText } from "../kit/text.ts";
+
+type TokenRow = z.output<typeof Token>;
+type Found = {
+  readonly cards: readonly ItemCard[];
+  readonly total: number;
+  readonly next: string | null;
+};
+
+const pageSize = "48";
+
+/** Traits narrow a page of listings after it was read. */
+const emptyPage = "None on this page has these traits; go on to the next page.";
+
+/** The collection's tokens with pictures, and what narrows them. */
+export async function itemsView(visit: Visit, row: ShownCollection): Promise<Html> {
+  const { chainId, read } = visit;
+  const filter = itemsFilterOf(visit);
+  const [found, { data: known }] = await Promise.all([
+    isByListing(filter) ? readListed(visit, row, filter) : readTokens(visit, row, filter),
+    read(traits, {
+      params: { collection: row.slug ?? row.address },
+      query: { chainId: String(chainId) },
+    }),
+  ]);
+  const { cards, total, next } = found;
+  const isListed = isByListing(filter);
+  const noun = isListed ? "listing" : "item";
+  return html`<div class="items"><aside>${traitMenu(row, filter, known.traitTypes)}</aside><div>
+${filterForm(row, filter)}
+<p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
+${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
+${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
+${nextPage(next && itemsLink(row, filter, next))}
+</div></div>`;
+}
+
+async function readTokens(visit: Visit, row: ShownCollection, filter: ItemsFilter): Promise<Found> {
+  const { chainId, read, parameter } = visit;
+  const { data, meta } = await read(tokens, {
+    params: { collection: row.slug ?? row.address },
+    query: {
+      chainId: String(chainId),
+      sort: filter.sort || undefined,
+      listed: filter.listed || undefined,
+      traits: traitsOf(filter),
+      cursor: parameter("cursor") || undefined,
+      per_page: pageSize,
+    },
+  });
+  const cards = data.map((token) => ({ token, listing: token.listing }));
+  return { cards, total: meta?.total ?? 0, next: meta?.next_cursor ?? null };
+}
+
+/** Listings by price or marketplace, each with its token. */
+async function readListed(visit: Visit, row: ShownCollection, filter: ItemsFilter): Promise<Found> {
+  const { chainId, read, parameter } = visit;
+  const collection = row.slug ?? row.address;
+  const query = { chainId: String(chainId), per_page: pageSize };
+  const { data: listings, meta } = await read(listListings, {
+    query: {
+      ...query,
+      collection,
+      min_price: filter.minPrice || undefined,
+      max_price: filter.maxPrice || undefined,
+      marketplace: filter.marketplace || undefined,
+      sort: sortOfListings(filter.sort),
+      cursor: parameter("cursor") || undefined,
+    },
+  });
+  const ids = [...new Set(listings.map(({ tokenId }) => tokenId))];
+  const described =
+    ids.length === 0
+      ? []
+      : (
+          await read(tokens, {
+            params: { collection },
+            query: { ...query, per_page: "100", token_ids: ids.join(), traits: traitsOf(filter) },
+          })
+        ).data;
+  const byKey = new Map(described.map((token): [string, TokenRow] => [keyOf(token), token]));
+  const cards = listings.flatMap((listing) => {
+    const token = byKey.get(keyOf(listing));
+    return token === undefined ? [] : [{ token, listing }];
+  });
+  return { cards, total: meta?.total ?? 0, next: meta?.next_cursor ?? null };
+}
+
+const keyOf = ({ contract, tokenId }: { contract: string; tokenId: string }) =>
+  `${contract}/${tokenId}`;
+
+/** Listings are sorted by price or time. */
+function sortOfListings(sort: string): string {
+  if (sort === "price_desc") return sort;
+  return sort === "recently_listed" ? "created_at" : "price_asc";
+}
+
+const traitsOf = ({ traits: all }: ItemsFilter) =>
+  all.length === 0 ? undefined : Object.fromEntries(all);
+
+/** What a visitor asked the items to be like. "" is anything. */
+type ItemsFilter = {
+  readonly sort: string;
+  readonly listed: string;
+  readonly marketplace: string;
+  readonly minPrice: string;
+  readonly maxPrice: string;
+  readonly traits: readonly (readonly [type: string, value: string])[];
+};
+
+const sortTexts: Record<(typeof tokenSorts)[number], string> = {
+  token_id: "Token id",
+  price_asc: "Price, lowest first",
+  price_desc: "Price, highest first",
+  rarity: "Rarest first",
+  recently_listed: "Recently listed",
+};
+
+export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
+  const oneOf = (name: "sort" | "listed" | "marketplace", known: readonly string[]) =>
+    known.includes(parameter(name)) ? parameter(name) : "";
+  return {
+    sort: oneOf("sort", tokenSorts),
+    listed: oneOf("listed", ["true", "false"]),
+    marketplace: oneOf("marketplace", listingMarketplaces),
+    minPrice: decimalOf(parameter("min_price")),
+    maxPrice: decimalOf(parameter("max_price")),
+    traits: entries("traits").slice(0, 5),
+  };
+}
+
+/** Prices that the form lets pass. */
+const pricePattern = "[0-9]{1,30}([.][0-9]{0,18})?|[.][0-9]{1,18}";
+
+/** `.5` and `5.` as the API takes them: `0.5` and `5`; "" for what is no price. */
+function decimalOf(text: string): string {
+  if (!new RegExp(`^(?:${pricePattern})$`).test(text)) return "";
+  const [whole = "", part = ""] = text.split(".");
+  return `${whole || "0"}${part && `.${part}`}`;
+}
+
+/** Whether items must be found by their listings. */
+const isByListing = ({ marketplace, minPrice, maxPrice }: ItemsFilter): boolean =>
+  marketplace !== "" || minPrice !== "" || maxPrice !== "";
+
+/** The collection's items with this filter. */
+function itemsLink(row: ShownCollection, filter: ItemsFilter, cursor = ""): string {
+  const { sort, listed, marketplace, minPrice, maxPrice, traits } = filter;
+  return filterLink(row, {
+    sort,
+    listed,
+    marketplace,
+    min_price: minPrice,
+    max_price: maxPrice,
+    cursor,
+    ...Object.fromEntries(traits.map(([type, value]) => [`traits[${type}]`, value])),
+  });
+}
+
+/** A form that works without scripts. */
+export function filterForm(row: ShownCollection, filter: ItemsFilter): Html {
+  const { chainId, slug, address } = row;
+  const { traits } = filter;
+  const coin = coinOf(chainId);
+  return html`<form class="filters" method="get" action="/collections/${encodeURIComponent(slug ?? address)}">
+<input type="hidden" name="chainId" value="${chainId}">
+${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]" value="${value}">`)}
+<label>Sort ${choice(
+    "sort",
+    filter.sort,
+    Object.entries(sortTexts).map(([value, text]) => [value === "token_id" ? "" : value, text]),
+  )}</label>
+<label>Status ${choice("listed", filter.listed, [
+    ["", "All items"],
+    ["true", "Listed"],
+    ["false", "Not listed"],
+  ])}</label>
+<label>Marketplace ${choice("marketplace", filter.marketplace, [["", "Any"], ...listingMarketplaces.map((one) => [one, marketplaceName(one)] as const)])}</label>
+<label>Min. price, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
+<label>Max. price, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
+<button>Apply</button>
+</form>
+${traits.length > 0 && html`<div class="filters chips">${traits.map((one) => traitChip(row, filter, one))}</div>`}`;
+}
+
+function choice(name: string, chosen: string, all: readonly (readonly [string, string])[]): Html {
+  return html`<select name="${name}" data-submits>${all.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)}</select>`;
+}
+
+type Trait = ItemsFilter["traits"][number];
+
+function traitChip(row: ShownCollection, filter: ItemsFilter, trait: Trait): Html {
+  const [type, value] = trait;
+  const traits = filter.traits.filter((one) => one !== trait);
+  return html`<a class="chip" href="${itemsLink(row, { ...filter, traits })}"><span>${foreignText(type, 40)}: ${foreignText(value, 40)}</span> <span aria-hidden="true">×</span><span class="unseen">: remove this filter</span></a>`;
+}
+
+const maxTypes = 12;
+const maxValues = 12;
+
+/** Values of traits that narrow the items further. */
+function traitMenu(
+  row: ShownCollection,
+  filter: ItemsFilter,
+  types: readonly TraitType[],
+): Html | false {
+  if (types.length === 0) return false;
+  const chosen = new Set(filter.traits.map(([type]) => type));
+  const open = types.filter(({ type }) => !chosen.has(type)).slice(0, maxTypes);
+  const here = itemsLink(row, filter);
+  return html`<div class="trait-menu"><h2 class="unseen">Filter by traits</h2>${open.map(
+    ({ type, values, truncated }) => {
+      const link = linksByValue(here, `traits[${type}]`);
+      return html`<details><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
+        .slice(0, maxValues)
+        .map(
+          ({ value, count }) =>
+            html`<li><a href="${link(value)}">${plainText(value, 40)}</a> <span class="quiet">${formatCount(count)}</span></li>`,
+        )}</ul></details>`;
+    },
+  )}</div>`;
+}

@@ -1,0 +1,115 @@
+import { type Html, html } from "../kit/html.ts";
+import { listActivity } from "#api/serve/v1/activity/list.ts";
+import { type Visit, type LiveFilter, type PageContent, RefusedRead } from "../kit/visit.ts";
+import { activityKinds, activityTable, chosenKind, liveSwitch } from "../kit/activity-table.ts";
+import { nextPage, panel, tabs, cutNote } from "../kit/panel.ts";
+import { type ShownCollection, filterLink, collectionHead, type CollectionView, collectionViews } from "./head.ts";
+import { collection } from "#api/serve/v1/collections/collection.ts";
+import { plainText, shortHex, shortId } from "../kit/text.ts";
+import { holdersView } from "./holders.ts";
+import { itemsView } from "./items.ts";
+import { pricesView } from "./prices.ts";
+import { traitsView } from "./traits.ts";
+import { chainNames } from "#chains/index.ts";
+import { listSales } from "#api/serve/v1/sales/list.ts";
+import { salesTable } from "../kit/sales-table.ts";
+
+/** What happened to a collection's tokens and orders, live. */
+async function activityView(visit: Visit, row: ShownCollection): Promise<Html> {
+  const { chainId, read, parameter, now } = visit;
+  const type = chosenKind(parameter("type"));
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(listActivity, {
+    query: {
+      chainId: String(chainId),
+      collection: row.slug ?? row.address,
+      type: type || undefined,
+      cursor: cursor || undefined,
+      per_page: "50",
+    },
+  });
+  const next = meta?.next_cursor ?? null;
+  return panel({
+    id: "activity",
+    title: "Activity",
+    aside: cursor === "" && liveSwitch,
+    body: html`${tabs(
+      "Kinds of activity",
+      activityKinds.map(([value, text]) => ({
+        href: filterLink(row, { view: "activity", type: value }),
+        text,
+        isCurrent: value === type,
+      })),
+    )}${activityTable(data, { now, caption: "Activity", without: ["collection"], isLive: cursor === "" })}${nextPage(
+      next && filterLink(row, { view: "activity", type, cursor: next }),
+    )}`,
+  });
+}
+
+/** Leaves a title room for the view. */
+const maxName = 80;
+
+const bodies: Record<CollectionView, (visit: Visit, row: ShownCollection) => Promise<Html>> = {
+  items: itemsView,
+  prices: pricesView,
+  traits: traitsView,
+  holders: holdersView,
+  activity: activityView,
+};
+
+/** A collection: its statistics, and one of the views of it. */
+export function collectionPage(visit: Visit): Promise<PageContent> {
+  return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
+}
+
+async function coveredPage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, parameter, read } = visit;
+  const { data: row } = await read(collection, {
+    params: { collection: key("collection") },
+    query: { chainId: String(chainId) },
+  });
+  const asked = parameter("view");
+  const view: CollectionView = Object.hasOwn(collectionViews, asked) ? (asked as CollectionView) : "items";
+  const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
+  return {
+    title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${collectionViews[view]}`,
+    description: row.description,
+    body,
+    live: liveOf(row, chosenKind(parameter("type"))),
+  };
+}
+
+/** The stream has events of one contract or of all; of several the page picks its own. */
+function liveOf({ contracts }: ShownCollection, type: string): LiveFilter {
+  const addresses = contracts.map(({ address }) => address);
+  const [only, ...others] = addresses;
+  const kinds = type === "" ? {} : { type };
+  if (only === undefined || others.length > 0) return { ...kinds, contracts: addresses };
+  return { ...kinds, collection: only };
+}
+
+/**
+ * What is known of a contract that is not covered, or of a token of it: its sales. For who follows the link of a sale;
+ * what was `refused` is refused where there are none.
+ */
+export async function uncoveredPage(visit: Visit, refused: unknown): Promise<PageContent> {
+  if (!(refused instanceof RefusedRead && refused.status === 404)) throw refused;
+  const { chainId, key, read, now } = visit;
+  const [contract, tokenId] = [key("collection"), key("tokenId")];
+  if (!/^0x[0-9a-f]{40}$/i.test(contract)) throw refused;
+  const own = { collection: contract, ...(tokenId !== "" && { token_id: tokenId }) };
+  const query = { chainId: String(chainId), ...own, per_page: "50" };
+  const { data, meta } = await read(listSales, { query });
+  const isCovered = data[0] === undefined || data[0].collection.slug !== null;
+  if (isCovered) throw refused;
+  const name = tokenId === "" ? shortHex(contract) : `#${shortId(tokenId)}`;
+  const body = html`<header class="token-head"><p class="facts"><span>${chainNames[chainId]}</span><span title="${contract}">${shortHex(contract)}</span></p>
+<h1>${name}</h1>
+<p class="description">This contract is not covered here: owners, names, pictures and listings of its tokens are not followed. Its sales are.</p></header>
+${panel({
+  id: "sales",
+  title: "Sales",
+  body: html`${salesTable(data, { now, caption: "Sales, newest first", without: ["collection"] })}${cutNote({ which: "newest", shown: data.length, total: meta?.total })}`,
+})}`;
+  return { title: `${name} · not covered`, body };
+}

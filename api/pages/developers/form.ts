@@ -1,0 +1,108 @@
+import { type Html, html } from "../kit/html.ts";
+
+type Field = {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: "text" | "email" | "password" | "date";
+  readonly value?: string;
+  readonly autocomplete: string;
+  readonly hint?: string;
+  /** Error message, shown at the field, which then gets the focus. */
+  readonly error?: string | undefined;
+  readonly hasFocus?: boolean;
+  readonly isOptional?: boolean;
+};
+
+/** A labelled field. Errors are shown by the page, so the form switches off the browser's own validation messages. */
+export function field(options: Field): Html {
+  const { name, label, type = "text", value = "", autocomplete, hint, error, hasFocus } = options;
+  const { isOptional = false } = options;
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${!isOptional && html` required`}${
+    described !== "" && html` aria-describedby="${described}"`
+  }${error && html` aria-invalid="true"`}${(error || hasFocus) && html` autofocus`}${
+    type !== "text" && html` spellcheck="false" autocapitalize="none"`
+  }>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
+</div>`;
+}
+
+/** A message above a form, for errors that belong to no single field. */
+export const alert = (message: string | undefined): Html | undefined =>
+  message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
+
+export const notice = (message: string | undefined): Html | undefined =>
+  message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;
+
+type ButtonOptions = {
+  readonly kind?: "plain" | "danger" | "primary";
+  readonly about?: string;
+  /** A file answers it. */
+  readonly downloads?: boolean;
+};
+
+/** A form with a single button, for signed-in users. */
+export function buttonForm(
+  action: string,
+  formToken: string,
+  label: string,
+  { kind = "plain", about, downloads = false }: ButtonOptions = {},
+): Html {
+  return html`<form method="post" action="${action}"${downloads && html` data-downloads`}><input type="hidden" name="form" value="${formToken}"><button class="${kind}">${label}${about && html`<span class="unseen"> ${about}</span>`}</button></form>`;
+}
+
+/** A button with a confirmation, for actions that break programs in use. */
+export function confirmForm(
+  action: string,
+  formToken: string,
+  options: { label: string; about: string; warning: string; kind?: "danger" | "primary" },
+): Html {
+  const { label, about, warning, kind = "danger" } = options;
+  return html`<details class="sure"><summary>${label}<span class="unseen"> ${about}</span></summary><div><p>${warning}</p>${buttonForm(action, formToken, label, { kind, about })}</div></details>`;
+}
+
+/** A time in UTC. */
+export function time(date: Date | null, otherwise = "never"): Html {
+  if (date === null) return html`<span class="quiet">${otherwise}</span>`;
+  const text = date.toISOString();
+  return html`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")}</time>`;
+}
+
+/** A code of an authenticator program. */
+export const codeField = (name: string, error?: string): Html =>
+  field({
+    name,
+    label: "Code",
+    autocomplete: "one-time-code",
+    hint: "Of your authenticator program, or a recovery code.",
+    error,
+    hasFocus: true,
+  });
+
+type SecretPanel = {
+  /** Id of the element with the secret. */
+  readonly id: string;
+  readonly title: string;
+  readonly secret: string;
+  readonly about?: string | false;
+  /** A first command to try it. */
+  readonly example: string;
+};
+
+/** Shows a new secret, once. */
+export function secretPanel({ id, title, secret, about, example }: SecretPanel): Html {
+  return html`<div class="secret" role="status" tabindex="-1" autofocus>
+<h3>${title}</h3>
+<p>Copy it now: it is shown only once, and only its hash is stored. ${about}</p>
+${copied(id, html`<code id="${id}">${secret}</code>`)}
+<p>Try it:</p>
+${copied(`${id}-example`, html`<pre tabindex="0"><code id="${id}-example">${example}</code></pre>`)}
+</div>`;
+}
+
+/** Text with a copy button, which appears when scripts are enabled. */
+export const copied = (id: string, content: Html): Html =>
+  html`<div class="copied">${content}<button type="button" class="plain" data-copy="${id}" hidden>Copy</button></div>`;

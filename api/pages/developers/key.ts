@@ -1,0 +1,148 @@
+import { type AccountKey, readAccountKey } from "#api/accounts/account-keys.ts";
+import { type Html, html } from "../kit/html.ts";
+import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/keys/request-log.ts";
+import { time, field } from "./form.ts";
+import { developerLayout, refusalPage, type SignedIn, type SignedInHandler, type DeveloperVisit } from "./layout.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { Clock } from "#api/keys/clock.ts";
+import { type Scope, scopes } from "#api/http/limit.ts";
+import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/keys/key-terms.ts";
+
+const pageSize = 50;
+
+/** A key of the account: its terms, and its newest requests. */
+export const showKey: SignedInHandler = async ({ accounts: { db, clock } }, visit, signedIn) => {
+  const { accountId } = signedIn.session;
+  const key = await readAccountKey(db, accountId, rowIdOf(visit), clock);
+  if (key === null) {
+    const page = refusalPage("No such key", "It does not exist, or it was revoked.");
+    return { page, status: 404 };
+  }
+  const before = visit.parameter("before");
+  const requests = await readKeyRequests(db, key.id, {
+    before: /^\d{1,18}$/.test(before) ? BigInt(before) : null,
+    limit: pageSize + 1,
+  });
+  return { page: keyPage(key, requests, signedIn) };
+};
+
+function keyPage(key: AccountKey, requests: readonly KeyRequest[], signedIn: SignedIn): Html {
+  const { id, name, ending, createdAt, lastUsedAt } = key;
+  const shown = requests.slice(0, pageSize);
+  const last = requests.length > pageSize ? shown.at(-1) : undefined;
+  const title = `Key “${name}”`;
+  const body = html`<h1>${title}</h1>
+<p>Ends in <code>…${ending}</code>, created ${time(createdAt)}, last used ${time(lastUsedAt)}. Times are UTC.</p>
+<section aria-labelledby="terms">
+<h2 id="terms">Terms</h2>
+${termsList(key)}
+</section>
+<section aria-labelledby="requests">
+<h2 id="requests">Requests</h2>
+<p>The newest ${maxRequests} of the last ${requestDays} days, a few seconds late.</p>
+${shown.length === 0 ? html`<p class="empty">There are no requests.</p>` : requestTable(shown)}
+${last !== undefined && html`<p class="below"><a href="/developers/keys/${id}?before=${String(last.id)}">Older ones</a></p>`}
+</section>
+<p class="below"><a href="/developers">Back to the keys</a></p>`;
+  return developerLayout({ title, body, signedIn, current: "keys" });
+}
+
+const requestTable = (requests: readonly KeyRequest[]): Html =>
+  html`<table class="list">
+<thead><tr><th scope="col">Time</th><th scope="col">Request</th><th scope="col" class="number">Status</th><th scope="col" class="number">Took</th></tr></thead>
+<tbody>
+${requests.map(requestRow)}
+</tbody>
+</table>`;
+
+const requestRow = ({ at, method, path, status, durationMs }: KeyRequest): Html =>
+  html`<tr>
+<th scope="row"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")}</time></th>
+<td data-label="Request"><code>${method} ${path}</code></td>
+<td data-label="Status" class="number">${status}</td>
+<td data-label="Took" class="number">${durationMs} ms</td>
+</tr>`;
+
+/** The terms of a new key as they were typed, and what is wrong with them. */
+export type TermsState = {
+  readonly scopes: readonly Scope[];
+  readonly expires: string;
+  readonly networks: string;
+  readonly badScopes?: string;
+  readonly badExpiry?: string;
+  readonly badNetworks?: string;
+};
+
+export const emptyTerms: TermsState = { scopes, expires: "", networks: "" };
+
+const scopeField = (scope: Scope) => `scope-${scope}`;
+
+/** Terms of a form; those of a form without these fields are unlimited. */
+export function parseTerms(
+  visit: DeveloperVisit,
+  clock: Clock,
+): { readonly terms: KeyTerms } | { readonly wrong: TermsState } {
+  const isChosen = (scope: Scope) =>
+    !visit.fields.has("terms") || visit.fields.has(scopeField(scope));
+  const typed = {
+    scopes: scopes.filter(isChosen),
+    expires: visit.field("expires"),
+    networks: visit.field("networks"),
+  };
+  const chosen = parseScopes(isChosen);
+  const expiresAt = parseExpiry(typed.expires, clock() ?? new Date());
+  const networks = parseNetworks(typed.networks);
+  if (isRejection(chosen)) return { wrong: { ...typed, badScopes: chosen.message } };
+  if (expiresAt !== null && isRejection(expiresAt))
+    return { wrong: { ...typed, badExpiry: expiresAt.message } };
+  if (networks !== null && isRejection(networks))
+    return { wrong: { ...typed, badNetworks: networks.message } };
+  return {
+    terms: { scopes: chosen.length === scopes.length ? null : chosen, expiresAt, networks },
+  };
+}
+
+const meanings: Record<Scope, string> = {
+  read: "read market data",
+  orders: "submit, buy, accept and cancel orders",
+  stream: "read events as they happen",
+};
+
+/** Fields for the terms of a new key. */
+export function termsFields(state: TermsState): Html {
+  const { badScopes, expires, badExpiry, networks, badNetworks } = state;
+  const isOpen = badScopes ?? badExpiry ?? badNetworks;
+  return html`<input type="hidden" name="terms" value="yes">
+<details${isOpen !== undefined && html` open`}><summary>Scopes, expiry, networks</summary>
+<fieldset${badScopes !== undefined && html` aria-describedby="scopes-error"`}>
+<legend>What it may be used for</legend>
+${scopes.map((scope) => scopeBox(scope, state.scopes.includes(scope)))}
+${badScopes && html`<p class="error" id="scopes-error" role="alert">${badScopes}</p>`}
+</fieldset>
+${field({ name: "expires", label: "Expires at the start of (UTC)", type: "date", value: expires, autocomplete: "off", error: badExpiry, isOptional: true, hint: "Empty: never." })}
+${field({ name: "networks", label: "Networks that may use it", value: networks, autocomplete: "off", error: badNetworks, isOptional: true, hint: "For example 203.0.113.0/24, 2001:db8::/32. Empty: all." })}
+</details>`;
+}
+
+const scopeBox = (scope: Scope, isChosen: boolean): Html =>
+  html`<label class="check"><input type="checkbox" name="${scopeField(scope)}" value="yes"${isChosen && html` checked`}> ${scope}: ${meanings[scope]}</label>`;
+
+/** The terms of a key, in words. */
+function termsList({ scopes: held, expiresAt, networks }: KeyTerms): Html {
+  const ofScope = (scope: Scope) => html`<li>${scope}: ${meanings[scope]}</li>`;
+  return html`<dl class="terms">
+<dt>May be used for</dt><dd><ul>${(held ?? scopes).map(ofScope)}</ul></dd>
+<dt>Expires</dt><dd>${time(expiresAt)}</dd>
+<dt>Networks</dt><dd>${networks === null ? "all" : networks.join(", ")}</dd>
+</dl>`;
+}
+
+/** Marks beside a key's name, where its terms are limited. */
+export const termsMarks = ({ scopes: held, networks }: Omit<KeyTerms, "expiresAt">): Html =>
+  html`${held && html`<span class="mark">${held.join(", ")}</span>`}${networks && html`<span class="mark">${networks.length} ${networks.length === 1 ? "network" : "networks"}</span>`}`;
+
+/** The row id in the path; 0, which no row has, if it is not a number. */
+export function rowIdOf(visit: DeveloperVisit): number {
+  const id = visit.parameter("id");
+  return /^\d{1,9}$/.test(id) ? Number(id) : 0;
+}

@@ -1,0 +1,140 @@
+import { type Html, html } from "../kit/html.ts";
+import type { AccountContext } from "#api/accounts/account-context.ts";
+import type { AccountSession, Visitor } from "#api/accounts/sessions.ts";
+
+type MenuItem = "keys" | "account";
+
+type Layout = {
+  readonly title: string;
+  readonly body: Html;
+  /** Null: not signed in, no menu. */
+  readonly signedIn?: SignedIn | null;
+  readonly current?: MenuItem;
+  /** The page is the response to a POST: reloading it would send the form again. */
+  readonly isFormResult?: boolean;
+};
+
+const menuItems: readonly { name: MenuItem; href: string; text: string }[] = [
+  { name: "keys", href: "/developers", text: "Keys" },
+  { name: "account", href: "/developers/account", text: "Account" },
+];
+
+/** A complete HTML page. */
+export function developerLayout({ title, body, signedIn, current, isFormResult }: Layout): Html {
+  const home = menuItems.find(({ name }) => name === current)?.href;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Developers</title>
+<link rel="icon" href="/developers/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/developers/style.css">
+<script src="/developers/script.js" defer></script>
+</head>
+<body${isFormResult && home && html` data-home="${home}"`}>
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar"><div>
+<a class="brand" href="/developers">Developers</a>
+<nav aria-label="Main">${signedIn && menuItems.map((one) => menuItem(one, current))}<a href="/docs">Reference</a><a href="/">Market</a>${signedIn && signOut(signedIn)}</nav>
+</div></header>
+<main id="content"${!signedIn && html` class="narrow"`}>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+function menuItem({ name, href, text }: (typeof menuItems)[number], place?: MenuItem): Html {
+  return html`<a href="${href}"${name === place && html` aria-current="page"`}>${text}</a>`;
+}
+
+const signOut = ({ formToken }: SignedIn): Html =>
+  html`<form method="post" action="/developers/sign-out"><input type="hidden" name="form" value="${formToken}"><button class="quiet">Sign out</button></form>`;
+
+/** An error page with a link back. */
+export function refusalPage(title: string, message: string): Html {
+  const body = html`<h1>${title}</h1>
+<p class="alert" role="alert">${message}</p>
+<p><a href="/developers">Back to the developer pages</a></p>`;
+  return developerLayout({ title, body });
+}
+
+export type Developers = {
+  readonly accounts: AccountContext;
+  /** Requests per minute of a permanent key without its own limit; 0: unlimited. */
+  readonly keyLimit: number;
+  /** Base URL of the account API, without a trailing slash. */
+  readonly accountApiUrl: string;
+};
+
+/** A request for a page, or a submitted form. */
+export type DeveloperVisit = {
+  readonly visitor: Visitor;
+  /** A path or query parameter; "" when it is missing or not a single text. */
+  parameter(name: string): string;
+  /** A form field; "" likewise. */
+  field(name: string): string;
+  /** The path of the request, and all fields of its form that are single texts. */
+  readonly path: string;
+  readonly fields: ReadonlyMap<string, string>;
+};
+
+/** The session of a signed-in user, and the CSRF token of its forms. */
+export type SignedIn = { readonly session: AccountSession; readonly formToken: string };
+
+/** A page, a redirect, or a JSON file. */
+export type Reply = (
+  | { readonly page: Html; readonly status?: number; readonly retryAfterSeconds?: number }
+  | { readonly to: string }
+  | { readonly download: { readonly name: string; readonly data: unknown } }
+) & {
+  /** Session token to store in the cookie; null: delete the cookie. */
+  readonly sessionToken?: string | null;
+};
+
+export type OpenHandler = (
+  developers: Developers,
+  visit: DeveloperVisit,
+  signedIn: SignedIn | null,
+) => Promise<Reply>;
+
+export type SignedInHandler = (
+  developers: Developers,
+  visit: DeveloperVisit,
+  signedIn: SignedIn,
+) => Promise<Reply>;
+
+/** HTTP statuses of the rejection codes of forms. */
+const statuses = {
+  bad_email: 422,
+  bad_password: 422,
+  bad_name: 422,
+  bad_scopes: 422,
+  bad_expiry: 422,
+  bad_networks: 422,
+  wrong_email: 422,
+  wrong_password: 401,
+  wrong_code: 401,
+  sign_in_again: 410,
+  bad_link: 410,
+  suspended: 403,
+  no_such_key: 404,
+  too_many_keys: 409,
+  rate_limited: 429,
+  busy: 503,
+} as const;
+
+type Refused = {
+  readonly rejected: keyof typeof statuses;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+};
+
+/** The page that shows a rejection, with its status. */
+export function refusalReply({ rejected, retryAfterSeconds }: Refused, page: Html): Reply {
+  const status = statuses[rejected];
+  return retryAfterSeconds === undefined ? { page, status } : { page, status, retryAfterSeconds };
+}

@@ -1,0 +1,85 @@
+import { isRejection } from "#projections/domain/rejection.ts";
+import { signIn, finishSignIn, type BegunSession } from "#api/accounts/sign-in.ts";
+import { html, type Html } from "../kit/html.ts";
+import { alert, field, notice, codeField } from "./form.ts";
+import { developerLayout, type OpenHandler, refusalReply, type Reply } from "./layout.ts";
+
+type SignInState = {
+  readonly email?: string;
+  readonly badEmail?: string | undefined;
+  readonly message?: string | undefined;
+  readonly done?: string | undefined;
+};
+
+/** Messages shown after a redirect to this page. */
+const done: ReadonlyMap<string, string> = new Map([["signed-out", "You are signed out."]]);
+
+export const showSignIn: OpenHandler = async (_developers, visit, signedIn) =>
+  signedIn === null
+    ? { page: signInPage({ done: done.get(visit.parameter("done")) }) }
+    : { to: "/developers" };
+
+export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => {
+  const email = visit.field("email");
+  const begun = await signIn(
+    accounts,
+    { email, password: visit.field("password"), replacedSessionId: signedIn?.session.id ?? null },
+    visit.visitor,
+  );
+  if (!isRejection(begun)) return continueSignIn(begun, "/developers");
+  const { rejected, message } = begun;
+  const isBadEmail = rejected === "bad_email";
+  return refusalReply(begun, signInPage(isBadEmail ? { email, badEmail: message } : { email, message }));
+};
+
+function signInPage({ email = "", badEmail, message, done }: SignInState) {
+  const body = html`<h1>Sign in</h1>
+<p class="lead">An account holds the API keys of your programs.</p>
+${notice(done)}${alert(message)}
+<form class="card stack" method="post" action="/developers/sign-in" novalidate>
+${field({ name: "email", label: "E-mail address", type: "email", value: email, autocomplete: "username", error: badEmail, hasFocus: email === "" })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", hasFocus: email !== "" && badEmail === undefined })}
+<button class="primary">Sign in</button>
+</form>
+<p class="below"><a href="/developers/sign-up">Create an account</a><a href="/developers/forgot">Forgotten password</a></p>`;
+  return developerLayout({ title: "Sign in", body });
+}
+
+/** After the right password: to the pages, or first to the code of the second factor. */
+export const continueSignIn = (begun: BegunSession, to: string): Reply =>
+  "token" in begun ? { to, sessionToken: begun.token } : { page: codePage(begun.pending, {}) };
+
+export const submitCode: OpenHandler = async ({ accounts }, visit) => {
+  const pending = visit.field("pending");
+  const code = visit.field("code");
+  const done = await finishSignIn(accounts, { pending, code }, visit.visitor);
+  if (!isRejection(done)) return { to: "/developers", sessionToken: done.token };
+  const { rejected, message } = done;
+  if (rejected === "sign_in_again") return refusalReply(done, expiredPage(message));
+  const state = rejected === "wrong_code" ? { badCode: message } : { message };
+  return refusalReply(done, codePage(pending, state));
+};
+
+type CodeState = { readonly badCode?: string; readonly message?: string };
+
+function codePage(pending: string, { badCode, message }: CodeState): Html {
+  const title = "Second factor";
+  const body = html`<h1>${title}</h1>
+<p class="lead">Your password is right. Now a code.</p>
+${alert(message)}
+<form class="card stack" method="post" action="/developers/sign-in/code" novalidate>
+<input type="hidden" name="pending" value="${pending}">
+${codeField("code", badCode)}
+<button class="primary">Sign in</button>
+</form>
+<p class="below"><a href="/developers/sign-in">Start again</a></p>`;
+  return developerLayout({ title, body });
+}
+
+function expiredPage(message: string): Html {
+  const title = "Sign in again";
+  const body = html`<h1>${title}</h1>
+<p class="alert" role="alert">${message}</p>
+<p class="below"><a href="/developers/sign-in">Sign in</a></p>`;
+  return developerLayout({ title, body });
+}

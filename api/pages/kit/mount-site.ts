@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Express, RequestHandler } from "express";
+import { defaultChain } from "#chains/index.ts";
+import { sendFixed, textDocument, sendRejection } from "#api/http/answer.ts";
+import { type ConcurrencyLimiter, limitConcurrency } from "#api/http/concurrency.ts";
+import { limitPages } from "#api/http/limit.ts";
+import { servePath } from "#api/http/mount.ts";
+import { busyPage, limitedPage, unknownPage } from "./layout.ts";
+import { type PageOptions, type SiteContext, sendPage, servePage, chainOf } from "./serve-page.ts";
+import type { PageHandler } from "./visit.ts";
+import helmet from "helmet";
+import { pagePolicy } from "#api/http/security.ts";
+import type { MediaLinks } from "#api/serve/views/media.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
+import { callerAddress } from "#api/http/request.ts";
+
+export type SitePage = readonly [path: string, handler: PageHandler, options?: PageOptions];
+
+type MarketSite = SiteContext & {
+  readonly pages: readonly SitePage[];
+  readonly concurrency?: ConcurrencyLimiter | undefined;
+};
+
+const scripts = ["site.js", "live.js", "live-row.js", "chart.js", "number.js", "time.js"];
+const styles = ["base.css", "parts.css", "charts.css"];
+
+const readAsset = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "../assets", name), "utf8");
+
+/** Mounts the market's pages and their assets. */
+export function mountSite(app: Express, site: MarketSite): void {
+  const headers = siteHeaders(site.context.media);
+  const before = [headers, withLimit(site)];
+  for (const [path, handler, options] of site.pages) {
+    const handle = servePage(site, handler, options);
+    servePath(app, path, { get: [...before, withSlot(site, handle)] });
+  }
+  if (site.feedOf !== undefined) {
+    servePath(app, "/live", { get: [...before, streamToPages(site)] });
+  }
+  const assets: [name: string, type: string, text: string][] = [
+    ["site.css", "text/css; charset=utf-8", styles.map(readAsset).join("")],
+    ["icon.svg", "image/svg+xml", icon],
+    ...scripts.map((name): [string, string, string] => [
+      name,
+      "text/javascript; charset=utf-8",
+      readAsset(name),
+    ]),
+  ];
+  for (const [name, type, text] of assets) {
+    const document = textDocument({ type, text, cacheControl: "no-cache" });
+    servePath(app, `/assets/site/${name}`, { get: [headers, sendFixed(document)] });
+  }
+}
+
+/** Somebody who looks for a page is answered with one; programs get the API's own 404. */
+export function answerUnknownPages(site: MarketSite): RequestHandler {
+  const headers = siteHeaders(site.context.media);
+  return (request, response, next) => {
+    const isPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
+    if (!isPage || /^\/v1(\/|$)/.test(request.path)) {
+      next();
+      return;
+    }
+    headers(request, response, () =>
+      sendPage(request, response, site, unknownPage(site.context.chains[0] ?? defaultChain.id)),
+    );
+  };
+}
+
+function withLimit(site: MarketSite): RequestHandler {
+  const { limiter } = site;
+  if (limiter === undefined) return (_request, _response, next) => next();
+  return limitPages(limiter, (request, response) =>
+    sendPage(request, response, site, limitedPage(site.context.chains[0] ?? defaultChain.id)),
+  );
+}
+
+/** A page waits for its slot with the long lists. */
+function withSlot(site: MarketSite, handle: ReturnType<typeof servePage>): RequestHandler {
+  const { concurrency } = site;
+  if (concurrency === undefined) return handle;
+  return limitConcurrency(concurrency, "lists", handle, (request, response) =>
+    sendPage(request, response, site, busyPage(site.context.chains[0] ?? defaultChain.id)),
+  );
+}
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2456d6"/><path d="M7 21l6-7 5 4 7-9" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>
+`;
+
+/**
+ * For the market's pages: our own scripts and styles only, and forms to ourselves. Images and videos of tokens stand
+ * anywhere on the web and redirect further, so that https is the only bound on them.
+ */
+function siteHeaders(
+  media: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">,
+): RequestHandler {
+  const gateways = [media.ipfsGateway, media.arweaveGateway].map((url) => new URL(url).origin);
+  const sources = ["'self'", "https:", ...new Set(gateways.filter((one) => !/^https:/.test(one)))];
+  const secure = helmet({
+    contentSecurityPolicy: pagePolicy({
+      "img-src": sources,
+      "media-src": sources,
+      "connect-src": ["'self'"],
+      "form-action": ["'self'"],
+    }),
+    referrerPolicy: { policy: "no-referrer" },
+  });
+  return (request, response, next) => {
+    response.removeHeader("Access-Control-Allow-Origin");
+    response.removeHeader("Access-Control-Expose-Headers");
+    secure(request, response, next);
+  };
+}
+
+/** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */
+const mostBehind = 10_000n;
+
+/** Events for open pages: the same stream as the API's, for browsers of this site and without a key. */
+function streamToPages({ context, feedOf, streams }: SiteContext): RequestHandler {
+  return (request, response, next) => {
+    const chainId = chainOf(request, context.chains);
+    const feed = chainId === undefined ? undefined : feedOf?.(chainId, "latest");
+    if (feed === undefined) {
+      sendRejection(response, 404, reject("not_found", "No feed of this chain"));
+      return;
+    }
+    const caller = { accountId: null, address: callerAddress(request), credential: null };
+    if (countStreamOrRefuse(streams, caller, response))
+      answerFeed(feed, { mostBehind, opener: "page" })(request, response, next);
+  };
+}

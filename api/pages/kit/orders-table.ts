@@ -1,0 +1,136 @@
+import type { z } from "zod";
+import { type Html, html } from "./html.ts";
+import type { Bid } from "#api/serve/views/orders/bid.ts";
+import type { Listing } from "#api/serve/views/orders/listing.ts";
+import { amount, moment, formatCount } from "./number.ts";
+import { toCollection, toToken, toWallet } from "./links.ts";
+import { marketplaceName } from "./text.ts";
+import { type Column, table } from "./panel.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+
+type ListingRow = z.output<typeof Listing>;
+type BidRow = z.output<typeof Bid>;
+
+type Options = {
+  readonly now: Date;
+  readonly caption: string;
+  /** Columns that would say the same in every row. */
+  readonly without?: readonly ("collection" | "token" | "maker")[];
+  readonly empty?: string;
+};
+
+export function listingsTable(rows: readonly ListingRow[], options: Options): Html {
+  const { now, caption, without = [], empty = "No listings." } = options;
+  const columns: (Column<ListingRow> | false)[] = [
+    {
+      head: "Price",
+      isHead: true,
+      cell: ({ urls, priceWei, currency, usd }) =>
+        html`<a href="${urls.listing}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
+    },
+    { head: "Status", cell: ({ status, invalidReason }) => statusMark(status, invalidReason) },
+    !without.includes("collection") && {
+      head: "Collection",
+      cell: ({ chainId, collection }) => toCollection(chainId, collection),
+    },
+    !without.includes("token") && { head: "Token", cell: (row) => toToken(row.chainId, row) },
+    {
+      head: "Units",
+      cell: ({ quantityFillable }) => formatCount(quantityFillable),
+      isNumber: true,
+    },
+    !without.includes("maker") && {
+      head: "Seller",
+      cell: ({ chainId, maker }) => toWallet(chainId, maker),
+    },
+    { head: "Marketplace", cell: ({ marketplace }) => marketplaceName(marketplace), isMinor: true },
+    {
+      head: "Ends",
+      cell: ({ expiresAt }) => moment(expiresAt, now),
+      isNumber: true,
+      isMinor: true,
+    },
+  ];
+  return table(
+    rows,
+    columns.filter((one) => one !== false),
+    { caption, empty, keyOf: ({ askId }) => askId },
+  );
+}
+
+export function bidsTable(rows: readonly BidRow[], options: Options): Html {
+  const { now, caption, without = [], empty = "No offers." } = options;
+  const columns: (Column<BidRow> | false)[] = [
+    {
+      head: "Offer",
+      isHead: true,
+      cell: ({ urls, priceWei, currency, usd }) =>
+        html`<a href="${urls.bid}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
+    },
+    {
+      head: "Seller receives",
+      isNumber: true,
+      isMinor: true,
+      cell: ({ sellerNetWei, currency }) => amount({ wei: sellerNetWei, symbol: currency.symbol }),
+    },
+    { head: "Status", cell: ({ status, inactiveReason }) => statusMark(status, inactiveReason) },
+    !without.includes("collection") && {
+      head: "Collection",
+      cell: ({ chainId, collection }) => toCollection(chainId, collection),
+    },
+    !without.includes("token") && {
+      head: "For",
+      cell: ({ chainId, contract, tokenId }) =>
+        tokenId === null ? "any token" : toToken(chainId, { contract, tokenId }),
+    },
+    {
+      head: "Units",
+      cell: ({ quantityRemaining }) => formatCount(quantityRemaining),
+      isNumber: true,
+    },
+    !without.includes("maker") && {
+      head: "Bidder",
+      cell: ({ chainId, maker }) => toWallet(chainId, maker),
+    },
+    {
+      head: "Ends",
+      cell: ({ expiresAt }) => moment(expiresAt, now),
+      isNumber: true,
+      isMinor: true,
+    },
+  ];
+  return table(
+    rows,
+    columns.filter((one) => one !== false),
+    { caption, empty, keyOf: ({ bidId }) => bidId },
+  );
+}
+
+const tones: Partial<Record<OrderStatus, string>> = {
+  active: "good",
+  inactive: "wait",
+  cancelled: "bad",
+};
+
+/** Why an order cannot be filled now, in words. */
+const reasons: Readonly<Record<string, string>> = {
+  not_started: "it has not started yet",
+  pp_retired: "its exchange contract is retired",
+  not_owner: "the maker does not hold the token",
+  not_approved: "the maker has not approved the conduit",
+  conduit_channel_closed: "the conduit is closed to the exchange",
+  contract_signature_invalid: "the maker's contract does not accept the signature",
+  transfer_restricted:
+    "the collection, or a contract that would be paid or get the token, refuses the transfer",
+  partner_invalidated: "its marketplace calls it invalid",
+  superseded: "the maker also lists the token for less",
+  insufficient_balance: "the bidder's balance does not cover it",
+  insufficient_allowance: "the bidder's allowance does not cover it",
+};
+
+const reasonText = (reason: string): string => reasons[reason] ?? reason.replaceAll("_", " ");
+
+/** The state of an order, with the reason why it is inactive. */
+export function statusMark(status: OrderStatus, reason: string | null): Html {
+  return html`<span class="mark ${tones[status] ?? ""}">${status}</span>${reason !== null && html` <span class="quiet">${reasonText(reason)}</span>`}`;
+}

@@ -1,0 +1,138 @@
+import { type Html, html } from "./html.ts";
+import { formatCount } from "./number.ts";
+
+type Panel = {
+  readonly id: string;
+  readonly title: string | Html;
+  readonly body: Html | readonly Html[];
+  /** Beside the title. */
+  readonly aside?: Html | false | undefined;
+  readonly about?: string | Html;
+};
+
+/** A titled part of a page. */
+export function panel({ id, title, body, aside, about }: Panel): Html {
+  return html`<section class="panel" aria-labelledby="${id}">
+<div class="panel-head"><h2 id="${id}">${title}</h2>${aside}</div>
+${about !== undefined && html`<p class="about">${about}</p>`}
+${body}
+</section>`;
+}
+
+type Figure = {
+  readonly label: string;
+  readonly value: Html | string;
+  readonly note?: Html | false;
+};
+
+/** Figures of a head, each with its name. */
+export function figures(all: readonly Figure[]): Html {
+  return html`<dl class="figures">${all.map(
+    ({ label, value, note }) =>
+      html`<div><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`,
+  )}</dl>`;
+}
+
+/** Names and values of a row's details. */
+export function details(
+  all: readonly (readonly [name: string, value: Html | string] | false)[],
+): Html {
+  const shown = all.filter((one) => one !== false);
+  return html`<dl class="details">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+type Tab = { readonly href: string; readonly text: string; readonly isCurrent: boolean };
+
+/** Links between the views of one subject. */
+export function tabs(label: string, all: readonly Tab[]): Html {
+  return html`<nav class="tabs" aria-label="${label}">${all.map(
+    ({ href, text, isCurrent }) =>
+      html`<a href="${href}"${isCurrent && html` aria-current="page"`}>${text}</a>`,
+  )}</nav>`;
+}
+
+/** The way to the next rows. */
+export function nextPage(href: string | null): Html | false {
+  return (
+    href !== null &&
+    html`<p class="next"><a class="button" href="${href}" rel="next">Next page</a></p>`
+  );
+}
+
+type Cell = Html | string | number | null | false | undefined;
+
+export type Column<Row> = {
+  readonly head: string | Html;
+  readonly cell: (row: Row, index: number) => Cell;
+  /** Right-aligned figures. */
+  readonly isNumber?: boolean;
+  /** Left out on narrow screens, where rows show what matters. */
+  readonly isMinor?: boolean;
+  /** Names its row. */
+  readonly isHead?: boolean;
+  /** The rows are in its order, from the highest down. */
+  readonly isSorted?: boolean;
+  /** What it holds, for rows that arrive while the page is open. */
+  readonly name?: string;
+};
+
+type Options<Row> = {
+  /** Read out before the table. */
+  readonly caption: string;
+  readonly isCaptionShown?: boolean;
+  /** Tells a row from every other, for live pages. */
+  readonly keyOf?: (row: Row) => string;
+  /** The contract that a row is about, likewise. */
+  readonly contractOf?: (row: Row) => string | null;
+  /** Text instead of an empty table. */
+  readonly empty?: string | Html;
+  /** `id` of the table's body. */
+  readonly id?: string;
+};
+
+/** Rows as a table that scrolls by itself where the screen is narrow. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { caption, isCaptionShown, keyOf, contractOf, empty = "Nothing yet.", id }: Options<Row>,
+): Html {
+  if (rows.length === 0 && id === undefined) return html`<p class="empty">${empty}</p>`;
+  const kinds = columns.map(attributesOf);
+  const cells = (row: Row, index: number) =>
+    columns.map(({ isHead, cell }, place) => {
+      const [attributes, content] = [kinds[place], cell(row, index)];
+      if (isHead === true) return html`<th scope="row"${attributes}>${content}</th>`;
+      return html`<td${attributes}>${content}</td>`;
+    });
+  const line = (row: Row, index: number) => {
+    const contract = contractOf?.(row) ?? null;
+    return html`<tr${keyOf && html` data-key="${keyOf(row)}"`}${contract !== null && html` data-contract="${contract}"`}>${cells(row, index)}</tr>`;
+  };
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
+<caption${!isCaptionShown && html` class="unseen"`}>${caption}</caption>
+<thead><tr>${columns.map(({ head, isSorted }, place) => html`<th scope="col"${kinds[place]}${isSorted === true && html` aria-sort="descending"`}>${head}</th>`)}</tr></thead>
+<tbody${id !== undefined && html` id="${id}"`}>${rows.map(line)}</tbody>
+</table></div>${rows.length === 0 && html`<p class="empty">${empty}</p>`}`;
+}
+
+type Kind = Pick<Column<never>, "isNumber" | "isMinor" | "name">;
+
+function attributesOf({ isNumber, isMinor, name }: Kind): Html {
+  const classes = [isNumber === true && "number", isMinor === true && "minor"].filter(Boolean);
+  return html`${classes.length > 0 && html` class="${classes.join(" ")}"`}${name !== undefined && html` data-column="${name}"`}`;
+}
+
+type Cut = {
+  /** What is shown. */
+  readonly which: "first" | "newest";
+  readonly shown: number;
+  readonly total: number | undefined;
+  readonly noun?: string;
+};
+
+/** Below a list of which the page shows a part: how much of it. */
+export function cutNote({ which, shown, total = shown, noun }: Cut): Html | false {
+  if (total <= shown) return false;
+  const all = noun === undefined ? formatCount(total) : `${formatCount(total)} ${noun}`;
+  return html`<p class="about">The ${which} ${formatCount(shown)} of ${all}.</p>`;
+}

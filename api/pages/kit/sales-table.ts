@@ -1,0 +1,49 @@
+import type { z } from "zod";
+import { type Html, html } from "./html.ts";
+import type { Sale } from "#api/serve/views/sale.ts";
+import { amount, moment, formatCount } from "./number.ts";
+import { toCollection, toToken, toTransaction, toWallet } from "./links.ts";
+import { marketplaceName } from "./text.ts";
+import { type Column, table } from "./panel.ts";
+
+type SaleRow = z.output<typeof Sale>;
+
+type Options = {
+  readonly now: Date;
+  readonly caption: string;
+  readonly without?: readonly ("collection" | "token" | "transaction")[];
+};
+
+export function salesTable(
+  rows: readonly SaleRow[],
+  { now, caption, without = [] }: Options,
+): Html {
+  const columns: (Column<SaleRow> | false)[] = [
+    {
+      head: "Price",
+      isHead: true,
+      cell: ({ urls, priceWei, currency, usd }) =>
+        html`<a href="${urls.sale}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
+    },
+    !without.includes("collection") && {
+      head: "Collection",
+      cell: ({ chainId, collection }) => toCollection(chainId, collection),
+    },
+    !without.includes("token") && { head: "Token", cell: (row) => toToken(row.chainId, row) },
+    { head: "Units", cell: ({ quantity }) => formatCount(quantity), isNumber: true },
+    { head: "Seller", cell: ({ chainId, seller }) => toWallet(chainId, seller) },
+    { head: "Buyer", cell: ({ chainId, buyer }) => toWallet(chainId, buyer) },
+    { head: "Marketplace", cell: ({ marketplace }) => marketplaceName(marketplace), isMinor: true },
+    !without.includes("transaction") && {
+      head: "Transaction",
+      cell: ({ chainId, txHash }) => toTransaction(chainId, txHash),
+      isMinor: true,
+    },
+    { head: "When", cell: ({ timestamp }) => moment(timestamp, now), isNumber: true },
+  ];
+  return table(
+    rows,
+    columns.filter((one) => one !== false),
+    { caption, empty: "No sales.", keyOf: ({ saleId }) => saleId },
+  );
+}

@@ -1,0 +1,183 @@
+import type { Request, Response } from "express";
+import type { Logger } from "pino";
+import { type ChainId, defaultChain } from "#chains/index.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { CallerStreams } from "#api/accounts/caller-streams.ts";
+import type { FeedOf } from "#api/feed/start-feed.ts";
+import { type Document, sendDocument, textDocument } from "#api/http/answer.ts";
+import { callerAddress, loggedPath, requestIdOf } from "#api/http/request.ts";
+import type { SlowRequests } from "#api/http/slow-requests.ts";
+import { databaseRefusal, type ExplainFailure } from "#api/http/failures.ts";
+import { unavailableSeconds } from "#api/http/handler.ts";
+import type { Limiter } from "#api/http/limit.ts";
+import { addressWith, minPosition, setPosition } from "#api/http/reads/position.ts";
+import type { PositionedReads, PositionedSnapshot } from "#api/http/reads/positioned-reads.ts";
+import type { ResponseCache } from "#api/http/reads/response-cache.ts";
+import { events } from "#api/feed/events.ts";
+import type { Context } from "#api/serve/v1/routing/context.ts";
+import { failedPage, refusedPage, unavailablePage, unservedChainPage, layout } from "./layout.ts";
+import { openReader, type Reader, RefusedRead, type PageContent, type PageHandler, type PageParameter, pageParameters } from "./visit.ts";
+
+export type SiteContext = {
+  /** What the endpoints need. Its addresses are relative: pages link to where they are served. */
+  readonly context: Context;
+  readonly logger: Logger;
+  /** The live feed of a chain; without it pages are not live. */
+  readonly feedOf?: FeedOf | undefined;
+  /** Bounds of a visitor's streams; without them there are none. */
+  readonly streams?: CallerStreams | undefined;
+  readonly cache?: ResponseCache | undefined;
+  /** Without it nothing is counted. */
+  readonly limiter?: Limiter | undefined;
+  /** Reads that took too long; without it each is tried again. */
+  readonly slowRequests?: SlowRequests | undefined;
+  readonly explain: ExplainFailure;
+  readonly reads: PositionedReads;
+};
+
+const type = "text/html; charset=utf-8";
+
+export type PageOptions = {
+  /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
+  readonly prepare?: (
+    query: unknown,
+    context: Context,
+    mayAsk: () => Promise<boolean>,
+  ) => Promise<void>;
+};
+
+/** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
+export function servePage(site: SiteContext, handle: PageHandler, { prepare }: PageOptions = {}) {
+  const { context, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
+  return async (request: Request, response: Response): Promise<void> => {
+    const chainId = chainOf(request, context.chains);
+    if (chainId === undefined) {
+      sendPage(request, response, site, unservedChainPage(context.chains[0] ?? defaultChain.id));
+      return;
+    }
+    const make = (now: Date, snapshot: PositionedSnapshot) =>
+      makePage(
+        request,
+        { feedOf, context: { ...context, db: snapshot.db, now: () => now } },
+        chainId,
+        handle,
+      ).then((made) => ({ ...made, position: snapshot.facts.answered }));
+    const address = addressWith(request, pageParameters);
+    const asked = minPosition(request);
+    const atLeast = isRejection(asked) ? 0n : asked;
+    const source = { request: address, reads, loadClass: "lists", atLeast } as const;
+    const read = () =>
+      cache === undefined
+        ? reads.inSnapshot(source, (snapshot) => make(context.now(), snapshot))
+        : cache.get(source, make);
+    try {
+      await prepare?.(request.query, context, async () => {
+        const caller = { address: callerAddress(request), ip: null, key: undefined };
+        return limiter === undefined || !isRejection(await limiter.admit(caller));
+      });
+      const made = await (slowRequests?.read(address, read) ?? read());
+      if ("page" in made) sendUnshown(response, made);
+      else await sendDocument(request, response, made);
+    } catch (error) {
+      const failure = { request, response, logger, chainId };
+      sendPage(request, response, site, pageAbout(await explain(error), failure));
+    }
+  };
+}
+
+type Failure = { request: Request; response: Response; logger: Logger; chainId: ChainId };
+
+function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageContent {
+  if (databaseRefusal(error, failure) !== undefined) return unavailablePage(chainId);
+  const { request, response, logger } = failure;
+  const requestId = requestIdOf(response);
+  logger.error({ err: error, requestId, path: loggedPath(request) }, "page failed");
+  return failedPage(chainId, requestId);
+}
+
+type Unshown = { readonly page: string; readonly status: number; readonly position?: bigint };
+
+function sendUnshown(response: Response, { page, status, position }: Unshown): void {
+  if (position !== undefined) setPosition(response, position);
+  if (status === 503) response.set("Retry-After", String(unavailableSeconds));
+  response.status(status).set("Cache-Control", "no-store").type(type).end(page);
+}
+
+async function makePage(
+  request: Request,
+  site: Pick<SiteContext, "context" | "feedOf">,
+  chainId: ChainId,
+  handle: PageHandler,
+): Promise<Document | Unshown> {
+  const { context, feedOf } = site;
+  const { chains } = context;
+  const reader = openReader(context);
+  const now = context.now();
+  const isLive = feedOf?.(chainId, "latest") !== undefined;
+  // Before everything else: what comes after it is sent to the open page, and is never missed.
+  const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
+  const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
+  const visit = { ...visitOf(request), chainId, chains, now, read: reader.read };
+  const content = await handle(visit).catch((error: unknown) => {
+    if (error instanceof RefusedRead) return refusedPage(chainId, error.status, error.message);
+    throw error;
+  });
+  const { path } = request;
+  const parts = { chainId, chains, path, requests: reader.requests(), now, feed };
+  const { text } = layout({ ...content, ...parts });
+  const { status = 200 } = content;
+  if (status !== 200) return { page: text, status };
+  const document = textDocument({ type, text, cacheControl: "no-cache" });
+  return { ...document, isVolatile: reader.isVolatile() };
+}
+
+/** The place after the newest event. */
+async function feedPlace(read: Reader["read"], chainId: ChainId): Promise<string | undefined> {
+  const { meta } = await read(events, { query: { chainId: String(chainId), per_page: "1" } });
+  return meta?.next;
+}
+
+/** Sends a page that reads nothing. */
+export function sendPage(
+  request: Request,
+  response: Response,
+  { context: { chains, now } }: Pick<SiteContext, "context">,
+  content: PageContent,
+): void {
+  const chainId = chainOf(request, chains) ?? chains[0] ?? defaultChain.id;
+  const { text } = layout({
+    ...content,
+    chainId,
+    chains,
+    path: request.path,
+    requests: [],
+    now: now(),
+  });
+  response
+    .status(content.status ?? 200)
+    .set("Cache-Control", "no-store")
+    .type(type)
+    .end(text);
+}
+
+/** Without a chain in the query the default one, as in the API, where it is served; undefined: not a chain served. */
+export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId | undefined {
+  const { chainId } = query;
+  if (chainId === undefined) return chains.find((one) => one === defaultChain.id) ?? chains[0];
+  return chains.find((one) => String(one) === chainId);
+}
+
+function visitOf({ params, query, path }: Request) {
+  return {
+    path,
+    key: (name: string) => String(params[name] ?? ""),
+    parameter: (name: PageParameter) => textOf(query[name]),
+    entries: (name: PageParameter) => {
+      const value: unknown = query[name];
+      if (typeof value !== "object" || value === null) return [];
+      return Object.entries(value).map(([key, one]) => [key, textOf(one)] as const);
+    },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

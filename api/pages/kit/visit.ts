@@ -1,0 +1,139 @@
+import type { ChainId } from "#chains/index.ts";
+import type { Html } from "./html.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Answer, TypedRoute } from "#api/http/route.ts";
+import type { Context } from "#api/serve/v1/routing/context.ts";
+
+/** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
+export const pageParameters = [
+  "chainId",
+  "cursor",
+  "days",
+  "exclude_wash",
+  "listed",
+  "marketplace",
+  "max_price",
+  "min_price",
+  "period",
+  "q",
+  "sort",
+  "traits",
+  "type",
+  "view",
+] as const;
+export type PageParameter = (typeof pageParameters)[number];
+
+/** A request for a page. */
+export type Visit = {
+  readonly chainId: ChainId;
+  /** The chains served, for the switch between them. */
+  readonly chains: readonly ChainId[];
+  /** Path without the query. */
+  readonly path: string;
+  /** A parameter of the path. */
+  readonly key: (name: string) => string;
+  /** A query parameter; "" when it is missing or not a single text. */
+  readonly parameter: (name: PageParameter) => string;
+  /** Query parameters `name[key]=value`. */
+  readonly entries: (name: PageParameter) => readonly (readonly [key: string, value: string])[];
+  readonly read: Read;
+  /** The time at which everything on the page is shown. */
+  readonly now: Date;
+};
+
+/** What the events of a page are about, and where they are shown. */
+export type LiveFilter = {
+  readonly collection?: string;
+  /** Picked by the page itself. */
+  readonly contracts?: readonly string[];
+  readonly token?: string;
+  readonly wallet?: string;
+  readonly type?: string;
+};
+
+/** What a page shows below the header. */
+export type PageContent = {
+  readonly title: string;
+  /** For search engines and previews; by default that of the whole site. */
+  readonly description?: string | null;
+  readonly body: Html;
+  readonly status?: number;
+  /** Events that change the page while it is open. */
+  readonly live?: LiveFilter;
+  /** Text of the search box. */
+  readonly search?: string;
+};
+
+export type PageHandler = (visit: Visit) => Promise<PageContent>;
+
+type Query = Readonly<Record<string, string | Readonly<Record<string, string>> | undefined>>;
+
+type Call = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Query;
+};
+
+/** Answers a request to an endpoint in this process; throws `Refused` where the endpoint refuses it. */
+type Read = <Data, Meta>(
+  route: TypedRoute<Context, Data, Meta>,
+  call: Call,
+) => Promise<Answer<Data, Meta>>;
+
+/** A read that was refused. The page that asked for it cannot be shown, so that its handler ends here. */
+export class RefusedRead extends Error {
+  readonly rejection: Rejection;
+  /** HTTP status of the endpoint. */
+  readonly status: number;
+
+  constructor(rejection: Rejection, status: number) {
+    super(rejection.message);
+    this.rejection = rejection;
+    this.status = status;
+  }
+}
+
+export type Reader = {
+  readonly read: Read;
+  /** Paths of the requests that gave the page's figures, in the order of the reads. */
+  readonly requests: () => readonly string[];
+  /** Whether an answer may change without a new fact. */
+  readonly isVolatile: () => boolean;
+};
+
+/** What one page reads: the answers of endpoints, so that a figure on a page is the endpoint's. */
+export function openReader(context: Context): Reader {
+  const requests: string[] = [];
+  let isVolatile = false;
+  return {
+    async read(route, { params = {}, query = {} }) {
+      requests.push(addressOf(route.path, params, query));
+      const given = Object.fromEntries(
+        Object.entries(query).filter(([, value]) => value !== undefined),
+      );
+      const answer = await route.answer(
+        { params, query: given, body: undefined, address: "", key: null },
+        context,
+      );
+      if (isRejection(answer)) throw new RefusedRead(answer, statusOf(route.refuses[answer.rejected]));
+      if (answer.isVolatile === true || route.isCacheable !== true) isVolatile = true;
+      return answer;
+    },
+    requests: () => requests,
+    isVolatile: () => isVolatile,
+  };
+}
+
+function statusOf(refusal: number | { readonly status: number } | undefined): number {
+  if (refusal === undefined) return 422;
+  return typeof refusal === "number" ? refusal : refusal.status;
+}
+
+function addressOf(path: string, params: Readonly<Record<string, string>>, query: Query): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ""));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === "string") search.set(name, value);
+    else for (const [key, one] of Object.entries(value ?? {})) search.set(`${name}[${key}]`, one);
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}

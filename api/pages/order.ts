@@ -1,0 +1,163 @@
+import { html, type Html } from "./kit/html.ts";
+import { listing } from "../serve/v1/listings/listing.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
+import { toToken, toCollection, toWallet } from "./kit/links.ts";
+import { marketplaceName, plainText, shortId } from "./kit/text.ts";
+import { formatCount, amount, exactTime, moment, formatShare } from "./kit/number.ts";
+import { details, panel, figures, table } from "./kit/panel.ts";
+import { buySteps, cancelSteps, acceptSteps } from "./fill-steps.ts";
+import { bid } from "../serve/v1/bids/bid.ts";
+import { chainNames } from "#chains/index.ts";
+import type { presentBookOrder } from "../serve/views/orders/book-order.ts";
+import { splitBar } from "./kit/plot.ts";
+import { statusMark } from "./kit/orders-table.ts";
+
+/** A listing: its terms, whether it can be filled, and how. */
+export async function listingPage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, read, now } = visit;
+  const { data: row } = await read(listing, {
+    params: { askId: key("askId") },
+    query: { chainId: String(chainId) },
+  });
+  const { askId, marketplace, buyableViaApi } = row;
+  const body = html`${orderHead(row, { what: "Listing", reason: row.invalidReason, subject: toToken(chainId, row), now })}
+<div class="columns">${pricePanel(row, "The seller")}${panel({
+    id: "terms",
+    title: "Terms",
+    body: details([
+      ["Marketplace", marketplaceName(marketplace)],
+      ["Buyable by this API", buyableViaApi ? "yes" : "no"],
+      ["Units that the seller holds", formatCount(row.quantityFillable)],
+      ...termsOf(row, now),
+    ]),
+  })}</div>
+${buySteps({ chainId, askId, isBuyable: buyableViaApi, marketplace })}
+${marketplace === "native" && cancelSteps("asks", chainId, askId)}`;
+  const title = `Listing of #${shortId(row.tokenId)} · ${plainText(row.collection.name ?? row.contract)}`;
+  return { title, body };
+}
+
+/** An offer: its terms, whether it can be accepted, and how. */
+export async function bidPage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, read, now } = visit;
+  const { data: row } = await read(bid, {
+    params: { bidId: key("bidId") },
+    query: { chainId: String(chainId) },
+  });
+  const { bidId, tokenId, contract, collection } = row;
+  const subject =
+    tokenId === null
+      ? html`any token of ${toCollection(chainId, collection)}`
+      : toToken(chainId, { contract, tokenId });
+  const body = html`${orderHead(row, { what: "Offer", reason: row.inactiveReason, subject, now })}
+<div class="columns">${pricePanel(row, "The seller who accepts it")}${panel({
+    id: "terms",
+    title: "Terms",
+    body: details([
+      ["For", row.kind === "collection" ? "any token of the contract" : "one token"],
+      [
+        "Seller receives for a unit",
+        amount({ wei: row.sellerNetWei, symbol: row.currency.symbol }),
+      ],
+      ...termsOf(row, now),
+    ]),
+  })}</div>
+${acceptSteps({ chainId, bidId, isActive: row.status === "active", needsToken: tokenId === null })}
+${cancelSteps("bids", chainId, bidId)}`;
+  return { title: `Offer on ${plainText(collection.name ?? contract)}`, body };
+}
+
+type OrderRow = ReturnType<typeof presentBookOrder>;
+
+type Head = {
+  readonly what: "Listing" | "Offer";
+  readonly reason: string | null;
+  readonly subject: Html;
+  readonly now: Date;
+};
+
+/** Price, state and times of an order. */
+function orderHead(row: OrderRow, { what, reason, subject, now }: Head): Html {
+  const { chainId, collection, status, priceWei, currency, usd, maker, quantity } = row;
+  return html`<header class="token-head"><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
+<h1>${what} ${what === "Listing" ? "of" : "for"} ${subject}</h1></header>
+${figures([
+  { label: "Price of a unit", value: amount({ wei: priceWei, symbol: currency.symbol, usd }) },
+  {
+    label: "State",
+    value: statusMark(status, null),
+    note: html`${reason === null ? stateText(status) : statusReason(reason)}`,
+  },
+  {
+    label: "Left",
+    value: html`${formatCount(row.quantityRemaining)} <span class="unit">of ${formatCount(quantity)}</span>`,
+  },
+  { label: what === "Listing" ? "Seller" : "Bidder", value: toWallet(chainId, maker) },
+  { label: "Ends", value: moment(row.expiresAt, now), note: html`${exactTime(row.expiresAt)}` },
+])}`;
+}
+
+const stateText = (status: OrderRow["status"]): string =>
+  status === "active" ? "it can be filled now" : `it is ${status} and cannot be filled`;
+
+function statusReason(reason: string): Html {
+  return html`it cannot be filled now: ${statusMark("inactive", reason)}`;
+}
+
+function termsOf(row: OrderRow, now: Date): (readonly [string, Html | string])[] {
+  const { standard, startsAt, createdAt, updatedAt, orderHash, protocol, contract } = row;
+  return [
+    [
+      "Contract",
+      html`<span class="hex" title="${contract}">${contract.slice(0, 10)}…${contract.slice(-4)}</span> ${standard}`,
+    ],
+    ["Valid from", html`<span title="${exactTime(startsAt)}">${moment(startsAt, now)}</span>`],
+    ["Seen first", moment(createdAt, now)],
+    ["State changed", moment(updatedAt, now)],
+    ["Exchange", `${protocol.name} ${protocol.version}`],
+    ["Order hash", html`<span class="hex" title="${orderHash}">${orderHash.slice(0, 18)}…</span>`],
+  ];
+}
+
+const kinds = { service: "Marketplace fee", royalty: "Royalty", other: "Other recipient" } as const;
+
+/** How the price of a unit is divided. `seller` names who gets the rest. */
+function pricePanel({ chainId, priceWei, fees, currency }: OrderRow, seller: string): Html {
+  const price = BigInt(priceWei);
+  const rest = price - fees.reduce((sum, { wei }) => sum + BigInt(wei), 0n);
+  const rows = [
+    { kind: "seller", text: seller, to: null, wei: rest },
+    ...fees.map(({ kind, recipient, wei }) => ({
+      kind,
+      text: kinds[kind],
+      to: recipient,
+      wei: BigInt(wei),
+    })),
+  ];
+  const shareOf = (wei: bigint) =>
+    price === 0n ? 0 : Math.max(0, Number((wei * 10_000n) / price) / 10_000);
+  const parts = rows.map(({ kind, text, wei }) => ({ kind, text, share: shareOf(wei) }));
+  const label = `Of the price of a unit: ${parts.map(({ text, share }) => `${text} ${formatShare(share)}`).join(", ")}`;
+  return panel({
+    id: "payment",
+    title: "Who receives what",
+    body: html`${splitBar(parts, label)}
+${table(
+  rows,
+  [
+    { head: "Part", cell: ({ text }) => text, isHead: true },
+    {
+      head: "To",
+      cell: ({ to, text }) => (to === null ? text.toLowerCase() : toWallet(chainId, to)),
+    },
+    {
+      head: "Amount",
+      cell: ({ wei }) => amount({ wei: String(wei), symbol: currency.symbol }),
+      isNumber: true,
+    },
+    { head: "Share", cell: ({ wei }) => formatShare(shareOf(wei)), isNumber: true },
+  ],
+  { caption: "Parts of the price of a unit" },
+)}`,
+  });
+}

@@ -1,0 +1,155 @@
+import type { z } from "zod";
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "./kit/html.ts";
+import { search } from "../serve/v1/search/search.ts";
+import type { SearchResult } from "../serve/views/search-schema.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
+import { transactionLink, walletLink, toWallet } from "./kit/links.ts";
+import { picture } from "./kit/item-grid.ts";
+import { moment, formatCount } from "./kit/number.ts";
+import { panel, table } from "./kit/panel.ts";
+import { statusMark } from "./kit/orders-table.ts";
+import { foreignText, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
+
+/** Results of each kind that are shown. */
+const maxOfKind = 10;
+
+type Found = z.output<typeof SearchResult>;
+
+/** What a text may mean, on all chains. */
+export async function searchPage(visit: Visit): Promise<PageContent> {
+  const { parameter, read } = visit;
+  const asked = parameter("q");
+  const text = asked.trim();
+  const heading = html`<h1>Search</h1>`;
+  if (text.length < 2) {
+    const about =
+      "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order.";
+    return { title: "Search", body: html`${heading}<p>${about}</p>`, search: asked };
+  }
+  const { data } = await read(search, { query: { q: text, limit: String(maxOfKind) } });
+  const found = Object.values(data).reduce((sum, rows) => sum + rows.length, 0);
+  const isCut = Object.values(data).some((rows) => rows.length >= maxOfKind);
+  const body = html`${heading}
+<p class="about">${formatCount(found)} ${found === 1 ? "match" : "matches"} for “${foreignText(text, 80)}”${isCut && ` shown; at most ${maxOfKind} of each kind`}.</p>
+${found === 0 && html`<p>Collections are found by the beginnings of their words, tokens by “collection id”, accounts and transactions by their whole address or hash.</p>`}
+${resultsOf(data, visit)}`;
+  return { title: `Search for ${plainText(text, 40)}`, body, search: asked };
+}
+
+function resultsOf(found: Found, visit: Visit): Html {
+  const { collections, tokens, wallets } = found;
+  return html`${collections.length > 0 && panel({ id: "collections", title: "Collections", body: collectionsTable(collections) })}
+${tokens.length > 0 && panel({ id: "tokens", title: "Tokens", body: tokensTable(tokens) })}
+${wallets.length > 0 && panel({ id: "wallets", title: "Wallets", body: walletsTable(wallets, visit) })}
+${chainRows(found, visit)}`;
+}
+
+function collectionsTable(rows: Found["collections"]): Html {
+  return table(
+    rows,
+    [
+      {
+        head: "Collection",
+        isHead: true,
+        cell: ({ urls, name, slug, address, imageUrl, verified, sameNameAs }) =>
+          html`<span class="named">${picture(imageUrl, "", 36)}<span><a href="${urls.collection}">${nameOr(name, slug)}</a> <span class="hex quiet">${shortHex(address)}</span>${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}</span></span>`,
+      },
+      { head: "Chain", cell: ({ chainId }) => chainNames[chainId] },
+      { head: "Sales", cell: ({ sales }) => formatCount(sales), isNumber: true },
+      {
+        head: "Holders",
+        cell: ({ holders }) => formatCount(holders),
+        isNumber: true,
+        isMinor: true,
+      },
+    ],
+    { caption: "Collections" },
+  );
+}
+
+function tokensTable(rows: Found["tokens"]): Html {
+  return table(
+    rows,
+    [
+      {
+        head: "Token",
+        isHead: true,
+        cell: ({ urls, name, tokenId, imageUrl }) =>
+          html`<span class="named">${picture(imageUrl, "", 36)}<a href="${urls.token}">${nameOr(name, `#${shortId(tokenId)}`)}</a></span>`,
+      },
+      {
+        head: "Collection",
+        cell: ({ urls, collection }) =>
+          html`<a href="${urls.collection}">${nameOr(collection.name, shortHex(collection.address))}</a>${collection.verified && html` <span class="mark good">verified</span>`}`,
+      },
+      { head: "Chain", cell: ({ chainId }) => chainNames[chainId], isMinor: true },
+    ],
+    { caption: "Tokens" },
+  );
+}
+
+function walletsTable(rows: Found["wallets"], { chains }: Visit): Html {
+  return table(
+    rows,
+    [
+      {
+        head: "Wallet",
+        isHead: true,
+        cell: ({ address, ensName }) =>
+          html`<span class="hex">${address}</span>${ensName !== null && html` ${foreignText(ensName)}`}`,
+      },
+      {
+        head: "On",
+        cell: ({ address }) =>
+          html`${chains.map((one) => html`<a href="${walletLink(one, address)}">${chainNames[one]}</a> `)}`,
+      },
+    ],
+    { caption: "Wallets" },
+  );
+}
+
+/** What a hash names. */
+function chainRows({ transactions, orders, sales }: Found, { now }: Visit): Html {
+  const rows = [
+    ...transactions.map(({ chainId, txHash, timestamp, sales: count }) => ({
+      chainId,
+      kind: "Transaction",
+      href: transactionLink(chainId, txHash),
+      hash: txHash,
+      about: html`${moment(timestamp, now)}, ${formatCount(count)} ${count === 1 ? "sale" : "sales"}`,
+    })),
+    ...sales.map(({ chainId, saleId, timestamp, urls }) => ({
+      chainId,
+      kind: "Sale",
+      href: urls.sale,
+      hash: saleId,
+      about: moment(timestamp, now),
+    })),
+    ...orders.map(({ chainId, side, id, maker, status, urls }) => ({
+      chainId,
+      kind: side === "bid" ? "Offer" : "Listing",
+      hash: id,
+      href: urls.listing ?? urls.bid ?? urls.maker,
+      about: html`${statusMark(status, null)} by ${toWallet(chainId, maker)}`,
+    })),
+  ];
+  if (rows.length === 0) return html``;
+  return panel({
+    id: "hashes",
+    title: "By hash",
+    body: table(
+      rows,
+      [
+        { head: "What", cell: ({ kind }) => kind, isHead: true },
+        {
+          head: "Hash",
+          cell: ({ href, hash }) => html`<a class="hex" href="${href}">${shortHex(hash)}</a>`,
+        },
+        { head: "Chain", cell: ({ chainId }) => chainNames[chainId] },
+        { head: "State", cell: ({ about }) => about },
+      ],
+      { caption: "Transactions, sales and orders" },
+    ),
+  });
+}

@@ -1,0 +1,237 @@
+import { chainNames } from "#chains/index.ts";
+import { type Html, html } from "./kit/html.ts";
+import { tokenActivity } from "../serve/v1/activity/token-activity.ts";
+import { listBids } from "../serve/v1/bids/list.ts";
+import { token } from "../serve/v1/collections/token.ts";
+import { traits } from "../serve/v1/collections/traits.ts";
+import { listListings } from "../serve/v1/listings/list.ts";
+import { listSales } from "../serve/v1/sales/list.ts";
+import { uncoveredPage } from "./collection/page.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
+import { amount, moment, formatCount, none, coinOf, formatShare, exactTime } from "./kit/number.ts";
+import { bidLink, listingLink, saleLink, toCollection, toWallet, collectionLink, toTransaction } from "./kit/links.ts";
+import { marketplaceName, foreignText, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
+import { tokenMedia } from "./kit/item-grid.ts";
+import { figures, panel, table, details } from "./kit/panel.ts";
+import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
+import type { TraitType } from "../serve/views/trait.ts";
+import type { z } from "zod";
+import type { ActivityItem } from "../serve/views/activity-item.ts";
+import type { Token } from "../serve/views/token.ts";
+
+const maxDescription = 1_000;
+
+/** A token: what it is, who wants how much for it, and what happened to it. */
+export function tokenPage(visit: Visit): Promise<PageContent> {
+  return coveredPage(visit).catch((error: unknown) => uncoveredPage(visit, error));
+}
+
+async function coveredPage(visit: Visit): Promise<PageContent> {
+  const { chainId, key, read, now } = visit;
+  const chain = { chainId: String(chainId) };
+  const params = { collection: key("collection"), tokenId: key("tokenId") };
+  const { data: row } = await read(token, { params, query: chain });
+  const { contract, tokenId } = row;
+  const { name, slug } = row.collection;
+  const own = { ...chain, collection: contract, token_id: tokenId };
+  const [listings, bids, sales, activity, known] = await Promise.all([
+    read(listListings, { query: { ...own, per_page: "20" } }),
+    read(listBids, { query: { ...own, per_page: "20" } }),
+    read(listSales, { query: { ...own, per_page: "50" } }),
+    read(tokenActivity, {
+      params: { collection: contract, tokenId },
+      query: { ...chain, per_page: "30" },
+    }),
+    read(traits, { params: { collection: slug ?? contract }, query: chain }),
+  ]);
+  const title = plainText(row.name ?? `#${shortId(tokenId)}`);
+  const body = html`<div class="token"><div>
+${panel({ id: "media", title: "Media", body: tokenMedia(row.media, title) })}
+${attributesPanel(row, known.data.traitTypes)}
+</div><div>
+${head(row, now)}
+${listingsPanel(listings, now)}
+${offersPanel(bids, now)}
+${pricesPanel(sales, now)}
+${activityPanel(activity, now)}
+${provenance(row, activity.data)}
+</div></div>`;
+  return {
+    title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
+    description: row.description,
+    body,
+    live: { collection: contract, token: tokenId },
+  };
+}
+
+function head(row: ShownToken, now: Date): Html {
+  const {
+    chainId,
+    collection,
+    tokenId,
+    name,
+    description,
+    standard,
+    owner,
+    listing,
+    bestOffer,
+    lastSale,
+    rarity,
+  } = row;
+  return html`<header class="token-head">
+<p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span><span>${standard}</span><span title="Token id ${tokenId}">#${shortId(tokenId)}</span></p>
+<h1>${nameOr(name, `#${shortId(tokenId)}`)}${row.isBurned && html` <span class="mark bad">burned</span>`}</h1>
+${description !== null && description !== "" && html`<p class="description">${foreignText(description, maxDescription)}</p>`}
+</header>
+${figures([
+  {
+    label: "Price",
+    value:
+      listing === null
+        ? html`<span class="quiet">Not listed</span>`
+        : html`<a href="${listingLink(chainId, listing.askId)}">${amount({ wei: listing.priceWei, symbol: listing.currency.symbol, usd: listing.usd })}</a>`,
+    note:
+      listing !== null &&
+      html`at ${marketplaceName(listing.marketplace)}, ends ${moment(listing.expiresAt, now)}`,
+  },
+  {
+    label: "Best offer",
+    value:
+      bestOffer === null
+        ? none
+        : html`<a href="${bidLink(chainId, bestOffer.bidId)}">${amount({ wei: bestOffer.priceWei, symbol: bestOffer.currency.symbol, usd: bestOffer.usd })}</a>`,
+    note:
+      bestOffer !== null &&
+      html`seller receives ${amount({ wei: bestOffer.sellerNetWei, symbol: bestOffer.currency.symbol })}`,
+  },
+  {
+    label: "Last sale",
+    value:
+      lastSale === null
+        ? none
+        : html`<a href="${saleLink(chainId, lastSale.saleId)}">${amount({ wei: lastSale.priceWei, symbol: lastSale.currency.symbol, usd: lastSale.usd })}</a>`,
+    note: lastSale !== null && moment(lastSale.timestamp, now),
+  },
+  {
+    label: "Rarity rank",
+    value:
+      rarity === null
+        ? none
+        : html`${formatCount(rarity.rank)} <span class="unit">of ${formatCount(rarity.of)}</span>`,
+    note: rarity !== null && html`score ${rarity.score.toFixed(3)}`,
+  },
+  owner === null
+    ? {
+        label: "Holders",
+        value: formatCount(row.holders),
+        note: html`<data value="${row.supplyExact}">${formatCount(row.supply)} units</data>`,
+      }
+    : { label: "Owner", value: toWallet(chainId, owner) },
+])}`;
+}
+
+/** Attributes that are shown: anybody may mint a token with thousands. */
+const maxAttributes = 60;
+
+/** Attributes with the share of tokens that have them, and the floor of those. */
+function attributesPanel(row: ShownToken, types: readonly TraitType[]): Html {
+  const { chainId, collection, attributes, rarity } = row;
+  if (attributes === null || attributes.length === 0) {
+    const text = attributes === null ? "The metadata is not fetched yet." : "It has no attributes.";
+    return panel({
+      id: "attributes",
+      title: "Attributes",
+      body: html`<p class="empty">${text}</p>`,
+    });
+  }
+  const values = new Map(
+    types.flatMap(({ type, values }) =>
+      values.map((one) => [`${type.trim().toLowerCase()}\n${one.value}`, one] as const),
+    ),
+  );
+  const of = rarity?.of ?? 0;
+  const link = collectionLink(chainId, collection.slug ?? collection.address);
+  const shown = attributes.slice(0, maxAttributes).map((one) => ({
+    ...one,
+    known: values.get(`${one.trait_type.trim().toLowerCase()}\n${one.value}`),
+  }));
+  const rest = attributes.length - shown.length;
+  return panel({
+    id: "attributes",
+    title: "Attributes",
+    body: html`${table(
+      shown,
+      [
+        { head: "Type", cell: ({ trait_type }) => foreignText(trait_type, 60), isHead: true },
+        {
+          head: "Value",
+          cell: ({ trait_type, value }) =>
+            html`<a href="${link}&${new URLSearchParams({ [`traits[${trait_type}]`]: String(value) }).toString()}">${foreignText(String(value), 60)}</a>`,
+        },
+        {
+          head: "Share",
+          isNumber: true,
+          cell: ({ known }) =>
+            known === undefined || of === 0
+              ? none
+              : html`<span title="${formatCount(known.count)} tokens">${formatShare(Math.min(1, known.count / of))}</span>`,
+        },
+        {
+          head: "Floor",
+          isNumber: true,
+          cell: ({ known }) =>
+            amount({ wei: known?.floorWei, symbol: coinOf(chainId), usd: known?.usd }),
+        },
+      ],
+      { caption: "Attributes" },
+    )}${rest > 0 && html`<p class="about">And ${formatCount(rest)} more in its metadata.</p>`}`,
+  });
+}
+
+type Item = z.output<typeof ActivityItem>;
+
+/** Which events, orders and documents the figures of a token come from. */
+function provenance(row: ShownToken, activity: readonly Item[]): Html {
+  const { chainId, listing, bestOffer, lastSale, rarity, metadata, tokenUri } = row;
+  const moved = activity.find(
+    ({ type }) => type === "transfer" || type === "mint" || type === "burn",
+  );
+  return panel({
+    id: "provenance",
+    title: "Where the figures come from",
+    body: details([
+      [
+        row.owner === null ? "Holders and supply" : "Owner",
+        moved === undefined ? "its transfers" : eventOf(moved, "the last transfer"),
+      ],
+      listing !== null && [
+        "Price",
+        html`the seller's signed order <a class="hex" href="${listingLink(chainId, listing.askId)}" title="${listing.askId}">${shortHex(listing.askId)}</a>, checked against the chain`,
+      ],
+      bestOffer !== null && [
+        "Best offer",
+        html`the bidder's signed order <a class="hex" href="${bidLink(chainId, bestOffer.bidId)}" title="${bestOffer.bidId}">${shortHex(bestOffer.bidId)}</a>, covered by the bidder's balance`,
+      ],
+      lastSale !== null && [
+        "Last sale",
+        html`<a href="${saleLink(chainId, lastSale.saleId)}">the fill</a> in ${toTransaction(chainId, lastSale.txHash)}`,
+      ],
+      [
+        "Name, media, attributes",
+        metadata.status === "ok"
+          ? html`<span title="${plainText(tokenUri ?? "", 500)}">the document at the token's URI</span>, fetched ${metadata.updatedAt === null ? "at an unknown time" : exactTime(metadata.updatedAt)}`
+          : `nothing yet: fetching is ${metadata.status}${metadata.issue === null ? "" : `, ${metadata.issue}`}`,
+      ],
+      rarity !== null && [
+        "Rarity",
+        `OpenRarity over the attributes of ${formatCount(rarity.of)} tokens`,
+      ],
+    ]),
+  });
+}
+
+function eventOf({ chainId, txHash, blockNumber, logIndex }: Item, what: string): Html {
+  return html`${what}: event ${logIndex} of ${toTransaction(chainId, txHash)} in block ${blockNumber === null ? "" : formatCount(blockNumber)}`;
+}
+
+type ShownToken = z.output<typeof Token>;

@@ -1,0 +1,238 @@
+import type { z } from "zod";
+import { type Html, html } from "./kit/html.ts";
+import { walletExposure } from "../serve/v1/wallets/exposure.ts";
+import type { Exposure } from "../serve/views/orders/exposure.ts";
+import type { Visit, PageContent } from "./kit/visit.ts";
+import { amount, formatCount } from "./kit/number.ts";
+import { toCollection, toToken, pageLink } from "./kit/links.ts";
+import { nextPage, panel, table, tabs } from "./kit/panel.ts";
+import { shortHex } from "./kit/text.ts";
+import { walletTokens } from "../serve/v1/wallets/tokens.ts";
+import type { HeldToken } from "../serve/views/held-token.ts";
+import { itemGrid } from "./kit/item-grid.ts";
+import { chainNames } from "#chains/index.ts";
+import { listActivity } from "../serve/v1/activity/list.ts";
+import { listBids } from "../serve/v1/bids/list.ts";
+import { listListings } from "../serve/v1/listings/list.ts";
+import { activityTable, liveSwitch } from "./kit/activity-table.ts";
+import { bidsTable, listingsTable } from "./kit/orders-table.ts";
+
+type Row = z.output<typeof Exposure>;
+
+/** Calldata of a cancel is long: few rows keep the page small. */
+const perPage = "20";
+
+const lacks: Record<NonNullable<Row["fillableWith"]>, string> = {
+  token: "the token",
+  token_approval: "the approval of the conduit",
+  balance: "the money",
+  allowance: "the allowance of the exchange",
+};
+
+/** What others could use of the wallet, and how to end it. */
+async function exposureView(visit: Visit, wallet: string): Promise<Html> {
+  const { chainId, read, parameter } = visit;
+  const { data, meta } = await read(walletExposure, {
+    params: { wallet },
+    query: {
+      chainId: String(chainId),
+      cursor: parameter("cursor") || undefined,
+      per_page: perPage,
+    },
+  });
+  const next = meta?.next_cursor ?? null;
+  const columns = [
+    { head: "What", isHead: true, cell: what },
+    { head: "Of", cell: subject },
+    { head: "Why it matters", cell: why },
+    { head: "How to end it", cell: howToEnd },
+  ];
+  return panel({
+    id: "exposure",
+    title: "Exposure",
+    about:
+      "Orders that nobody can fill now but anybody could once the wallet has what they lack, and approvals that are open. Each ends with a transaction from the wallet.",
+    body: html`${table(data, columns, {
+      caption: "What others could use of the wallet",
+      empty: "No inactive order that could come back, and no open approval.",
+    })}${nextPage(next && walletView(visit, wallet, { view: "exposure", cursor: next }))}`,
+  });
+}
+
+function what({ listing, bid, approval }: Row): Html | string {
+  const order = listing ?? bid;
+  if (order === null) return approval?.of === "money" ? "Allowance" : "Approval";
+  const href = listing?.urls.listing ?? bid?.urls.bid ?? "";
+  const { priceWei, currency, usd } = order;
+  const price = amount({ wei: priceWei, symbol: currency.symbol, usd });
+  return html`${listing === null ? "Offer" : "Listing"} at <a href="${href}">${price}</a>`;
+}
+
+function subject({ listing, bid, approval }: Row): Html | string {
+  const order = listing ?? bid;
+  if (order === null)
+    return html`<span title="${approval?.contract}">${shortHex(approval?.contract ?? "")}</span>`;
+  const { chainId, contract, tokenId, collection } = order;
+  return tokenId === null
+    ? toCollection(chainId, collection)
+    : toToken(chainId, { contract, tokenId });
+}
+
+function why({ fillableWith, approval }: Row): string {
+  if (fillableWith !== null) return `Lacks ${lacks[fillableWith]}`;
+  return approval?.of === "money"
+    ? "The exchange may take money for signed offers"
+    : "The conduit may move all tokens of the contract for signed listings";
+}
+
+function howToEnd({ end }: Row): Html {
+  return html`<details><summary>${end.action === "cancel" ? "Cancel it" : "Revoke it"}</summary>
+<p>Send to <code>${end.to}</code>:</p><p><code>${end.data}</code></p></details>`;
+}
+
+type Held = z.output<typeof HeldToken>;
+
+/** Its tokens by collection. */
+async function tokensView(visit: Visit, wallet: string): Promise<Html> {
+  const { chainId, read, parameter } = visit;
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(walletTokens, {
+    params: { wallet },
+    query: { chainId: String(chainId), cursor: cursor || undefined, per_page: "50" },
+  });
+  if (data.length === 0)
+    return html`<p class="empty">It holds no token of an indexed collection.</p>`;
+  const groups = new Map<string, Held[]>();
+  for (const token of data) {
+    const known = groups.get(token.collection.address);
+    if (known === undefined) groups.set(token.collection.address, [token]);
+    else known.push(token);
+  }
+  const next = meta?.next_cursor ?? null;
+  return html`${[...groups.values()].map((tokens, index) => group(tokens, index))}${nextPage(next && walletView(visit, wallet, { cursor: next }))}`;
+}
+
+function group(tokens: readonly Held[], index: number): Html {
+  const [first] = tokens;
+  if (first === undefined) return html``;
+  const { chainId, collection } = first;
+  const cards = tokens.map((token) => ({
+    token,
+    listing: token.listing,
+    note: token.units === "1" ? undefined : html`${formatCount(Number(token.units))} units`,
+  }));
+  return panel({
+    id: `collection-${index}`,
+    title: toCollection(chainId, collection),
+    aside: html`<span class="quiet">${formatCount(tokens.length)} shown</span>`,
+    body: itemGrid(cards, chainId),
+  });
+}
+
+/** A view of a wallet. */
+function walletView(
+  { chainId }: Visit,
+  wallet: string,
+  more: Readonly<Record<string, string>>,
+): string {
+  return pageLink(`/wallets/${wallet}`, { chainId, ...more });
+}
+
+const views = {
+  tokens: "Tokens",
+  listings: "Listings",
+  offers: "Offers",
+  activity: "Activity",
+  exposure: "Exposure",
+} as const;
+type View = keyof typeof views;
+
+const bodies: Record<View, (visit: Visit, wallet: string) => Promise<Html>> = {
+  tokens: tokensView,
+  listings: listingsView,
+  offers: offersView,
+  activity: activityView,
+  exposure: exposureView,
+};
+
+/** An account: what it holds, offers and did. Every address has this page. */
+export async function walletPage(visit: Visit): Promise<PageContent> {
+  const { chainId, parameter, read, key } = visit;
+  // Refuses what is no address, whatever the view; its answer is cached for the view of the tokens.
+  await read(walletTokens, {
+    params: { wallet: key("wallet") },
+    query: { chainId: String(chainId), per_page: "1" },
+  });
+  const wallet = key("wallet").toLowerCase();
+  const asked = parameter("view");
+  const view: View = Object.hasOwn(views, asked) ? (asked as View) : "tokens";
+  const body = html`<header class="token-head"><p class="facts"><span>Wallet</span><span>${chainNames[chainId]}</span></p>
+<h1><span class="address">${wallet}</span></h1></header>
+${tabs(
+  "Views of the wallet",
+  (Object.keys(views) as View[]).map((one) => ({
+    href: walletView(visit, wallet, { view: one === "tokens" ? "" : one }),
+    text: views[one],
+    isCurrent: one === view,
+  })),
+)}
+${await bodies[view](visit, wallet)}`;
+  return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, live: { wallet } };
+}
+
+async function listingsView(visit: Visit, maker: string): Promise<Html> {
+  const { chainId, read, parameter, now } = visit;
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(listListings, {
+    query: {
+      chainId: String(chainId),
+      maker,
+      status: "all",
+      sort: "created_at",
+      cursor: cursor || undefined,
+      per_page: "50",
+    },
+  });
+  const next = meta?.next_cursor ?? null;
+  return panel({
+    id: "listings",
+    title: "Listings",
+    body: html`${listingsTable(data, { now, caption: "Its listings, the newest first", without: ["maker"] })}${nextPage(next && walletView(visit, maker, { view: "listings", cursor: next }))}`,
+  });
+}
+
+async function offersView(visit: Visit, maker: string): Promise<Html> {
+  const { chainId, read, parameter, now } = visit;
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(listBids, {
+    query: {
+      chainId: String(chainId),
+      maker,
+      status: "all",
+      sort: "created_at",
+      cursor: cursor || undefined,
+      per_page: "50",
+    },
+  });
+  const next = meta?.next_cursor ?? null;
+  return panel({
+    id: "offers",
+    title: "Offers",
+    body: html`${bidsTable(data, { now, caption: "Its offers, the newest first", without: ["maker"] })}${nextPage(next && walletView(visit, maker, { view: "offers", cursor: next }))}`,
+  });
+}
+
+async function activityView(visit: Visit, wallet: string): Promise<Html> {
+  const { chainId, read, parameter, now } = visit;
+  const cursor = parameter("cursor");
+  const { data, meta } = await read(listActivity, {
+    query: { chainId: String(chainId), wallet, cursor: cursor || undefined, per_page: "50" },
+  });
+  const next = meta?.next_cursor ?? null;
+  return panel({
+    id: "activity",
+    title: "Activity",
+    aside: cursor === "" && liveSwitch,
+    body: html`${activityTable(data, { now, caption: "What it did", isLive: cursor === "" })}${nextPage(next && walletView(visit, wallet, { view: "activity", cursor: next }))}`,
+  });
+}
