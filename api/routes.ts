@@ -44,7 +44,7 @@ import { walletExposure } from "./serve/v1/wallets/exposure.ts";
 import { walletTokens } from "./serve/v1/wallets/tokens.ts";
 import { numberedChains } from "../chains/texts.ts";
 import { describeRoutes, thisDocument } from "./http/openapi.ts";
-import { withExamples } from "./serve/reference/examples.ts";
+import { withExamples } from "./reference/examples.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [

@@ -9,7 +9,7 @@ import { callerAddress } from "../http/request.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
-import { serveReference } from "../serve/reference/mount-reference.ts";
+import { serveReference } from "../reference/reference.ts";
 import type { MediaLinks } from "../serve/views/media.ts";
 import { describeNftData, nftDataRoutes } from "./routes.ts";
 import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";

@@ -10,7 +10,7 @@ import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/api-profile.ts";
 import { describeRoutes, resumption, thisDocument, failures, sharedResponse } from "../http/openapi.ts";
 import { parameterRefusals } from "../http/query.ts";
-import { withExamples } from "../serve/reference/examples.ts";
+import { withExamples } from "../reference/examples.ts";
 
 /** Every endpoint, in the order of the document. */
 export const nftDataRoutes: readonly NftDataRoute[] = [

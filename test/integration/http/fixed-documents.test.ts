@@ -5,7 +5,7 @@ import express from "express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { skipPrepared } from "#api/http/answer.ts";
 import { type Listening, listen } from "#api/http/server.ts";
-import { mountReference } from "#api/serve/reference/mount-reference.ts";
+import { mountReference } from "#api/reference/reference.ts";
 
 
 let listening: Listening;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readExamples } from "#api/serve/reference/examples.ts";
+import { readExamples } from "#api/reference/examples.ts";
 import { checkExamples, examplesOf, shapesOf, storeExamples } from "#test/support/http/examples.ts";
 import { type ClientAnswers, type GeneratedClients, generateClients } from "#test/support/http/generated-clients.ts";
 import { base } from "#test/support/http/nft-data-fixture.ts";

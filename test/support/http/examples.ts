@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { type Example, type Examples, readExamples } from "#api/serve/reference/examples.ts";
+import { type Example, type Examples, readExamples } from "#api/reference/examples.ts";
 import { wrappedNative } from "#chains/index.ts";
 import type { ClientAnswers } from "./generated-clients.ts";
 import { isMedia, type OperationRequests } from "./operation-requests.ts";
 
-const file = new URL("../../../api/serve/reference/examples.json", import.meta.url);
+const file = new URL("../../../api/reference/examples.json", import.meta.url);
 
 /** The examples that these requests and answers make; the documents themselves and media have none. */
 export function examplesOf(requests: OperationRequests, answers: ClientAnswers): Examples {
