@@ -6,7 +6,7 @@ import { createApp } from "#api/app.ts";
 import { openPositionedReads, type PositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/http/reads/target.ts";
 import { listen } from "#api/http/server.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import { routes } from "#api/routes.ts";
 import type { V1Route } from "#api/serve/v1/routing/context.ts";
 import { projectionNames } from "#projections/all.ts";

@@ -15,7 +15,7 @@ import { openLimiter } from "#api/keys/limiter.ts";
 import { openOwnKeys } from "#api/keys/key-terms.ts";
 import { openRequestLog } from "#api/keys/request-log.ts";
 import { openUsage } from "#api/keys/open-access.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 

@@ -11,7 +11,7 @@ import type { FeedOf } from "#api/feed/start-feed.ts";
 import { measureRequests, openMetrics } from "#api/http/metrics.ts";
 import { servePath } from "#api/http/mount.ts";
 import { parseQuery } from "#api/http/query.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";

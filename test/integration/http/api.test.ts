@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "#api/app.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import { documentedEndpoints } from "#test/spec/endpoints.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

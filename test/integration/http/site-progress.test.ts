@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
 import { type Listening, listen } from "#api/http/server.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import { allProjections } from "#projections/all.ts";
 import { createProjection } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

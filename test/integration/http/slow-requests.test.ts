@@ -8,7 +8,7 @@ import { createApp } from "#api/app.ts";
 import { openSlowRequests } from "#api/http/slow-requests.ts";
 import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/http/reads/target.ts";
-import type { ServiceStatus } from "#api/serve/status/service-status.ts";
+import type { ServiceStatus } from "#api/status/service-status.ts";
 import { type Context, route } from "#api/serve/v1/routing/context.ts";
 import { projectionNames } from "#projections/all.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";

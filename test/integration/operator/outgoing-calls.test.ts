@@ -9,7 +9,7 @@ import { z } from "zod";
 import { countedHttp, requestBatch } from "#jobs/chain/node-client.ts";
 import { openTransport, type Transport } from "#jobs/partners/transport.ts";
 import { type CallMeter, openCallMeter } from "#jobs/outgoing-calls.ts";
-import { gaugeOutgoing } from "#api/serve/status/outgoing-gauges.ts";
+import { gaugeOutgoing } from "#api/status/gauges.ts";
 import { type CallCount, readCalls, storeCalls } from "#projections/log/outgoing-calls.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openConsole, type TestConsole } from "#test/support/http/console.ts";

@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { syncIntervals } from "#jobs/partners/sync-step.ts";
-import { gaugePartners } from "#api/serve/status/partner-gauges.ts";
+import { gaugePartners } from "#api/status/gauges.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";

@@ -11,7 +11,7 @@ import { openPartners } from "#jobs/partners/open-partners.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { background } from "#jobs/partners/transport.ts";
-import { gaugePartners } from "#api/serve/status/partner-gauges.ts";
+import { gaugePartners } from "#api/status/gauges.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";

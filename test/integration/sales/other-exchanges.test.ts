@@ -5,7 +5,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "#api/app.ts";
-import { gaugeUnresolvedEvents } from "#api/serve/status/unresolved-event-gauges.ts";
+import { gaugeUnresolvedEvents } from "#api/status/gauges.ts";
 import { allProjections } from "#projections/all.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";

@@ -1,12 +1,9 @@
 import type { Database } from "#projections/log/database.ts";
 import { type ChainFinality, readChainFinality, readHistoryState, describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
-import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead } from "#projections/log/progress.ts";
+import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead, type IndexerState, readIndexerStates, type NewestEvent } from "#projections/log/progress.ts";
 import type { Head, HeadReading } from "#jobs/chain/fetch-head.ts";
-import { type Lag, trackFollower } from "./follower.ts";
-import { openIndexerStatus } from "./indexer-status.ts";
-import type { MaxLagSeconds } from "./limits.ts";
-import { openLogCheck } from "./log-check.ts";
-import type { ChainStatus, FailingPart, Findings, ReadingFault } from "./service-status.ts";
+import { type Lag, trackFollower, type MaxLagSeconds, type ChainStatus, type FailingPart, type Findings, type ReadingFault, type TrackedFollower, type CatchingUp } from "./service-status.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 
 export type ChainSource = {
   readonly chainId: number;
@@ -183,4 +180,105 @@ function present(
     indexers: states,
     history,
   };
+}
+
+/** A lag of this many blocks counts as none. */
+const closeEnoughIndexerBlocks = 5;
+
+/**
+ * Checks the indexers of a chain's added sources. One on its first pass is a warning; one that has caught up and does not
+ * follow the chain any more is a fault. The core one is checked with the chain.
+ */
+function openIndexerStatus(chainId: number, lateSeconds: number) {
+  const followers = new Map<string, TrackedFollower>();
+  const lagOf = (indexer: string, head: number, indexed: number, now: number) => {
+    const follower = followers.get(indexer) ?? trackFollower(closeEnoughIndexerBlocks);
+    followers.set(indexer, follower);
+    return follower(head, indexed, now);
+  };
+  return async (
+    db: Database | null,
+    head: number | null,
+    now: number,
+  ): Promise<Findings<IndexerState[]>> => {
+    const status = db === null ? [] : await readIndexerStates(db, chainId, head);
+    const added = status.filter(({ indexer }) => indexer !== coreIndexer);
+    const failing = added.flatMap(({ indexer, state, indexed }): FailingPart[] => {
+      if (state === "catching_up" || head === null || indexed === null) return [];
+      const { behind, seconds } = lagOf(indexer, head, indexed, now);
+      if (seconds <= lateSeconds) return [];
+      const message = `does not follow the chain: ${behind} blocks behind`;
+      return [{ part: partOf(chainId, indexer), message, behind: { blocks: behind, seconds } }];
+    });
+    const warnings = added.flatMap((one) =>
+      one.state === "catching_up" ? [catchingUpWarning(chainId, one)] : [],
+    );
+    return { status, failing, warnings };
+  };
+}
+
+const partOf = (chainId: number, indexer: string): string => `chain ${chainId} indexer ${indexer}`;
+
+function catchingUpWarning(
+  chainId: number,
+  { indexer, remainingBlocks: blocks, remainingSeconds: seconds }: IndexerState,
+): CatchingUp {
+  const message = blocks === null ? "is starting" : `is catching up: ${blocks} blocks remain`;
+  const remaining = blocks === null ? null : { blocks, seconds };
+  return { part: partOf(chainId, indexer), kind: "catching_up", message, remaining };
+}
+
+/** One observation of a chain; null: unknown. */
+type ChainSnapshot = {
+  head: Head | null;
+  newest: NewestEvent | null;
+  recorded: RecordedHead["recorded"];
+};
+
+type Options = {
+  chainId: number;
+  readHash: (number: number) => Promise<string | null | undefined>;
+  lateSeconds: MaxLagSeconds;
+};
+
+/** A lag of this many blocks counts as caught up on the first check. */
+const closeEnoughLogBlocks = 5;
+
+/** Checks the committed log against the events in Ponder's tables and the chain's own blocks. */
+function openLogCheck({ chainId, readHash, lateSeconds }: Options) {
+  const recorder = trackFollower(closeEnoughLogBlocks);
+  let divergedAt: number | undefined;
+
+  const checkRecorder = ({ newest, recorded }: ChainSnapshot, now: number): FailingPart[] => {
+    if (newest === null) return [];
+    const reached = Math.min(recorded?.number ?? -1, newest.number - 1);
+    const lag = recorder(newest.number, newest.isRecorded ? newest.number : reached, now);
+    if (lag.caughtUp && lag.seconds <= lateSeconds.recorder) return [];
+    const message = lag.caughtUp ? "does not follow the indexer" : "is catching up";
+    const behind = { blocks: lag.behind, seconds: lag.seconds };
+    return [{ part: `chain ${chainId} log`, message, behind }];
+  };
+
+  const checkBranch = async (
+    { head, recorded }: ChainSnapshot,
+    now: number,
+  ): Promise<FailingPart[]> => {
+    if (head === null || recorded === null || recorded.number > head.number) return [];
+    const hash = await readHash(recorded.number);
+    if (hash === null || hash === undefined) return [];
+    if (hash === recorded.hash) divergedAt = undefined;
+    else divergedAt ??= now;
+    if (divergedAt === undefined) return [];
+    const seconds = (now - divergedAt) / 1000;
+    if (seconds <= lateSeconds.branch) return [];
+    const message =
+      `holds block ${recorded.number} with hash ${recorded.hash}, the chain has ${hash}: a reorg went below the block ` +
+      `that the indexer considers final. Run \`npm run op -- recover --chain ${chainId}\``;
+    return [{ part: `chain ${chainId} branch`, message, behind: { seconds } }];
+  };
+
+  return async (look: ChainSnapshot, now: number): Promise<FailingPart[]> => [
+    ...checkRecorder(look, now),
+    ...(await checkBranch(look, now)),
+  ];
 }

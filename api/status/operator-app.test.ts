@@ -1,7 +1,7 @@
 import express from "express";
 import { Gauge, Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { servePath } from "#api/http/mount.ts";
+import { servePath } from "../http/mount.ts";
 import { answerMetrics } from "./operator-app.ts";
 
 async function collectionsOf(keptMs: number, requests: number): Promise<number> {

@@ -1,6 +1,6 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
-import type { WaitOutcome } from "#api/http/reads/positioned-reads.ts";
-import type { ReplicaState } from "#api/http/reads/replicas.ts";
+import type { WaitOutcome } from "../http/reads/positioned-reads.ts";
+import type { ReplicaState } from "../http/reads/replicas.ts";
 
 /** Reads that waited for the position of their request. Registered with the other metrics. */
 export function openWaitHistogram() {

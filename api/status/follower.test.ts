@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { trackFollower } from "./follower.ts";
+import { trackFollower } from "./service-status.ts";
 
 it("is never late behind a target that does not move", () => {
   const lag = trackFollower(0);

@@ -4,8 +4,8 @@ import type { Database } from "#projections/log/database.ts";
 import { isMissingRelation } from "#projections/log/database-failure.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { type ExplainFailure, TablesNotReady } from "#api/http/failures.ts";
-import type { PositionedReads } from "#api/http/reads/positioned-reads.ts";
+import { type ExplainFailure, TablesNotReady } from "../http/failures.ts";
+import type { PositionedReads } from "../http/reads/positioned-reads.ts";
 
 /** The versions are looked up where something is missing alone: no other read costs more for it. */
 export function openFailureReader({ primary }: Pick<PositionedReads, "primary">): ExplainFailure {
