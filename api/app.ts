@@ -37,8 +37,8 @@ import { gaugeReplicas, type ReplicaFigures } from "./status/replica-gauges.ts";
 import type { StatusReader } from "./status/status-reader.ts";
 import { describeV1, routes as v1Routes } from "./routes.ts";
 import { streamEvents } from "./feed/event-stream.ts";
-import { type Context, type V1Route, v1Parameters } from "./serve/v1/routing/context.ts";
-import { defaultGateways, type MediaLinks } from "./serve/views/media.ts";
+import { type Context, type V1Route, v1Parameters } from "./v1/context.ts";
+import { defaultGateways, type MediaLinks } from "./v1/media-links.ts";
 import type { Route } from "./http/route.ts";
 
 export type AppOptions = {

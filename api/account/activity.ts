@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { activityDescriptions, readActivityPage } from "../serve/v1/activity/page.ts";
-import { ownContracts } from "../serve/v1/collections/reference.ts";
-import { activityTypeList, since } from "../serve/v1/routing/parameters.ts";
+import { activityDescriptions, readActivityPage } from "../v1/activity.ts";
+import { contractsOfReference } from "../v1/collection-reference.ts";
+import { activityTypeList, since } from "../v1/parameters.ts";
 import { findByAddress, type NftDataContext, listFields, listRefusals, nextMeta, collectionAddress, route, listMeta, walletAddress } from "./context.ts";
 import { presentNftActivity, NftActivityItem } from "./objects.ts";
 
@@ -27,7 +27,7 @@ async function readAccountActivity(query: ActivityQuery, context: NftDataContext
   const found =
     query.collection === undefined ? null : await findByAddress(context, query.collection);
   if (isRejection(found)) return found;
-  const contractIds = found === null ? null : ownContracts(found);
+  const contractIds = found === null ? null : contractsOfReference(found);
   const page = await readActivityPage(db, { ...query, chainId, contractIds });
   if (isRejection(page)) return page;
   return {

@@ -1,20 +1,18 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readCollectionKeys, readCollection } from "#projections/collections/read-collections.ts";
-import { keyOfRanked, rankingKey, viewRanked } from "../serve/v1/collections/ranked-page.ts";
-import { excludeWash, text } from "../serve/v1/routing/parameters.ts";
+import { keyOfRanked, rankingKey, viewRanked } from "../v1/collections/collections.ts";
+import { excludeWash, text } from "../v1/parameters.ts";
 import { type NftDataRoute, route, cutList, listFields, listMeta, listPageOf, listRefusals, collectionAddress, readRefusals, findByAddress, addresses, nextMeta } from "./context.ts";
 import { NftCollection, presentNftCollection, NftAttributes, snake } from "./objects.ts";
 import { chainById } from "#chains/index.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
-import { noCollection } from "../serve/v1/collections/reference.ts";
+import { rejectUnknownCollection } from "../v1/collection-reference.ts";
 import { readCollectionIds } from "#projections/collections/find-collection.ts";
-import { address } from "../serve/views/wire.ts";
-import { traitsFields, traitsPage } from "../serve/v1/collections/traits-page.ts";
-import { presentTraits } from "../serve/views/trait.ts";
+import { address } from "../v1/wire.ts";
+import { traitsFields, traitsPage, presentTraits } from "../v1/collections/traits.ts";
 import { readHolders } from "#projections/tokens/read-holders.ts";
-import { holderKey, holdersScope, keyOfHolder } from "../serve/v1/collections/holders-page.ts";
-import { Holder, presentHolder } from "../serve/views/holder.ts";
+import { holderKey, holdersScope, keyOfHolder, Holder, presentHolder } from "../v1/collections/holders.ts";
 
 export const listAccountCollections = route(
   {
@@ -91,7 +89,7 @@ export const accountCollection = route(
       readCollection(db, found.collectionId, at),
       readPriceAt(db, chainById(chainId).coin, at),
     ]);
-    if (row === null) return noCollection(chainId, params.address);
+    if (row === null) return rejectUnknownCollection(chainId, params.address);
     return { data: presentNftCollection(row, context, { coinPriceE8, isList: false }) };
   },
 );

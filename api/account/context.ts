@@ -2,12 +2,12 @@ import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import { type Route, routeFor } from "../http/route.ts";
-import type { MediaLinks } from "../serve/views/media.ts";
+import type { MediaLinks } from "../v1/media-links.ts";
 import { z } from "zod";
-import { traitFilter, wallet } from "../serve/v1/routing/parameters.ts";
+import { traitFilter, wallet } from "../v1/parameters.ts";
 import { type CursorScope, cursorPageOf, cursorRefusals, cutPage, type PageRequest, pageFields } from "../http/page.ts";
 import type { Hex } from "viem";
-import { noCollection, referTo } from "../serve/v1/collections/reference.ts";
+import { rejectUnknownCollection, referTo } from "../v1/collection-reference.ts";
 
 /** Dependencies of the account API's endpoints. */
 export type NftDataContext = {
@@ -86,5 +86,5 @@ export function nextMeta(next: string | null): z.output<typeof listMeta> {
 
 /** The collection of a contract, or the refusal. */
 export async function findByAddress({ db, chainId }: NftDataContext, address: Hex) {
-  return (await referTo(db, chainId, address)) ?? noCollection(chainId, address);
+  return (await referTo(db, chainId, address)) ?? rejectUnknownCollection(chainId, address);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { text } from "../serve/v1/routing/parameters.ts";
-import { time } from "../serve/views/wire.ts";
+import { text } from "../v1/parameters.ts";
+import { time } from "../v1/wire.ts";
 import { route } from "./context.ts";
 import type { Request, RequestHandler, Response } from "express";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";

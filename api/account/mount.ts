@@ -10,7 +10,7 @@ import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
 import { serveReference } from "../reference/reference.ts";
-import type { MediaLinks } from "../serve/views/media.ts";
+import type { MediaLinks } from "../v1/media-links.ts";
 import { describeNftData, nftDataRoutes } from "./routes.ts";
 import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import { ActivityItem, presentActivity } from "../serve/views/activity-item.ts";
-import { Collection, presentCollection } from "../serve/views/collection.ts";
-import { HeldToken, presentHeld } from "../serve/views/held-token.ts";
-import type { MediaLinks } from "../serve/views/media.ts";
-import type { OrderViewContext } from "../serve/views/orders/book-order.ts";
-import { presentToken, Token } from "../serve/views/token.ts";
-import { TraitTypes } from "../serve/views/trait.ts";
+import { ActivityItem, presentActivity } from "../v1/activity.ts";
+import { Collection, presentCollection } from "../v1/collections/collections.ts";
+import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
+import type { MediaLinks } from "../v1/media-links.ts";
+import type { OrderViewContext } from "../v1/orders/book-order.ts";
+import { presentToken, Token } from "../v1/collections/token.ts";
+import { TraitTypes } from "../v1/collections/traits.ts";
 import type { NftDataContext } from "./context.ts";
 
 type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`

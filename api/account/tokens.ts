@@ -3,9 +3,9 @@ import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTokens } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
-import { ownContracts } from "../serve/v1/collections/reference.ts";
-import { keyOfToken, tokenKeyOf } from "../serve/v1/collections/tokens.ts";
-import { flag, tokenId } from "../serve/v1/routing/parameters.ts";
+import { contractsOfReference } from "../v1/collection-reference.ts";
+import { keyOfToken, tokenKeyOf } from "../v1/collections/tokens.ts";
+import { flag, tokenId } from "../v1/parameters.ts";
 import { route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, attributeFilter, collectionAddress, findByAddress, readRefusals } from "./context.ts";
 import { NftToken, presentNftToken } from "./objects.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
@@ -44,7 +44,7 @@ export const accountTokens = route(
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
     const { collectionId } = collection;
-    const contractIds = ownContracts(collection);
+    const contractIds = contractsOfReference(collection);
     const { sort, owner = null, listed = null } = query;
     const asked = query.attributes ?? [];
     const scope = {

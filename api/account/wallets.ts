@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import { ownContracts } from "../serve/v1/collections/reference.ts";
-import { heldKey, keyOfHeld, walletScope } from "../serve/v1/wallets/held-page.ts";
+import { contractsOfReference } from "../v1/collection-reference.ts";
+import { heldKey, keyOfHeld, walletScope } from "../v1/wallet-tokens.ts";
 import { findByAddress, route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, collectionAddress, nextMeta, addresses } from "./context.ts";
 import { NftHeldToken, presentNftHeld } from "./objects.ts";
-import { address } from "../serve/views/wire.ts";
+import { address } from "../v1/wire.ts";
 
 export const accountWalletTokens = route(
   {
@@ -26,7 +26,7 @@ export const accountWalletTokens = route(
     const found =
       query.collection === undefined ? null : await findByAddress(context, query.collection);
     if (isRejection(found)) return found;
-    const contractIds = found === null ? null : ownContracts(found);
+    const contractIds = found === null ? null : contractsOfReference(found);
     const filter = { chainId, wallet: params.address, contractIds };
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;

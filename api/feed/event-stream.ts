@@ -9,8 +9,8 @@ import { keyOf } from "../http/limit.ts";
 import { requireScope } from "../http/mount.ts";
 import { parametersOf, unknownParameters } from "../http/query.ts";
 import { events } from "./events.ts";
-import { v1Parameters } from "../serve/v1/routing/context.ts";
-import { chainId } from "../serve/v1/routing/parameters.ts";
+import { v1Parameters } from "../v1/context.ts";
+import { chainId } from "../v1/parameters.ts";
 
 const query = z.object({ chainId, delivery });
 const known = parametersOf(events, v1Parameters);

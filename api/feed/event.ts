@@ -2,9 +2,8 @@ import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { type EventContent, eventTypes, formatEventId, type EventId, type FeedEventType, type FeedEvent } from "#projections/activity/feed-events.ts";
 import type { ReadEvent } from "#projections/activity/read-feed.ts";
-import { displayAmount, presentCurrency } from "../serve/views/money.ts";
-import { Sale } from "../serve/views/sale.ts";
-import { address, chainIdValue, currency, hash, priceText, time, uint256Text } from "../serve/views/wire.ts";
+import { displayAmount, presentCurrency, address, chainIdValue, currency, hash, priceText, time, uint256Text } from "../v1/wire.ts";
+import { Sale } from "../v1/sales.ts";
 import type { Address } from "viem";
 import { commaList } from "../http/query.ts";
 

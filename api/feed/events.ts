@@ -4,8 +4,8 @@ import { formatEventId, idAfterPosition, type EventId, type FeedEvent, isAfter, 
 import { readFeedPosition, type FeedSource, type ReadEvent, readFeed } from "#projections/activity/read-feed.ts";
 import { delivery, eventFilter, filterFields, Event, presentEvent, type EventPredicate } from "./event.ts";
 import { cursorRefusals, pageFields } from "../http/page.ts";
-import { route } from "../serve/v1/routing/context.ts";
-import { chainId, chainRefusals } from "../serve/v1/routing/parameters.ts";
+import { route } from "../v1/context.ts";
+import { chainId, chainRefusals } from "../v1/parameters.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 

@@ -1,19 +1,18 @@
 import { chainNames } from "#chains/index.ts";
 import { html, type Html } from "./kit/html.ts";
-import { listActivity } from "../serve/v1/activity/list.ts";
-import { floorLines } from "../serve/v1/collections/floor-lines.ts";
-import { listCollections } from "../serve/v1/collections/list.ts";
+import { listActivity } from "../v1/activity.ts";
+import { floorLines } from "../v1/collections/floors.ts";
+import { listCollections, type Collection } from "../v1/collections/collections.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityTable, liveSwitch, activityKinds, chosenKind } from "./kit/activity-table.ts";
 import { activityLink, pageLink } from "./kit/links.ts";
 import { nextPage, panel, tabs, table } from "./kit/panel.ts";
 import type { z } from "zod";
-import type { Collection } from "../serve/views/collection.ts";
 import { amount, coinOf, change, formatCount, none, formatNumber } from "./kit/number.ts";
 import { picture } from "./kit/item-grid.ts";
 import { nameOr, shortHex } from "./kit/text.ts";
 import { formatProvedShare } from "#projections/log/chain-state.ts";
-import { status } from "../serve/v1/status.ts";
+import { status } from "../v1/status.ts";
 
 const perPage = 20;
 

@@ -1,14 +1,14 @@
 import { html, type Html } from "./kit/html.ts";
-import { listing } from "../serve/v1/listings/listing.ts";
+import { listing } from "../v1/orders/listings.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { toToken, toCollection, toWallet } from "./kit/links.ts";
 import { marketplaceName, plainText, shortId } from "./kit/text.ts";
 import { formatCount, amount, exactTime, moment, formatShare } from "./kit/number.ts";
 import { details, panel, figures, table } from "./kit/panel.ts";
 import { buySteps, cancelSteps, acceptSteps } from "./fill-steps.ts";
-import { bid } from "../serve/v1/bids/bid.ts";
+import { bid } from "../v1/orders/bids.ts";
 import { chainNames } from "#chains/index.ts";
-import type { presentBookOrder } from "../serve/views/orders/book-order.ts";
+import type { presentBookOrder } from "../v1/orders/book-order.ts";
 import { splitBar } from "./kit/plot.ts";
 import { statusMark } from "./kit/orders-table.ts";
 

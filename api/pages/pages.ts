@@ -1,4 +1,4 @@
-import { prepareSearch } from "../serve/v1/search/search.ts";
+import { prepareSearch } from "../v1/search.ts";
 import { collectionPage } from "./collection/page.ts";
 import { activityPage, marketPage } from "./market.ts";
 import { bidPage, listingPage } from "./order.ts";

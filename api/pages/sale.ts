@@ -1,10 +1,9 @@
 import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "./kit/html.ts";
-import { listBids } from "../serve/v1/bids/list.ts";
-import { listListings } from "../serve/v1/listings/list.ts";
-import { sale } from "../serve/v1/sales/sale.ts";
-import type { Sale } from "../serve/views/sale.ts";
+import { listBids } from "../v1/orders/bids.ts";
+import { listListings } from "../v1/orders/listings.ts";
+import { sale, type Sale } from "../v1/sales.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { amount, exactTime, moment, formatCount, formatShare } from "./kit/number.ts";
 import { cutNote, details, figures, panel, table } from "./kit/panel.ts";

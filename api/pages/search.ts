@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "./kit/html.ts";
-import { search } from "../serve/v1/search/search.ts";
-import type { SearchResult } from "../serve/views/search-schema.ts";
+import { search } from "../v1/search.ts";
+import type { SearchResult } from "../v1/search-result.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { transactionLink, walletLink, toWallet } from "./kit/links.ts";
 import { picture } from "./kit/item-grid.ts";

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { type Html, html } from "./kit/html.ts";
 import type { uncountedMeta } from "../http/page.ts";
-import type { ActivityItem } from "../serve/views/activity-item.ts";
-import type { Bid } from "../serve/views/orders/bid.ts";
-import type { Listing } from "../serve/views/orders/listing.ts";
-import type { Sale } from "../serve/views/sale.ts";
+import type { ActivityItem } from "../v1/activity.ts";
+import type { Bid } from "../v1/orders/bids.ts";
+import type { Listing } from "../v1/orders/listings.ts";
+import type { Sale } from "../v1/sales.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
 import { cutNote, panel, table } from "./kit/panel.ts";
 import { counted } from "./kit/number.ts";

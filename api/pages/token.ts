@@ -1,11 +1,11 @@
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "./kit/html.ts";
-import { tokenActivity } from "../serve/v1/activity/token-activity.ts";
-import { listBids } from "../serve/v1/bids/list.ts";
-import { token } from "../serve/v1/collections/token.ts";
-import { traits } from "../serve/v1/collections/traits.ts";
-import { listListings } from "../serve/v1/listings/list.ts";
-import { listSales } from "../serve/v1/sales/list.ts";
+import { tokenActivity, type ActivityItem } from "../v1/activity.ts";
+import { listBids } from "../v1/orders/bids.ts";
+import { token, type Token } from "../v1/collections/token.ts";
+import { traits, type TraitType } from "../v1/collections/traits.ts";
+import { listListings } from "../v1/orders/listings.ts";
+import { listSales } from "../v1/sales.ts";
 import { uncoveredPage } from "./collection/page.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { amount, moment, formatCount, none, coinOf, formatShare, exactTime } from "./kit/number.ts";
@@ -14,10 +14,7 @@ import { marketplaceName, foreignText, nameOr, plainText, shortHex, shortId } fr
 import { tokenMedia } from "./kit/item-grid.ts";
 import { figures, panel, table, details } from "./kit/panel.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
-import type { TraitType } from "../serve/views/trait.ts";
 import type { z } from "zod";
-import type { ActivityItem } from "../serve/views/activity-item.ts";
-import type { Token } from "../serve/views/token.ts";
 
 const maxDescription = 1_000;
 

@@ -1,6 +1,6 @@
 import { chainNames } from "#chains/index.ts";
 import { html } from "./kit/html.ts";
-import { transaction } from "../serve/v1/transactions/transaction.ts";
+import { transaction } from "../v1/transaction.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityTable } from "./kit/activity-table.ts";
 import { exactTime, moment, formatCount } from "./kit/number.ts";

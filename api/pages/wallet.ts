@@ -1,19 +1,17 @@
 import type { z } from "zod";
 import { type Html, html } from "./kit/html.ts";
-import { walletExposure } from "../serve/v1/wallets/exposure.ts";
-import type { Exposure } from "../serve/views/orders/exposure.ts";
+import { walletExposure, type Exposure } from "../v1/orders/exposure.ts";
 import type { Visit, PageContent } from "./kit/visit.ts";
 import { amount, formatCount } from "./kit/number.ts";
 import { toCollection, toToken, pageLink } from "./kit/links.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { shortHex } from "./kit/text.ts";
-import { walletTokens } from "../serve/v1/wallets/tokens.ts";
-import type { HeldToken } from "../serve/views/held-token.ts";
+import { walletTokens, type HeldToken } from "../v1/wallet-tokens.ts";
 import { itemGrid } from "./kit/item-grid.ts";
 import { chainNames } from "#chains/index.ts";
-import { listActivity } from "../serve/v1/activity/list.ts";
-import { listBids } from "../serve/v1/bids/list.ts";
-import { listListings } from "../serve/v1/listings/list.ts";
+import { listActivity } from "../v1/activity.ts";
+import { listBids } from "../v1/orders/bids.ts";
+import { listListings } from "../v1/orders/listings.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 

@@ -10,7 +10,7 @@ import { type Listening, listen } from "../http/server.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "../http/answer.ts";
 import { unavailableSeconds } from "../http/handler.ts";
-import { maskFinding, maskHosts } from "../serve/views/mask-hosts.ts";
+import { maskFinding, maskHosts } from "../v1/public-status.ts";
 import type { ServiceStatus, Warning } from "./service-status.ts";
 
 type OperatorAppOptions = {

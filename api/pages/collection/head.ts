@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
-import type { Collection } from "#api/serve/views/collection.ts";
+import type { Collection } from "#api/v1/collections/collections.ts";
 import { collectionLink, pageLink, toOutside, toWallet, listingLink } from "../kit/links.ts";
 import { picture } from "../kit/item-grid.ts";
 import { tabs, figures } from "../kit/panel.ts";

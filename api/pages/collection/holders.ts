@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { type Html, html } from "../kit/html.ts";
-import { type HolderDistribution, holderDistribution } from "#api/serve/v1/collections/holder-distribution.ts";
-import { holders } from "#api/serve/v1/collections/holders.ts";
+import { type HolderDistribution, holderDistribution, holders } from "#api/v1/collections/holders.ts";
 import { shareBar } from "../kit/plot.ts";
 import type { Visit } from "../kit/visit.ts";
 import { toWallet } from "../kit/links.ts";

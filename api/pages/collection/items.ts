@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { type Html, html } from "../kit/html.ts";
-import { tokens } from "#api/serve/v1/collections/tokens.ts";
-import { traits } from "#api/serve/v1/collections/traits.ts";
-import { listListings } from "#api/serve/v1/listings/list.ts";
-import type { Token } from "#api/serve/views/token.ts";
+import { tokens } from "#api/v1/collections/tokens.ts";
+import { traits, type TraitType } from "#api/v1/collections/traits.ts";
+import { listListings } from "#api/v1/orders/listings.ts";
+import type { Token } from "#api/v1/collections/token.ts";
 import type { Visit } from "../kit/visit.ts";
 import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
 import { formatCount, coinOf } from "../kit/number.ts";
@@ -11,7 +11,6 @@ import { nextPage } from "../kit/panel.ts";
 import { type ShownCollection, filterLink } from "./head.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
-import type { TraitType } from "#api/serve/views/trait.ts";
 import { linksByValue } from "../kit/links.ts";
 import { marketplaceName, foreignText, plainText } from "../kit/text.ts";
 

@@ -1,17 +1,17 @@
 import { type Html, html } from "../kit/html.ts";
-import { listActivity } from "#api/serve/v1/activity/list.ts";
+import { listActivity } from "#api/v1/activity.ts";
 import { type Visit, type LiveFilter, type PageContent, RefusedRead } from "../kit/visit.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../kit/activity-table.ts";
 import { nextPage, panel, tabs, cutNote } from "../kit/panel.ts";
 import { type ShownCollection, filterLink, collectionHead, type CollectionView, collectionViews } from "./head.ts";
-import { collection } from "#api/serve/v1/collections/collection.ts";
+import { collection } from "#api/v1/collections/collections.ts";
 import { plainText, shortHex, shortId } from "../kit/text.ts";
 import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
 import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
 import { chainNames } from "#chains/index.ts";
-import { listSales } from "#api/serve/v1/sales/list.ts";
+import { listSales } from "#api/v1/sales.ts";
 import { salesTable } from "../kit/sales-table.ts";
 
 /** What happened to a collection's tokens and orders, live. */

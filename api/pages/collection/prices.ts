@@ -1,14 +1,13 @@
 import { intervalMs, windowStart } from "#projections/domain/candles.ts";
 import { type Html, html } from "../kit/html.ts";
-import { depth, type BookDepth } from "#api/serve/v1/collections/depth.ts";
-import { floorHistory, type FloorHistory } from "#api/serve/v1/collections/floor-history.ts";
-import { listSales } from "#api/serve/v1/sales/list.ts";
+import { depth, type BookDepth } from "#api/v1/collections/depth.ts";
+import { floorHistory, type FloorHistory } from "#api/v1/collections/floors.ts";
+import { listSales, type Sale } from "#api/v1/sales.ts";
 import type { Visit } from "../kit/visit.ts";
 import { counted, formatCount, formatNumber, bareAmount } from "../kit/number.ts";
 import { panel, tabs, table } from "../kit/panel.ts";
 import { type ShownCollection, filterLink } from "./head.ts";
 import type { z } from "zod";
-import type { Sale } from "#api/serve/views/sale.ts";
 import { height, place, plot, width, roundScale, type Scale } from "../kit/plot.ts";
 import { marketplaceName } from "../kit/text.ts";
 

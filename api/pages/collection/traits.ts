@@ -1,6 +1,5 @@
 import { type Html, html } from "../kit/html.ts";
-import { traits } from "#api/serve/v1/collections/traits.ts";
-import type { TraitType } from "#api/serve/views/trait.ts";
+import { traits, type TraitType } from "#api/v1/collections/traits.ts";
 import { shareBar } from "../kit/plot.ts";
 import type { Visit } from "../kit/visit.ts";
 import { amount, coinOf, formatCount, formatShare, none } from "../kit/number.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Html, html } from "./html.ts";
-import type { ActivityItem } from "#api/serve/views/activity-item.ts";
+import type { ActivityItem } from "#api/v1/activity.ts";
 import { amount, moment, none } from "./number.ts";
 import { bidLink, listingLink, saleLink, toCollection, toToken, toTransaction, toWallet } from "./links.ts";
 import { marketplaceName } from "./text.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
-import type { Token } from "#api/serve/views/token.ts";
+import type { Token } from "#api/v1/collections/token.ts";
 import { amount, formatCount } from "./number.ts";
 import { tokenLink } from "./links.ts";
 import { marketplaceName, nameOr, shortId, plainText } from "./text.ts";

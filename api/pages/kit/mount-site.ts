@@ -11,7 +11,7 @@ import { type PageOptions, type SiteContext, sendPage, servePage, chainOf } from
 import type { PageHandler } from "./visit.ts";
 import helmet from "helmet";
 import { pagePolicy } from "#api/http/security.ts";
-import type { MediaLinks } from "#api/serve/views/media.ts";
+import type { MediaLinks } from "#api/v1/media-links.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
 import { callerAddress } from "#api/http/request.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type Html, html } from "./html.ts";
-import type { Bid } from "#api/serve/views/orders/bid.ts";
-import type { Listing } from "#api/serve/views/orders/listing.ts";
+import type { Bid } from "#api/v1/orders/bids.ts";
+import type { Listing } from "#api/v1/orders/listings.ts";
 import { amount, moment, formatCount } from "./number.ts";
 import { toCollection, toToken, toWallet } from "./links.ts";
 import { marketplaceName } from "./text.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Html, html } from "./html.ts";
-import type { Sale } from "#api/serve/views/sale.ts";
+import type { Sale } from "#api/v1/sales.ts";
 import { amount, moment, formatCount } from "./number.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links.ts";
 import { marketplaceName } from "./text.ts";

@@ -14,7 +14,7 @@ import { addressWith, minPosition, setPosition } from "#api/http/reads/position.
 import type { PositionedReads, PositionedSnapshot } from "#api/http/reads/positioned-reads.ts";
 import type { ResponseCache } from "#api/http/reads/response-cache.ts";
 import { events } from "#api/feed/events.ts";
-import type { Context } from "#api/serve/v1/routing/context.ts";
+import type { Context } from "#api/v1/context.ts";
 import { failedPage, refusedPage, unavailablePage, unservedChainPage, layout } from "./layout.ts";
 import { openReader, type Reader, RefusedRead, type PageContent, type PageHandler, type PageParameter, pageParameters } from "./visit.ts";
 

@@ -2,7 +2,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { Html } from "./html.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Answer, TypedRoute } from "#api/http/route.ts";
-import type { Context } from "#api/serve/v1/routing/context.ts";
+import type { Context } from "#api/v1/context.ts";
 
 /** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
 export const pageParameters = [

@@ -1,4 +1,4 @@
-import { defaultGateways } from "#api/serve/views/media.ts";
+import { defaultGateways } from "#api/v1/media-links.ts";
 import { setting, urlList, urlOf } from "./setting.ts";
 
 const urlExpectation = "an http or https URL";

@@ -5,7 +5,7 @@ import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts"
 import { openWindow } from "#projections/engine/fact-window.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import type { Context, V1Route } from "#api/serve/v1/routing/context.ts";
+import type { Context, V1Route } from "#api/v1/context.ts";
 
 /** Statements in the order in which they were first sent, each once, with `$1` for values. */
 export type Statements = readonly string[];

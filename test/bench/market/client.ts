@@ -3,7 +3,7 @@ import { assembleMarket } from "#api/orders/open-market.ts";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { nftDataRoutes } from "#api/account/routes.ts";
 import { routes as v1Routes } from "#api/routes.ts";
-import { defaultGateways } from "#api/serve/views/media.ts";
+import { defaultGateways } from "#api/v1/media-links.ts";
 import type { Database } from "#projections/log/database.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";

@@ -8,7 +8,7 @@ import { openTarget } from "#api/http/reads/target.ts";
 import { listen } from "#api/http/server.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
 import { routes } from "#api/routes.ts";
-import type { V1Route } from "#api/serve/v1/routing/context.ts";
+import type { V1Route } from "#api/v1/context.ts";
 import { projectionNames } from "#projections/all.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { type Figure, medianFigure, percentileFigures } from "../figure.ts";

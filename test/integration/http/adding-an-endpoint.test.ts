@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
 import { routes } from "#api/routes.ts";
-import { route } from "#api/serve/v1/routing/context.ts";
+import { route } from "#api/v1/context.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { countOrders } from "#test/support/http/example-endpoint.ts";

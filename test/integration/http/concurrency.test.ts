@@ -4,7 +4,7 @@ import { z } from "zod";
 import { createApp } from "#api/app.ts";
 import { type ConcurrencyLimiter, openConcurrencyLimiter, type LoadClass } from "#api/http/concurrency.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
-import { route } from "#api/serve/v1/routing/context.ts";
+import { route } from "#api/v1/context.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { from, newAddress } from "#test/support/http/limited-api.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";

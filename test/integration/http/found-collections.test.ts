@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { describeSnapshot } from "#api/http/reads/cache.ts";
 import { openTarget } from "#api/http/reads/target.ts";
-import { referTo } from "#api/serve/v1/collections/reference.ts";
+import { referTo } from "#api/v1/collection-reference.ts";
 import { projectionNames } from "#projections/all.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";

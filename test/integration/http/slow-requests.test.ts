@@ -9,7 +9,7 @@ import { openSlowRequests } from "#api/http/slow-requests.ts";
 import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/http/reads/target.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
-import { type Context, route } from "#api/serve/v1/routing/context.ts";
+import { type Context, route } from "#api/v1/context.ts";
 import { projectionNames } from "#projections/all.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { holderKey, keyOfHolder } from "#api/serve/v1/collections/holders-page.ts";
+import { holderKey, keyOfHolder } from "#api/v1/collections/holders.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readHolderGroups, readHolders } from "#projections/tokens/read-holders.ts";
 import { addressOf, block } from "#test/support/database/given.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { traitsPage } from "#api/serve/v1/collections/traits-page.ts";
+import { traitsPage } from "#api/v1/collections/traits.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { matchKey, traitTypeKey } from "#projections/traits/derive-tokens.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

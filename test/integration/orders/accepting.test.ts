@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { OfferAcceptData } from "#api/serve/views/orders/accept-data.ts";
+import { OfferAcceptData } from "#api/v1/orders/accept-data.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

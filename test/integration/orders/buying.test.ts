@@ -6,7 +6,7 @@ import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";

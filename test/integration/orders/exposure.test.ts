@@ -2,7 +2,7 @@ import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { Exposure } from "#api/serve/views/orders/exposure.ts";
+import { Exposure } from "#api/v1/orders/exposure.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { type Address, concatHex, type Hex, numberToHex, pad, parseEther, toEventSelector, zeroHash } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaportEvents } from "#abis/seaport.ts";
-import { AskSync, BidSync } from "#api/serve/views/orders/sync-record.ts";
+import { AskSync, BidSync } from "#api/v1/orders/sync.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";

@@ -7,7 +7,7 @@ import { erc721Abi } from "#abis/tokens.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { recheckOrders } from "#jobs/orders/recheck-contracts.ts";
-import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { readListingsApprovedAlone } from "#projections/orders/read-orders-without-events.ts";

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { BuyData } from "#api/serve/views/orders/buy-data.ts";
+import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";

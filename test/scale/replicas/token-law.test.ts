@@ -10,7 +10,7 @@ import type { WaitOutcome } from "#api/http/reads/positioned-reads.ts";
 import { openResponseCache } from "#api/http/reads/response-cache.ts";
 import { type Listening, listen } from "#api/http/server.ts";
 import { routes } from "#api/routes.ts";
-import { route } from "#api/serve/v1/routing/context.ts";
+import { route } from "#api/v1/context.ts";
 import { allProjections } from "#projections/all.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { route } from "#api/serve/v1/routing/context.ts";
-import { chainId, chainRefusals, wallet } from "#api/serve/v1/routing/parameters.ts";
+import { route } from "#api/v1/context.ts";
+import { chainId, chainRefusals, wallet } from "#api/v1/parameters.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { readOpenOrderCounts } from "#projections/orders/read-maker-histories.ts";
 

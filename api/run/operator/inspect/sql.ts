@@ -4,7 +4,7 @@ import type { Database } from "#projections/log/database.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import type { Market } from "#api/orders/market.ts";
 import { routes } from "#api/routes.ts";
-import type { Context } from "#api/serve/v1/routing/context.ts";
+import type { Context } from "#api/v1/context.ts";
 import type { Config } from "#api/run/config/config.ts";
 import { captureApply, captureRequest, findRequest, type Statements } from "#api/run/inspection/capture-statements.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";

@@ -1,0 +1,218 @@
+import { zeroAddress } from "viem";
+import { z } from "zod";
+import type { ChainId } from "#chains/index.ts";
+import { burnAddresses } from "#projections/domain/burn-address.ts";
+import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
+import { type DescribedToken, type TokenDetails, type TokenPart, type TokenParts, allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
+import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
+import { presentTokenBid, TokenBid } from "../orders/bids.ts";
+import type { OrderViewContext } from "../orders/book-order.ts";
+import { presentTokenListing, TokenListing } from "../orders/listings.ts";
+import { LastSale, presentTrade } from "../sales.ts";
+import { presentTokenUrls, tokenUrls } from "../urls.ts";
+import { address, chainIdValue, collectionRef, exactUnits, nameStandard, standardName, time, uint256Text } from "../wire.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import { readRankingIsOutdated } from "#projections/traits/read-outdated-rankings.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { rejectUnknownCollection, rejectUncoveredCollection, contractsOfReference, referTo } from "../collection-reference.ts";
+
+const attribute = z.object({
+  trait_type: z.string(),
+  value: z.union([z.string(), z.number(), z.boolean()]),
+  display_type: z.string().optional(),
+});
+
+const rarity = z.object({
+  rank: z.int().min(1).meta({
+    description:
+      "1 is the rarest: first by the number of traits that no other token has, then by score. Tokens equal in both share a rank.",
+  }),
+  score: z
+    .number()
+    .meta({ description: "Information content divided by the collection's entropy." }),
+  of: z.int().min(1).meta({ description: "Tokens with a rank." }),
+});
+
+/** A token: ownership derived from its transfers, and its metadata. */
+export const Token = z
+  .object({
+    chainId: chainIdValue,
+    collection: collectionRef,
+    contract: address,
+    tokenId: uint256Text,
+    name: z.string().nullable(),
+    description: z.string().nullable(),
+    standard: standardName,
+    media: z.object({
+      image: mediaUri,
+      imageUrl: mediaUrl,
+      animation: mediaUri,
+      animationUrl: mediaUrl,
+      contentType: z.string().nullable(),
+    }),
+    tokenUri: mediaUri,
+    attributes: z.array(attribute).nullable().meta({
+      description: "null until the metadata is fetched.",
+    }),
+    rarity: rarity.nullable().meta({
+      description: "By the OpenRarity method; null for burned tokens and those without metadata.",
+    }),
+    owner: address.nullable().meta({ description: "null for ERC-1155 and burned tokens." }),
+    holders: z.int().min(0),
+    supply: z.int().min(0).meta({ description: "Units that exist." }),
+    supplyExact: exactUnits,
+    listing: TokenListing.nullable().meta({ description: "The cheapest active one." }),
+    bestOffer: TokenBid.nullable().meta({
+      description:
+        "The active bid with the highest net, on the token or on its contract; null for a burned token.",
+    }),
+    lastSale: LastSale.nullable(),
+    isBurned: z.boolean(),
+    metadata: z.object({
+      status: z.enum(["ok", "pending", "failed"]).meta({
+        description:
+          "`failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.",
+      }),
+      updatedAt: time.nullable(),
+      issue: z.string().nullable().meta({
+        description:
+          "Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing.",
+      }),
+    }),
+    urls: tokenUrls,
+  })
+  .meta({ id: "Token" });
+
+const fieldsOfParts: PartFields<TokenPart, keyof TokenShape> = [
+  ["metadata", ["name", "description", "media", "tokenUri", "metadata"]],
+  ["attributes", ["attributes"]],
+  ["rank", ["rarity"]],
+  ["listing", ["listing"]],
+  ["bestBid", ["bestOffer"]],
+  ["lastSale", ["lastSale"]],
+];
+type TokenShape = typeof Token.shape;
+
+/** What has to be read for the fields. */
+export function tokenPartsOf(fields: RowFields): TokenParts {
+  return partsOf(fields, fieldsOfParts);
+}
+
+/** What the view of a token needs in addition to the token. */
+type TokenContext = {
+  collection: Pick<CollectionRef, "address" | "slug" | "name">;
+  chainId: ChainId;
+  view: OrderViewContext;
+  media: MediaView;
+};
+
+export function presentToken(
+  { row, listing, bestBid, lastSale }: TokenDetails,
+  { collection, chainId, view, media }: TokenContext,
+): z.output<typeof Token> {
+  const { address, slug, name } = collection;
+  const site = { siteUrl: view.siteUrl, chainId };
+  // Below zero where the contract is indexed from a later block than its first transfer.
+  const supply = row.supply > 0n ? row.supply : 0n;
+  return {
+    chainId,
+    collection: { address, slug, name },
+    contract: row.contract,
+    tokenId: String(row.tokenId),
+    name: row.name,
+    description: row.description,
+    standard: nameStandard(row.standard),
+    ...presentDocuments(row, chainId, media),
+    attributes: row.attributes,
+    rarity: presentRarity(row),
+    owner: row.owner !== null && burnAddresses.has(row.owner) ? null : row.owner,
+    holders: Number(row.holders),
+    supply: Number(supply),
+    supplyExact: String(supply),
+    listing: listing && presentTokenListing(listing, view),
+    // Nobody can sell a burned token.
+    bestOffer: row.isBurned ? null : bestBid && presentTokenBid(bestBid, view),
+    lastSale: lastSale && presentTrade(lastSale),
+    isBurned: row.isBurned,
+    metadata: {
+      status: row.status ?? (isWithoutUri(row) ? "failed" : "pending"),
+      updatedAt: row.describedAt?.toISOString() ?? null,
+      issue: issueOf(row),
+    },
+    urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
+  };
+}
+
+function presentDocuments(row: DescribedToken, chainId: ChainId, view: MediaView) {
+  const at = (part: string) => tokenPath(chainId, row.contract, row.tokenId, part);
+  const image = presentMedia(row.image, at("image"), view);
+  const animation = presentMedia(row.animation, at("animation"), view);
+  return {
+    media: {
+      image: image.uri,
+      imageUrl: image.url,
+      animation: animation.uri,
+      animationUrl: animation.url,
+      contentType: row.contentType,
+    },
+    tokenUri: presentMedia(row.tokenUri, at("metadata"), view).uri,
+  };
+}
+
+/** Burned before it was fetched, so that its contract does not know it any more. */
+function isWithoutUri({ isBurned, standard, owner }: DescribedToken): boolean {
+  return isBurned && (standard === 1155 || owner === zeroAddress);
+}
+
+function issueOf(row: DescribedToken): string | null {
+  if (row.status === "failed") return statedIssue(row.issue ?? "");
+  if (row.status === "ok") return row.issue;
+  return isWithoutUri(row) ? "the token was burned before its metadata was fetched" : null;
+}
+
+function presentRarity({ rank, score, ranked }: DescribedToken) {
+  return rank === null || score === null || ranked === null ? null : { rank, score, of: ranked };
+}
+
+export const token = route(
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/tokens/{tokenId}",
+    operationId: "getToken",
+    tag: "Collections",
+    summary:
+      "One token. An address selects its contract; a slug the contract of the collection in which the token exists",
+    params: z.object({ collection: collectionKey, tokenId }),
+    query: z.object({ chainId }),
+    data: Token,
+    refuses: { not_found: 404, ...chainRefusals },
+    isCacheable: true,
+  },
+  async ({ params, query }, { db, siteUrl, media, market, now }) => {
+    const collection = await referTo(db, query.chainId, params.collection);
+    if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
+    if (!collection.isCovered) return rejectUncoveredCollection(query.chainId, collection);
+    const row = await readToken(db, contractsOfReference(collection), params.tokenId);
+    if (row === null) {
+      const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
+      return reject("not_found", message);
+    }
+    const { collectionId } = collection;
+    const [[details], isVolatile] = await Promise.all([
+      readTokenDetails(db, [row], { collectionId, parts: allTokenParts, now: now() }),
+      readRankingIsOutdated(db, collectionId),
+    ]);
+    if (details === undefined) throw new Error("the details of an existing token are missing");
+    const view = { siteUrl, prefix: market.prefix };
+    const inline = { ...media, isList: false };
+    const named = { collection, chainId: query.chainId, view, media: inline };
+    return {
+      data: presentToken(details, named),
+      isVolatile,
+    };
+  },
+);

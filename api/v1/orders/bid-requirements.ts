@@ -1,0 +1,118 @@
+import { zeroHash } from "viem";
+import { z } from "zod";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { type BidRequirement, readBidRequirements } from "#api/orders/bid-requirements.ts";
+import { presentCurrency, chainIdValue, currency, hash, uint256Text } from "../wire.ts";
+import { itemsBodyLimits, marketFields, presentRequirement, requirementFields, requirementRefusals, units, wei } from "./order-terms.ts";
+import { route } from "../context.ts";
+import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
+
+const kind = z.enum(["item", "collection"]);
+
+const item = z
+  .strictObject({
+    kind,
+    contract: wallet,
+    tokenId: tokenId.nullish(),
+    amountWei: wei,
+    quantity: units,
+  })
+  .refine(({ kind, tokenId }) => (kind === "item") === (typeof tokenId === "bigint"), {
+    message: "is required for an item, and must be left out for a collection",
+    path: ["tokenId"],
+  });
+
+const row = z
+  .object({
+    kind,
+    ...requirementFields,
+    tokenId: uint256Text.nullable(),
+    amountWei: uint256Text,
+    totalWei: uint256Text.meta({ description: "Amount times quantity." }),
+  })
+  .meta({ id: "OfferRequirement" });
+
+const OfferRequirements = z
+  .object({
+    chainId: chainIdValue,
+    ...marketFields,
+    conduitKey: hash.meta({ description: "Zero: the exchange itself transfers the currency." }),
+    sellerConduitKey: hash,
+    currency,
+    balanceWei: uint256Text,
+    allowanceWei: uint256Text.meta({ description: "The maker's allowance to the exchange." }),
+    openOffersWei: uint256Text.meta({ description: "Total of the maker's open offers." }),
+    requiredAllowanceWei: uint256Text.meta({
+      description:
+        "For open offers and every item that is not blocked: approve exactly this amount.",
+    }),
+    items: z.array(row).meta({ description: "In the order of the request." }),
+  })
+  .meta({ id: "OfferRequirements" });
+
+export const bidRequirements = route(
+  {
+    method: "post",
+    path: "/v1/bids/requirements",
+    operationId: "getBidRequirements",
+    tag: "Bids",
+    loadClass: "orders",
+    summary: "What to sign and approve for up to 50 bids, checked against the chain",
+    body: z.strictObject({
+      chainId: requiredBodyChainId,
+      maker: wallet,
+      items: z.array(item).min(1).max(50),
+    }),
+    data: OfferRequirements,
+    refuses: requirementRefusals,
+    bodyLimits: itemsBodyLimits,
+  },
+  async ({ body }, { market, now }) => {
+    const { chainId, maker } = body;
+    const items = body.items.map(({ amountWei, tokenId = null, ...rest }) => ({
+      ...rest,
+      tokenId,
+      unitPriceWei: amountWei,
+    }));
+    const found = await readBidRequirements({ market, chainId, maker, now: now() }, items);
+    if (isRejection(found)) return found;
+    const { fee, currency } = market.terms(chainId);
+    return {
+      data: {
+        chainId,
+        maker,
+        seaport: seaport["1.6"],
+        conduitKey: zeroHash,
+        sellerConduitKey: commonConduit.key,
+        currency: presentCurrency(chainId, currency),
+        feeRecipient: fee.recipient,
+        feeBps: fee.bps,
+        counter: String(found.counter),
+        balanceWei: String(found.balanceWei),
+        allowanceWei: String(found.allowanceWei),
+        openOffersWei: String(found.openOffersWei),
+        requiredAllowanceWei: String(found.requiredAllowanceWei),
+        items: found.items.map((requirement) => presentRow(requirement, maker)),
+      },
+    };
+  },
+);
+
+function presentRow(
+  requirement: BidRequirement,
+  maker: z.output<typeof wallet>,
+): z.output<typeof row> {
+  const { item, standard } = requirement;
+  const { contract, tokenId, quantity, unitPriceWei } = item;
+  return {
+    kind: tokenId === null ? "collection" : "item",
+    contract,
+    tokenId: tokenId === null ? null : String(tokenId),
+    quantity: Number(quantity),
+    amountWei: String(unitPriceWei),
+    totalWei: String(unitPriceWei * quantity),
+    standard,
+    ...presentRequirement(requirement, { ...item, side: "bid", maker }),
+  };
+}

@@ -1,0 +1,192 @@
+import { z } from "zod";
+import { bidReasons } from "#projections/domain/orders/order-status.ts";
+import { type BidRow, readBids, readBidPage, readHashedBidPage, readBid, readBestBidsOf } from "#projections/orders/read-bids.ts";
+import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
+import { orderId, orderHashOf } from "#api/orders/order-id.ts";
+import { bidUrls, presentBidUrl, presentCollectionUrls, presentMakerUrl, presentTokenUrls } from "../urls.ts";
+import { uint256Text, chainIdValue, collectionRef } from "../wire.ts";
+import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice } from "./book-order.ts";
+import { pageFields, rowFields } from "#api/http/page.ts";
+import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
+import { route } from "../context.ts";
+import { bidSort, bidId, chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { bids } from "./sides.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import { rejectUnknownCollection, contractsOfReference, referTo } from "../collection-reference.ts";
+
+const bidKind = z.enum(["single-token", "collection"]);
+
+/** An amount of wrapped native currency for units of one token, or of any tokens of a contract. */
+export const Bid = z
+  .object({
+    bidId: z.string(),
+    kind: bidKind,
+    ...bookOrderFields,
+    tokenId: uint256Text.nullable().meta({ description: "null: any token of the contract." }),
+    amountWei: uint256Text.meta({ description: "What the bidder pays per unit: `priceWei`." }),
+    sellerNetWei: uint256Text.meta({
+      description: "What the seller receives per unit, after fee and royalty.",
+    }),
+    inactiveReason: z
+      .enum(bidReasons)
+      .nullable()
+      .meta({ description: "Why an inactive bid cannot be filled." }),
+    urls: bidUrls,
+  })
+  .meta({ id: "Bid" });
+
+/** The bid with the highest net, as part of a token. */
+export const TokenBid = Bid.pick({
+  bidId: true,
+  kind: true,
+  maker: true,
+  price: true,
+  priceWei: true,
+  sellerNetWei: true,
+  currency: true,
+  usd: true,
+  quantityRemaining: true,
+  quantityRemainingExact: true,
+  expiresAt: true,
+}).meta({ id: "TokenBid" });
+
+export function presentBid(
+  row: BidRow,
+  { siteUrl, prefix }: OrderViewContext,
+): z.output<typeof Bid> {
+  const site = { siteUrl, chainId: row.chainId };
+  const bidId = orderId(prefix, row.orderHash);
+  const collection = row.collectionSlug ?? row.collectionAddress;
+  return {
+    bidId,
+    kind: row.kind,
+    tokenId: row.tokenId === null ? null : String(row.tokenId),
+    amountWei: String(row.unitPriceWei),
+    sellerNetWei: String(row.sellerNetWei),
+    inactiveReason: row.reason,
+    urls: {
+      ...(row.tokenId === null
+        ? presentCollectionUrls(site, collection)
+        : presentTokenUrls(site, collection, row.contract, row.tokenId)),
+      bid: presentBidUrl(site, bidId),
+      maker: presentMakerUrl(site, row.maker),
+    },
+    ...presentBookOrder(row),
+  };
+}
+
+export function presentTokenBid(
+  row: TokenBidRow,
+  { prefix }: OrderViewContext,
+): z.output<typeof TokenBid> {
+  return {
+    bidId: orderId(prefix, row.orderHash),
+    kind: row.kind,
+    sellerNetWei: String(row.sellerNetWei),
+    ...presentPrice(row),
+  };
+}
+
+export const listBids = route(
+  {
+    ...orderListShape,
+    method: "get",
+    path: "/v1/bids",
+    operationId: "listBids",
+    tag: "Bids",
+    loadClass: "book",
+    plansOnceWith: orderPlans,
+    summary: "Bids that can be accepted, that are temporarily inactive, or that have ended",
+    query: z.object({
+      ...orderFilters,
+      kind: bidKind.optional(),
+      sort: bidSort.default("price_desc"),
+      fields: rowFields(Bid),
+      ...pageFields,
+    }),
+    data: z.array(Bid),
+  },
+  async ({ query }, context) =>
+    listOrders(query, context, {
+      list: "bids",
+      filter: { kind: query.kind ?? null },
+      readPage: readBidPage,
+      readHashedPage: readHashedBidPage,
+      readOrders: readBids,
+      present: presentBid,
+    }),
+);
+
+export const bid = route(
+  {
+    method: "get",
+    path: "/v1/bids/{bidId}",
+    operationId: "getBid",
+    tag: "Bids",
+    loadClass: "book",
+    summary: "One bid, in any status",
+    params: z.object({ bidId }),
+    plansOnceWith: ["chainId"],
+    query: z.object({ chainId }),
+    data: Bid,
+    refuses: { not_found: 404, ...chainRefusals },
+    isCacheable: true,
+  },
+  async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
+    const orderHash = orderHashOf(prefix, params.bidId);
+    const row = orderHash && (await readBid(db, query.chainId, orderHash, now()));
+    if (row === null) return bids.notFound(query.chainId, params.bidId);
+    return { data: presentBid(row, { siteUrl, prefix }) };
+  },
+);
+
+const BestBids = z
+  .object({
+    chainId: chainIdValue,
+    collection: collectionRef,
+    tokenId: uint256Text,
+    best: Bid.nullable().meta({ description: "The one with the higher net for the seller." }),
+    itemOffer: Bid.nullable(),
+    collectionOffer: Bid.nullable(),
+  })
+  .meta({ id: "BestBids" });
+
+export const bestBids = route(
+  {
+    method: "get",
+    path: "/v1/bids/best",
+    operationId: "getBestBids",
+    tag: "Bids",
+    loadClass: "book",
+    summary:
+      "The bids with the highest net for a token's holder; none for a token that is burned or was never minted",
+    query: z.object({ chainId, collection: collectionKey, tokenId }),
+    data: BestBids,
+    refuses: { not_found: 404, ...chainRefusals },
+    isCacheable: true,
+  },
+  async ({ query }, { db, siteUrl, market: { prefix }, now }) => {
+    const chain = query.chainId;
+    const collection = await referTo(db, chain, query.collection);
+    if (collection === null) return rejectUnknownCollection(chain, query.collection);
+    const { tokenId } = query;
+    const token = await readToken(db, contractsOfReference(collection), tokenId);
+    // Nobody can sell a token that is burned or was never minted.
+    const rows =
+      token === null || token.isBurned
+        ? []
+        : await readBestBidsOf(db, { contractId: token.contractId, tokenId }, { limit: 1 }, now());
+    const bids = rows.map((row) => presentBid(row, { siteUrl, prefix }));
+    const { address, slug, name } = collection;
+    return {
+      data: {
+        chainId: chain,
+        collection: { address, slug, name },
+        tokenId: String(query.tokenId),
+        best: bids[0] ?? null,
+        itemOffer: bids.find(({ kind }) => kind === "single-token") ?? null,
+        collectionOffer: bids.find(({ kind }) => kind === "collection") ?? null,
+      },
+    };
+  },
+);

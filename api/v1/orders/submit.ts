@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import { protocolNames, parseOrderBody, signedOrderDocument, rejectBulkSignature } from "#api/orders/intake/parse.ts";
+import type { BodyLimits } from "#api/http/body.ts";
+import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
+import { type Context, route } from "../context.ts";
+import { requiredBodyChainId } from "../parameters.ts";
+import { type Side, asks, bids } from "./sides.ts";
+import { orderId } from "#api/orders/order-id.ts";
+import { hash } from "../wire.ts";
+
+/** Parsed order by order: a malformed one does not reject the others. */
+const signedOrder = z.unknown().meta({
+  description:
+    "A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings.",
+  override: { ...signedOrderDocument, additionalProperties: undefined },
+});
+
+/** An order with all its items and a long contract signature. */
+const singleBodyLimits: BodyLimits = { maxBytes: 64 * 1024, maxValues: 1_500 };
+
+const singleFields = { chainId: requiredBodyChainId, seaport: signedOrder.optional() };
+const closedSingleBody = z.strictObject({ ...singleFields, ...protocolNames });
+
+/**
+ * Loose, and `seaport` may be missing: the body may be an order of a retired protocol, which has its own rejection code.
+ * Others are refused by `closedSingleBody`.
+ */
+const singleBody = z
+  .looseObject(singleFields)
+  .meta({ override: { required: ["chainId", "seaport"], additionalProperties: false } });
+
+const bulkItem = (otherFields: Record<string, unknown>) =>
+  z.unknown().meta({
+    override: {
+      type: "object",
+      required: ["seaport"],
+      additionalProperties: false,
+      properties: {
+        seaport: { ...signedOrderDocument, description: "As in the endpoint for a single order." },
+        ...otherFields,
+      },
+    },
+  });
+
+/** `otherFields`: JSON schemas of further fields of each item. */
+export function bulkBody<Name extends "listings" | "bids">(
+  name: Name,
+  max: number,
+  otherFields: Record<string, unknown> = {},
+) {
+  const list = z.array(bulkItem(otherFields)).min(1, `must contain 1 to ${max} orders`);
+  return z.strictObject({
+    chainId: requiredBodyChainId,
+    [name]: list.max(max, `must contain 1 to ${max} orders`),
+    ...protocolNames,
+  } as unknown as { chainId: typeof requiredBodyChainId } & Record<Name, typeof list>);
+}
+
+export const orderStatusName = z.enum(["active", "inactive", "filled", "expired", "cancelled"]);
+
+/** All intake codes except that of the other side being paused. */
+export function refusalsOf({ feature }: Side): typeof intakeCodes {
+  const other: IntakeCode = feature === "listings" ? "offers_paused" : "listings_paused";
+  const entries = Object.entries(intakeCodes).filter(([code]) => code !== other);
+  return Object.fromEntries(entries) as typeof intakeCodes;
+}
+
+export async function rejectPaused(
+  { feature }: Side,
+  { market }: Context,
+): Promise<Rejection<IntakeCode> | null> {
+  if (!(await market.isPaused(feature))) return null;
+  return reject(`${feature}_paused`, `Submission of ${feature} is paused`);
+}
+
+/** Names the first field that the schema does not know; other problems were found before. */
+export function unknownField(schema: z.ZodType, value: unknown): Rejection<"bad_structure"> | null {
+  const [issue] = schema.safeParse(value).error?.issues ?? [];
+  if (issue === undefined) return null;
+  const path = issue.path.concat(issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : []);
+  const field = path.map((part) => String(part).slice(0, 100)).join(".") || "body";
+  const message =
+    issue.code === "unrecognized_keys" ? "is not a field of this request" : issue.message;
+  return reject("bad_structure", `${field}: ${message}`, [{ field, message }]);
+}
+
+/** Admits the order of a request. An invalid body, or a signature for several orders, is rejected before a pause is checked. */
+async function admitOne(
+  side: Side,
+  { body, from }: { body: z.output<typeof singleBody>; from: RequestOrigin },
+  context: Context,
+) {
+  const { chainId, seaport } = body;
+  const parsed = parseOrderBody(seaport, { chainId, envelope: body });
+  if (isRejection(parsed)) return parsed;
+  const unknown = unknownField(closedSingleBody, body);
+  if (unknown !== null) return unknown;
+  const rejection =
+    (await rejectBulkSignature(context.market, side.side, chainId, parsed)) ??
+    (await rejectPaused(side, context));
+  if (rejection !== null) return rejection;
+  const [admission] = await context.market.admit({
+    side: side.side,
+    chainId,
+    orders: [seaport],
+    parsed: new Map([[seaport, parsed]]),
+    envelope: body,
+    network: callerOfInput(from),
+    now: context.now(),
+  });
+  if (admission === undefined) throw new Error("admission returned no result for an order");
+  return admission.outcome;
+}
+
+const submitted = { orderHash: hash, status: orderStatusName };
+type Submitted = z.output<z.ZodObject<typeof submitted>>;
+
+/** `present` adds the id under the side's own name. */
+const submitOrder = <Schema extends z.ZodType>(
+  side: Side,
+  data: Schema,
+  present: (id: string, order: Submitted) => z.output<Schema>,
+) =>
+  route(
+    {
+      method: "post",
+      path: side.path,
+      operationId: `submit${side.name}`,
+      tag: "Orders",
+      loadClass: "orders",
+      summary: `Submits a signed ${side.noun}. One that was submitted before returns its current status`,
+      body: singleBody,
+      data,
+      successes: { 201: "In the order book" },
+      refuses: refusalsOf(side),
+      bodyLimits: singleBodyLimits,
+    },
+    async ({ body, ...from }, context) => {
+      const outcome = await admitOne(side, { body, from }, context);
+      if (isRejection(outcome)) return outcome;
+      return { data: present(orderId(context.market.prefix, outcome.orderHash), outcome) };
+    },
+  );
+
+export const submitAsk = submitOrder(
+  asks,
+  z.object({ askId: z.string(), ...submitted }),
+  (askId, order) => ({ askId, ...order }),
+);
+export const submitBid = submitOrder(
+  bids,
+  z.object({ bidId: z.string(), ...submitted }),
+  (bidId, order) => ({ bidId, ...order }),
+);

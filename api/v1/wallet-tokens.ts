@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { ChainId } from "#chains/index.ts";
+import { type WalletTokenDetails, readWalletTokenDetails, type WalletFilter, type WalletTokenCursor } from "#projections/tokens/read-wallet-tokens.ts";
+import type { MediaLinks } from "./media-links.ts";
+import type { OrderViewContext } from "./orders/book-order.ts";
+import { presentToken, Token, tokenPartsOf } from "./collections/token.ts";
+import { uint256Text } from "./wire.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta, rowFields, withFields, type CursorScope, cursorInteger } from "../http/page.ts";
+import { rejectUnknownCollection, contractsOfQuery } from "./collection-reference.ts";
+import { route } from "./context.ts";
+import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
+
+/** A token that a wallet holds. */
+export const HeldToken = Token.extend({
+  units: uint256Text.meta({ description: "Units that the wallet holds; 1 of an ERC-721 token." }),
+}).meta({ id: "HeldToken" });
+
+export function presentHeld(
+  { held, collection, ...token }: WalletTokenDetails,
+  { chainId, siteUrl, prefix, media }: OrderViewContext & { chainId: ChainId; media: MediaLinks },
+): z.output<typeof HeldToken> {
+  const named = {
+    collection,
+    chainId,
+    view: { siteUrl, prefix },
+    media: { ...media, isList: true },
+  };
+  return { ...presentToken(token, named), units: String(held.units) };
+}
+
+const { per_page, cursor } = pageFields;
+const fields = rowFields(HeldToken);
+
+export const walletTokens = route(
+  {
+    method: "get",
+    path: "/v1/wallets/{wallet}/tokens",
+    operationId: "listWalletTokens",
+    tag: "Wallets",
+    loadClass: "lists",
+    summary: "Tokens that a wallet holds, of both standards, by contract and id",
+    params: z.object({ wallet }),
+    query: z.object({ chainId, collection: collectionKey.optional(), fields, cursor, per_page }),
+    data: z.array(HeldToken),
+    meta: uncountedMeta,
+    refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
+    isCacheable: true,
+  },
+  async ({ params: { wallet }, query }, { db, siteUrl, media, market: { prefix }, now }) => {
+    const { chainId, collection } = query;
+    const contractIds = await contractsOfQuery(db, { chainId, collection });
+    if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
+    const filter = { chainId, wallet, contractIds };
+    const request = cursorPageOf(query, walletScope(filter), heldKey);
+    if (isRejection(request)) return request;
+    const parts = tokenPartsOf(query.fields);
+    const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now(), parts);
+    const { shown, meta } = cutPage(request, rows, keyOfHeld);
+    return {
+      data: withFields(
+        shown.map((row) => presentHeld(row, { siteUrl, prefix, chainId, media })),
+        query.fields,
+      ),
+      meta: { chainId, per_page: meta.per_page, next_cursor: meta.next_cursor },
+    };
+  },
+);
+
+/** Shared by the batch endpoint, whose cursors continue in the wallet's own list. */
+export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {
+  return { list: "wallet tokens", chainId, wallet, contractIds: contractIds?.join() ?? null };
+}
+
+/** Digits are those of the columns: integer, numeric(78,0). */
+export const heldKey = z.tuple([cursorInteger(9), cursorInteger(78), cursorInteger(4)]).transform(
+  ([contractId, tokenId, standard]): WalletTokenCursor => ({
+    contractId: Number(contractId),
+    tokenId,
+    standard: standard === 721n ? 721 : 1155,
+  }),
+);
+
+export function keyOfHeld({ held: { contractId, tokenId, standard } }: WalletTokenDetails) {
+  return [contractId, tokenId, standard];
+}
