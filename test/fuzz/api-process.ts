@@ -4,8 +4,8 @@ import { openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { findFreePort } from "#api/run/free-port.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { findFreePort } from "#ops/free-port.ts";
+import { launch } from "#ops/programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const probe = join(import.meta.dirname, "event-loop-probe.mjs");

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { launch } from "#api/run/programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { getJson } from "../support/database/pipeline.ts";
 import { compareOrders, type Disagreement } from "../truth/compare-orders.ts";

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "#api/run/config/read-config.ts";
-import { findFreePort } from "#api/run/free-port.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { findFreePort } from "#ops/free-port.ts";
+import { launch } from "#ops/programs.ts";
 import { localChainsEnvironment } from "#api/run/supervisor/local-chains.ts";
 import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import type { IndexerSettings } from "#src/settings.ts";
 import { readEnvironment } from "../config/read-config.ts";
-import { ponderDirectory, projectRoot } from "../programs/installed-paths.ts";
+import { ponderDirectory, projectRoot } from "#ops/programs.ts";
 
 export type PonderProcess = {
   pid: number | undefined;

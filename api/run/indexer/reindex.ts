@@ -3,7 +3,7 @@ import { readIndexedBlock } from "#projections/log/progress.ts";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import { findFreePort } from "../free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import { readGeneration, startGeneration } from "./active-schema.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";

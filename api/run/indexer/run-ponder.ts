@@ -5,7 +5,7 @@ import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import { findFreePort } from "../free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import { activateFirstSchema, activateSchema, readGeneration, waitForNewGeneration } from "./active-schema.ts";
 import { findMismatchedBlock } from "./find-mismatched-block.ts";
 import { type IndexingContext, secretsOf } from "./indexing.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ponderDirectory, projectRoot } from "../programs/installed-paths.ts";
+import { ponderDirectory, projectRoot } from "#ops/programs.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
 /**

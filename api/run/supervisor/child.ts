@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogSink } from "../output/logger.ts";
 import { hasRunningMember } from "../postgres/processes.ts";
-import { projectRoot } from "../programs/installed-paths.ts";
+import { projectRoot } from "#ops/programs.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
 

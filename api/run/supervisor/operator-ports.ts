@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/is-loopback.ts";
-import { findFreePort } from "../free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import type { RoleName } from "./role-modules.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { argumentsOf, OperationRequest } from "../console/actions/operation.ts";
-import { launch } from "../programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";

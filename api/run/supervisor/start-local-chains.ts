@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { listeningUrl } from "../config/listening-url.ts";
-import { launch } from "../programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";
 import { type LocalChains, parseDevnetLine, portFlags } from "./local-chains.ts";

@@ -1,4 +1,4 @@
-import { answering, launch } from "../programs/program.ts";
+import { answeringFlags, launch } from "#ops/programs.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import { keepRunning, type RestartedProcess } from "./keep-running.ts";
 import { withOneChain } from "./local-chains.ts";
@@ -74,7 +74,7 @@ function startRole(
     const child = startChild({
       name,
       script: [
-        ...(role === "api" ? answering : []),
+        ...(role === "api" ? answeringFlags : []),
         ...launch("service", "--only", role, "--name", name),
       ],
       environment,

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
-import { findFreePort, isFree } from "../free-port.ts";
+import { findFreePort, isFree } from "#ops/free-port.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import { withOperatorPorts } from "./operator-ports.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { addableExchanges } from "#api/run/indexer/indexed-sources.ts";
 import { migrate } from "#api/run/postgres/migrate.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { readIndexerStates, hasProjectionsWithin } from "#projections/log/progress.ts";

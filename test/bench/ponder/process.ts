@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
-import { findFreePort } from "#api/run/free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { installedPonder } from "#test/support/chain/ponder.ts";
 import { processorMs } from "./processor.ts";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { lockSchema } from "#api/run/indexer/schema-lock.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type SilentProxy, startSilentProxy } from "#test/support/database/silent-proxy.ts";
 

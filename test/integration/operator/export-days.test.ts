@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launch } from "#api/run/programs/program.ts";
+import { launch } from "#ops/programs.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { project } from "#test/support/database/given.ts";
 import { appendTrades, environmentOf, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";

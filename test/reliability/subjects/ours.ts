@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { sql } from "kysely";
-import { findFreePort } from "#api/run/free-port.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { findFreePort } from "#ops/free-port.ts";
+import { launch } from "#ops/programs.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";

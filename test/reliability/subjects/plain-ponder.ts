@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pg from "pg";
-import { findFreePort } from "#api/run/free-port.ts";
-import { ponderDirectory } from "#api/run/programs/installed-paths.ts";
+import { findFreePort } from "#ops/free-port.ts";
+import { ponderDirectory } from "#ops/programs.ts";
 import { emptyRecord, placeLine, type StoredRecord, saleLine } from "./record.ts";
 import { runSubject } from "./run-subject.ts";
 import type { StoredProgress, Subject } from "./subject.ts";

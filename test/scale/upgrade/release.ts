@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "#api/run/free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 
 export const root = join(import.meta.dirname, "../../..");
-const launcher = "api/run/programs/launch.mjs";
+const launcher = "ops/launch.mjs";
 
 /**
  * Copies the program as a release that follows: every projection has a higher version, and a column of their tables

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "#api/run/config/read-config.ts";
-import { findFreePort } from "#api/run/free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { readPonderLog } from "#api/run/indexer/ponder-log.ts";
 import { startPonder } from "#api/run/indexer/ponder-process.ts";
-import { ponderDirectory } from "#api/run/programs/installed-paths.ts";
+import { ponderDirectory } from "#ops/programs.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { type PipelineChain, pipelineSettings } from "../database/pipeline.ts";
 

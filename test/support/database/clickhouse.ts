@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { findFreePort } from "#api/run/free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 
 const folder = resolve(import.meta.dirname, "../../clickhouse");
 

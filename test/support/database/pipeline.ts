@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "#api/run/config/read-config.ts";
-import { findFreePort } from "#api/run/free-port.ts";
+import { findFreePort } from "#ops/free-port.ts";
 import type { LogSink } from "#api/run/output/logger.ts";
-import { answering, launch } from "#api/run/programs/program.ts";
+import { answeringFlags, launch } from "#ops/programs.ts";
 import { type RoleConfig, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
 import { startChild } from "#api/run/supervisor/child.ts";
 import { keepRunning, type RestartedProcess } from "#api/run/supervisor/keep-running.ts";
@@ -126,7 +126,7 @@ export async function keepRole(role: RoleName, options: KeepOptions): Promise<Ke
     start: async () => {
       const life = startChild({
         name: role,
-        script: [...(role === "api" ? answering : []), ...launch("service", "--only", role)],
+        script: [...(role === "api" ? answeringFlags : []), ...launch("service", "--only", role)],
         environment: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
         orphanGuard,
         sink,

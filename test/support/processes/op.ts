@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { launch } from "#api/run/programs/program.ts";
+import { launch } from "#ops/programs.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 

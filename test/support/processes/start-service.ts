@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { findFreePort } from "#api/run/free-port.ts";
-import { launch } from "#api/run/programs/program.ts";
+import { findFreePort } from "#ops/free-port.ts";
+import { launch } from "#ops/programs.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -1,7 +1,7 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 /** Programs of the project that run in processes of their own. */
-export type Program = "service" | "op" | "devnet";
+type Program = "service" | "op" | "devnet";
 
 const launcher = join(import.meta.dirname, "launch.mjs");
 
@@ -9,7 +9,7 @@ const launcher = join(import.meta.dirname, "launch.mjs");
  * Flags of Node for a process that answers requests: a young generation that is collected every 30th page and not every
  * ninth, so that at most one in twenty waits for a collection. By the maximum alone it would stay at its first size.
  */
-export const answering: readonly string[] = [
+export const answeringFlags: readonly string[] = [
   "--min-semi-space-size=64",
   "--max-semi-space-size=64",
 ];
@@ -20,3 +20,7 @@ export const launch = (program: Program, ...args: readonly string[]): string[] =
   program,
   ...args,
 ];
+
+/** Where the project is installed: the directory of `package.json` and `ponder.config.ts`. */
+export const projectRoot = resolve(import.meta.dirname, "..");
+export const ponderDirectory = join(projectRoot, "node_modules/ponder");

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { Environment } from "../config/environment.ts";
-import { aboutSetting } from "../config/setting.ts";
-import { roleNames } from "./role-modules.ts";
+import { Environment } from "../api/run/config/environment.ts";
+import { aboutSetting } from "../api/run/config/setting.ts";
+import { roleNames } from "../api/run/supervisor/role-modules.ts";
 
 const Mounted = z.union([
   z.string().transform((source) => ({ source, target: source })),
@@ -43,7 +43,7 @@ const Compose = z.looseObject({
 });
 
 const text = readFileSync(
-  join(import.meta.dirname, "../../../docs/deploying/compose.yaml"),
+  join(import.meta.dirname, "../docs/deploying/compose.yaml"),
   "utf8",
 );
 const compose = Compose.parse(parse(text, { merge: true }));

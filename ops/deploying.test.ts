@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Environment } from "../config/environment.ts";
-import { answering } from "../programs/program.ts";
-import { roleNames } from "./role-modules.ts";
+import { Environment } from "../api/run/config/environment.ts";
+import { answeringFlags } from "./programs.ts";
+import { roleNames } from "../api/run/supervisor/role-modules.ts";
 
-const folder = join(import.meta.dirname, "../../../docs/deploying");
+const folder = join(import.meta.dirname, "../docs/deploying");
 
 /** Variables of others: Node's, the database image's. */
 const foreign = /^(NODE_ENV|POSTGRES_\w+)$/;
@@ -43,6 +43,6 @@ it("every role is deployed", () => {
 it.each(files.filter(({ text }) => rolesOf(text).length > 0))(
   "$name gives the process that answers requests the supervisor's flags",
   ({ text }) => {
-    for (const flag of answering) expect(text).toContain(flag);
+    for (const flag of answeringFlags) expect(text).toContain(flag);
   },
 );

@@ -1,8 +1,9 @@
-// Runs a program of the project: `node api/run/programs/launch.mjs service|op|devnet ...`. JavaScript, so that a Node that
-// is too old for TypeScript says so.
 import module from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+
+// Runs a program of the project: `node ops/launch.mjs service|op|devnet ...`. JavaScript, so that a Node that
+// is too old for TypeScript says so.
 
 const programs = {
   service: "api/main.ts",
@@ -18,7 +19,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1);
 }
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
 // Modules are compiled once and not by each process; where the directory cannot be written, by each process.
 module.enableCompileCache?.(join(root, "node_modules/.cache/node"));
 

@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-const root = resolve(import.meta.dirname, "../../..");
+const root = resolve(import.meta.dirname, "..");
 const folders = ["docs/monitoring", "docs/deploying"];
 const files = [
   ".env.example",
