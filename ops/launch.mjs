@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const programs = {
   service: "api/main.ts",
-  op: "api/run/operator/main.ts",
+  op: "ops/cli/main.ts",
   devnet: "devnet/main.ts",
 };
 

@@ -1,0 +1,84 @@
+import process from "node:process";
+import { Command, CommanderError } from "commander";
+import { ConfigurationError, configurationExitCode } from "#api/run/config/configuration-error.ts";
+import { addAccounts, addKeys } from "./accounts.ts";
+import { addAnalysts, addRoles } from "./roles.ts";
+import { addMakers } from "./makers.ts";
+import { addAnalytics } from "./analytics/analytics.ts";
+import { addCollections } from "./collections.ts";
+import { addRoyalties } from "./royalties.ts";
+import { addExport } from "./analytics/export.ts";
+import { addDoctor, addStatus } from "./status.ts";
+import { addExplain, addTail } from "./facts.ts";
+import { addSql } from "./sql.ts";
+import { addAudit, addBackfill } from "./audit.ts";
+import { addLog, addPrune } from "./prune.ts";
+import { addPrices } from "./prices.ts";
+import { addRecover, addReindex } from "./reindex.ts";
+import { addSourceCommands } from "./sources.ts";
+import { addQuarantine } from "./quarantine.ts";
+import { addRebuild, addRollback } from "./rebuild.ts";
+import { addVerify } from "./verify.ts";
+import { printConfig, migrateConfigured, addPause } from "./service.ts";
+
+/** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
+async function run(): Promise<number> {
+  const program = new Command("op")
+    .description("operator commands")
+    // Options after a command are that command's, and not those of the one above it.
+    .enablePositionalOptions()
+    .exitOverride();
+  program
+    .command("config")
+    .description("print the settings in effect, with keys and passwords masked")
+    .option("--json", "print JSON")
+    .option("--table", "print the table of docs/configuration.md instead")
+    .option("--example", "print the contents of .env.example instead")
+    .exitOverride()
+    .action(printConfig);
+  program
+    .command("migrate")
+    .description("migrate the database to this version")
+    .option("--json", "print JSON")
+    .exitOverride()
+    .action(migrateConfigured);
+  addStatus(program);
+  addTail(program);
+  addExplain(program);
+  addSql(program);
+  addVerify(program);
+  addRebuild(program);
+  addRollback(program);
+  addPause(program);
+  addKeys(program);
+  addMakers(program);
+  addAccounts(program);
+  addCollections(program);
+  addRoyalties(program);
+  addAnalysts(program);
+  addAnalytics(program);
+  addRoles(program);
+  addExport(program);
+  addPrices(program);
+  addPrune(program);
+  addQuarantine(program);
+  addDoctor(program);
+  addAudit(program);
+  addBackfill(program);
+  addLog(program);
+  addReindex(program);
+  addSourceCommands(program);
+  addRecover(program);
+  try {
+    await program.parseAsync();
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // commander has already printed the usage error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n`);
+    return error instanceof ConfigurationError ? configurationExitCode : 1;
+  }
+}
+
+process.exit(await run());

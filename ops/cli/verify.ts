@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Database } from "#projections/log/database.ts";
+import { type RowDifference, type Verification, verify } from "#projections/engine/verify.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { stringify } from "#api/run/inspection/stringify.ts";
+import { reportBuild, print, openProgress } from "./output.ts";
+import { withDatabase } from "./open-database.ts";
+import { chooseProjections } from "./arguments.ts";
+
+/** Differing rows printed per projection; all are counted. */
+const MOST = 20;
+
+/** `op verify [projection]` */
+export function addVerify(program: Command): void {
+  program
+    .command("verify")
+    .description("derive projections again and compare every row; exit 1 when a row differs")
+    .argument("[projection]", "default: all")
+    .option("--sample <keys>", "compare only the rows of this many keys", parseCount)
+    .option("--json", "print JSON")
+    .action(async (name: string | undefined, options: Options, command: Command) => {
+      await withDatabase(
+        "verify",
+        async ({ db, config }) => {
+          const found: Verification[] = [];
+          for (const projection of choose(command, configuredProjections(config), name, options)) {
+            found.push(await verifyOne(db, projection, options.sample));
+          }
+          print(options.json, { verified: found.map(present) }, found.flatMap(linesOf));
+          if (found.some(({ different }) => different > 0n)) process.exitCode = 1;
+        },
+        { as: "projector" },
+      );
+    });
+}
+
+/** The named projection, or all that can be verified as requested; prints those that are skipped. */
+function choose(
+  command: Command,
+  all: readonly Projection[],
+  name: string | undefined,
+  { sample }: Options,
+): readonly Projection[] {
+  const named = chooseProjections(command, all, name === undefined ? [] : [name]);
+  if (name !== undefined || sample === undefined) {
+    return all.filter((one) => named.includes(one.name));
+  }
+  const whole = all.filter((one) => one.sample === undefined).map((one) => one.name);
+  if (whole.length > 0) {
+    process.stderr.write(
+      `skipped, because they can only be verified completely: ${whole.join(", ")}\n`,
+    );
+  }
+  return all.filter((one) => one.sample !== undefined);
+}
+
+async function verifyOne(db: Database, projection: Projection, sample: number | undefined) {
+  const progress = openProgress("deriving");
+  const found = await verify(db, projection, {
+    maxExamples: MOST,
+    ...(sample === undefined ? {} : { sample }),
+    onProgress: reportBuild(progress),
+  });
+  progress.end();
+  return found;
+}
+
+type Options = { sample?: number; json?: boolean };
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError("expected a whole number above 0");
+}
+
+function present({ projection, position, compared, different, examples }: Verification) {
+  return {
+    projection,
+    position: Number(position),
+    compared: Number(compared),
+    different: Number(different),
+    differences: examples,
+  };
+}
+
+function linesOf({ projection, position, compared, different, examples }: Verification): string[] {
+  const verdict = different === 0n ? "no row differs" : `${different} differ`;
+  const lines = [`${projection}: ${compared} rows compared at position ${position}, ${verdict}`];
+  for (const example of examples) lines.push(...linesOfDifference(example));
+  const untold = Number(different) - examples.length;
+  if (untold > 0) lines.push(`  … and ${untold} more`);
+  return lines;
+}
+
+function linesOfDifference({ table, stored, derived }: RowDifference): string[] {
+  return [
+    `  ${table} holds   ${stored === null ? "no such row" : stringify(stored)}`,
+    `  ${" ".repeat(table.length)} expected ${derived === null ? "no such row" : stringify(derived)}`,
+  ];
+}
