@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { Environment } from "../api/run/config/environment.ts";
-import { aboutSetting } from "../api/run/config/setting.ts";
+import { Environment } from "./config/environment.ts";
+import { aboutSetting } from "./config/setting.ts";
 import { roleNames } from "../api/run/supervisor/role-modules.ts";
 
 const Mounted = z.union([

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Environment } from "../api/run/config/environment.ts";
+import { Environment } from "./config/environment.ts";
 import { answeringFlags } from "./programs.ts";
 import { roleNames } from "../api/run/supervisor/role-modules.ts";
 

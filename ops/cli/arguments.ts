@@ -1,9 +1,8 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { Address } from "viem";
 import { chainIds } from "#chains/index.ts";
-import type { ChainConfig } from "#api/run/config/chain-config.ts";
-import type { Config } from "#api/run/config/config.ts";
-import { ConfigurationError } from "#api/run/config/configuration-error.ts";
+import type { ChainConfig, Config } from "../config/config.ts";
+import { ConfigurationError } from "../config/read-config.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 
 /** A collection by its slug, or by an address in lower case. */

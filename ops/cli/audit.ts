@@ -1,7 +1,7 @@
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Difference } from "#projections/log/audit.ts";
-import type { Config } from "#api/run/config/config.ts";
+import type { Config } from "../config/config.ts";
 import { type Audit, auditChain } from "#api/run/indexer/audit-chain.ts";
 import { readIndexers, recordedSources } from "#api/run/indexer/indexers.ts";
 import { type Opened, withDatabase } from "./open-database.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Address } from "viem";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/collections/read-registry.ts";
-import type { Config } from "#api/run/config/config.ts";
+import type { Config } from "../config/config.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
 import { type Contract, type Named, parseChain, parseContract, parseContracts, parseCollectionName, parseNamed, parseSlug } from "./arguments.ts";

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { Command, CommanderError } from "commander";
-import { ConfigurationError, configurationExitCode } from "#api/run/config/configuration-error.ts";
+import { ConfigurationError, configurationExitCode } from "../config/read-config.ts";
 import { addAccounts, addKeys } from "./accounts.ts";
 import { addAnalysts, addRoles } from "./roles.ts";
 import { addMakers } from "./makers.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import type { Config } from "#api/run/config/config.ts";
-import { readConfig, readEnvironment } from "#api/run/config/read-config.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
 import { createLogger } from "#api/run/output/logger.ts";
 import { askServer } from "#api/run/postgres/answering-server.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Database } from "#projections/log/database.ts";
-import type { Config } from "#api/run/config/config.ts";
-import { ConfigurationError } from "#api/run/config/configuration-error.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigurationError } from "../config/read-config.ts";
 import { applyRights } from "#api/run/database-roles/apply-rights.ts";
 import { addressesOf, configuredRoles } from "#api/run/database-roles/configured-roles.ts";
 import { areSeparate, type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";

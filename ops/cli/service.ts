@@ -6,8 +6,8 @@ import { pendingMigrations } from "#projections/log/schema.ts";
 import { applyRights } from "#api/run/database-roles/apply-rights.ts";
 import { readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
 import { migrate as migrateDatabase } from "#api/run/postgres/migrate.ts";
-import { readConfig, readEnvironment } from "#api/run/config/read-config.ts";
-import { renderDocument, renderExample, renderInEffect } from "#api/run/config/render.ts";
+import { readConfig, readEnvironment } from "../config/read-config.ts";
+import { renderDocument, renderExample, renderInEffect } from "../config/render.ts";
 
 /** `op pause` and `op resume` */
 export function addPause(program: Command): void {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Address, isAddress } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { coreIndexer, addSources, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
-import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import type { ChainConfig, Config } from "../config/config.ts";
 import { collectionSource, exchangeSources, metadataSources } from "#api/run/indexer/assign-indexers.ts";
 import { coreProtocol } from "#api/run/indexer/indexed-sources.ts";
 import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
@@ -11,7 +11,6 @@ import { print, tableLines } from "./output.ts";
 import { chosenChain } from "./arguments.ts";
 import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/exchange.ts";
 import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/sales/read-unresolved-events.ts";
-import type { Config } from "#api/run/config/config.ts";
 import { linksOf } from "#api/run/inspection/explorers.ts";
 
 type SourceFlags = { chain: string; json?: boolean };

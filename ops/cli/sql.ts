@@ -5,7 +5,7 @@ import { targetOf, readCheckpoints, type Target } from "#projections/engine/chec
 import type { Market } from "#api/orders/market.ts";
 import { routes } from "#api/routes.ts";
 import type { Context, V1Route } from "#api/v1/context.ts";
-import type { Config } from "#api/run/config/config.ts";
+import type { Config } from "../config/config.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { type Address, encodeAbiParameters, type Hex, pad, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { runRole as runIndexer } from "#api/run/roles/indexer.ts";
 import { runRole as runProjector } from "#api/run/roles/projector.ts";
 import type { RunningRole } from "#api/run/roles/role.ts";

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { runRole } from "#api/run/roles/indexer.ts";
 import { type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { launch } from "#ops/programs.ts";
 import { localChainsEnvironment } from "#api/run/supervisor/local-chains.ts";

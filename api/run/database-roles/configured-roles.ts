@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import type { Config } from "#ops/config/config.ts";
 import { type DatabaseRoles, forEachRole } from "./database-roles.ts";
 
 /** The settings of the database's addresses, without those that are not set. */

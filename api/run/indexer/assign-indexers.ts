@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session } from "#projections/log/database.ts";
 import { coreIndexer, addSources, type IndexedSource, type NewSource, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
+import type { ChainConfig, Config } from "#ops/config/config.ts";
 import { addableExchanges, collectionEvents, coreProtocol, declaredCollections, hasMetadataEvents, metadataEvents, metadataSourceName } from "./indexed-sources.ts";
 import { namedCollections, plainContract } from "./plain-transfers.ts";
 

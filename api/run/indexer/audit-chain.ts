@@ -7,7 +7,7 @@ import { readIndexerProgress } from "#projections/log/progress.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { type ChainTruth, type Comparison, compareRange } from "./compare-range.ts";
 import type { Indexer } from "./indexers.ts";
 import { openResumePoint } from "./resume-point.ts";

@@ -2,7 +2,7 @@ import type { Database } from "#projections/log/database.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { fetchMissing } from "./chain-events.ts";
 import type { EventSource } from "./indexed-sources.ts";
 import { openResumePoint } from "./resume-point.ts";

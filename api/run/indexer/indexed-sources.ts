@@ -7,8 +7,7 @@ import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
 import { seaport as seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
+import type { ChainConfig, Config } from "#ops/config/config.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
 export type EventSource = {

@@ -1,8 +1,7 @@
 import type { Address } from "viem";
 import type { Database } from "#projections/log/database.ts";
 import { coreIndexer, type IndexedSource, readCaughtUpIndexers, readSources } from "#projections/log/sources.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
+import type { ChainConfig, Config } from "#ops/config/config.ts";
 import { contentsOf, declaredCollections, type EventSource, hasMetadataEvents, type IndexedCollection, type IndexedSources, indexedSources, metadataSourceName } from "./indexed-sources.ts";
 import { namedCollections, plainContract } from "./plain-transfers.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 
 /** Passed to everything that runs an indexer of a chain. */

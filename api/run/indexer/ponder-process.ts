@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import type { IndexerSettings } from "#src/settings.ts";
-import { readEnvironment } from "../config/read-config.ts";
+import { readEnvironment } from "#ops/config/read-config.ts";
 import { ponderDirectory, projectRoot } from "#ops/programs.ts";
 
 export type PonderProcess = {

@@ -6,7 +6,7 @@ import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { type AuditedIndexer, readSettled } from "./audit-chain.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
 import { type BlocksWork, mendBlocks, type ProvedBlocks, readChain, readProvedBlocks } from "./prove-blocks.ts";

@@ -1,6 +1,6 @@
 import { allProjections } from "#projections/all.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** The projections with the parameters of this configuration. */

@@ -1,5 +1,5 @@
 import { type HeadReading, openHeadReader } from "#jobs/chain/fetch-head.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 
 export type FetchChainHead = (chain: ChainConfig) => Promise<HeadReading>;
 

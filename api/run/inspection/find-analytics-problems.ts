@@ -1,6 +1,6 @@
 import type { Database } from "#projections/log/database.ts";
 import { readCopyProgress } from "#projections/analytics/copy-source.ts";
-import type { AnalyticsConfig } from "../config/analytics-settings.ts";
+import type { AnalyticsConfig } from "#ops/config/database-settings.ts";
 import type { Finding } from "./find-server-problems.ts";
 
 /** Intervals after which a sync is late. */

@@ -12,8 +12,7 @@ import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources
 import { readHeldFees } from "#projections/partners/sync-fees.ts";
 import { readAnalysts, readPowers } from "#projections/analytics/roles.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
-import { isLoopback } from "../config/is-loopback.ts";
+import { type ChainConfig, isLoopback } from "#ops/config/config.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
 import { namedCollections } from "../indexer/plain-transfers.ts";

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import type { ReplicaAddress } from "../config/database-settings.ts";
+import type { ReplicaAddress } from "#ops/config/database-settings.ts";
 import type { Finding } from "./find-server-problems.ts";
 
 type Options = {

@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { type IndexerState, readIndexerStates } from "#projections/log/progress.ts";
 import { type IndexedSource, readSources } from "#projections/log/sources.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 
 /** What is indexed of a chain, by which indexer and how far: what `op sources` prints. */

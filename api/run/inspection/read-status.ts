@@ -10,7 +10,7 @@ import { readIndexedBlocks, readRecordedHead } from "#projections/log/progress.t
 import { readPaused } from "#projections/log/operators.ts";
 import { readPriceHistory } from "#projections/prices/read-prices.ts";
 import { isServed, isVersionOf, schemaOf } from "#projections/log/versions.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 import type { InspectedConfig } from "./inspected-config.ts";

@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import type { Config } from "../config/config.ts";
+import type { Config } from "#ops/config/config.ts";
 import { type LiveLine, openLiveLine } from "./live-line.ts";
 import { openOutageLines } from "./outage-lines.ts";
 import { openPrettyFormat } from "./pretty-line.ts";

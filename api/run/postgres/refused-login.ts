@@ -1,5 +1,5 @@
 import pg from "pg";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 
 /** Wrong password, unknown or forbidden user, unknown database: a server that answers, and that a wait does not change. */
 const refusals = new Set(["28P01", "28000", "3D000"]);

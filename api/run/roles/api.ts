@@ -18,7 +18,7 @@ import { maxLagSeconds, statusPollMs } from "#api/status/service-status.ts";
 import { listenForOperators } from "#api/status/operator-app.ts";
 import { openWaitHistogram } from "#api/status/replica-gauges.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
-import { isLoopback } from "../config/is-loopback.ts";
+import { isLoopback } from "#ops/config/config.ts";
 import { openReads } from "./open-reads.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 

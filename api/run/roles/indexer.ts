@@ -2,7 +2,7 @@ import { type Database, openDatabase } from "#projections/log/database.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { assignIndexers } from "../indexer/assign-indexers.ts";
 import { followFinality } from "../indexer/follow-finality.ts";
 import { readIndexers } from "../indexer/indexers.ts";

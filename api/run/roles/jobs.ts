@@ -26,7 +26,7 @@ import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { readFollowedCollections } from "../indexer/indexers.ts";
 import { type LeaderContext, openRoleDatabase, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";

@@ -15,7 +15,7 @@ import { recording as recordingJobs } from "#jobs/recording/record.ts";
 import { upkeep } from "#jobs/database-upkeep.ts";
 import { type Listener, openListener, createSignal, type Signal } from "#jobs/runner/signals.ts";
 import { runTogether, runEach } from "#jobs/runner/run-jobs.ts";
-import type { ChainConfig } from "../config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { openDerivationLog } from "./derivation-log.ts";
 import { type LeaderContext, runLeaderRole } from "./leader-role.ts";
 import type { RoleContext, RunningRole } from "./role.ts";

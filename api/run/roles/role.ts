@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import type { DatabaseAddress } from "#projections/log/database.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "#ops/config/config.ts";
 
 type DatabaseSettings = Pick<Config["database"], "replicas" | "maxReplicaLagSeconds" | "poolerUrl">;
 

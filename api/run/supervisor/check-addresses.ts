@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 import type { DatabaseAddresses } from "../database-roles/configured-roles.ts";
 import { checkDirect, checkPooled } from "../inspection/find-pooler-problems.ts";
 

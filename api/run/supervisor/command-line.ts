@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
-import type { Config } from "../config/config.ts";
-import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
-import { readConfig, readEnvironment } from "../config/read-config.ts";
+import type { Config } from "#ops/config/config.ts";
+import { ConfigurationError, configurationExitCode, readConfig, readEnvironment } from "#ops/config/read-config.ts";
 import { openLiveLine } from "../output/live-line.ts";
 import { createLogger, openLogSink } from "../output/logger.ts";
 import { mergeInstallation } from "./installation.ts";

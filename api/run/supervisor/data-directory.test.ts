@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "data-directory-"));

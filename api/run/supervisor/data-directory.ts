@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 
 /** Creates `DATA_DIR`. Throws a configuration error when it cannot be created or written. */
 export function makeDataDirectory(path: string): void {

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Environment } from "../config/environment.ts";
+import { Environment } from "#ops/config/environment.ts";
 import { isAlive, type ProcessIdentity, thisProcess } from "../postgres/directory-lock.ts";
 
 type Variables = Record<string, string | undefined>;

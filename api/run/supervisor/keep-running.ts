@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { configurationExitCode } from "../config/configuration-error.ts";
+import { configurationExitCode } from "#ops/config/read-config.ts";
 
 /** One run of a child process, from its start to its exit. */
 export type ChildRun = {

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
-import type { Config } from "../config/config.ts";
-import { address } from "../config/setting.ts";
+import type { Config } from "#ops/config/config.ts";
+import { address } from "#ops/config/setting.ts";
 
 type Variables = Record<string, string | undefined>;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readConfig } from "../config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { withOperatorPorts } from "./operator-ports.ts";
 
 const portsOf = async (variables: Record<string, string>) => {

@@ -1,5 +1,4 @@
-import type { Config } from "../config/config.ts";
-import { isLoopback } from "../config/is-loopback.ts";
+import { type Config, isLoopback } from "#ops/config/config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import type { RoleName } from "./role-modules.ts";
 

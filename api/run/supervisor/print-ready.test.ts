@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { readConfig } from "../config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { printReady } from "./print-ready.ts";
 
 const settings = {

@@ -1,7 +1,6 @@
 import { chainNames, defaultChain } from "#chains/index.ts";
-import type { Config } from "../config/config.ts";
-import { listeningUrl } from "../config/listening-url.ts";
-import { maskUrl } from "../config/setting.ts";
+import { type Config, listeningUrl } from "#ops/config/config.ts";
+import { maskUrl } from "#ops/config/setting.ts";
 import type { LocalChains } from "./local-chains.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Environment } from "../config/environment.ts";
-import { readConfig } from "../config/read-config.ts";
-import { aboutSetting } from "../config/setting.ts";
+import { Environment } from "#ops/config/environment.ts";
+import { readConfig } from "#ops/config/read-config.ts";
+import { aboutSetting } from "#ops/config/setting.ts";
 import { settingsOf, usersOf } from "./process-settings.ts";
 import type { RoleName } from "./role-modules.ts";
 

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import type { Logger } from "pino";
 import { openCallMeter } from "#jobs/outgoing-calls.ts";
-import type { Config } from "../config/config.ts";
-import { ConfigurationError } from "../config/configuration-error.ts";
+import type { Config } from "#ops/config/config.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 import { assertLogin } from "../postgres/refused-login.ts";
 import { type RoleConfig, roleDatabase } from "../roles/role.ts";
 import { stopInTime } from "../roles/stop-in-time.ts";

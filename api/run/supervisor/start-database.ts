@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../config/configuration-error.ts";
+import { ConfigurationError } from "#ops/config/read-config.ts";
 import { DirectoryInUseError } from "../postgres/directory-lock.ts";
 import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
 import { writeStarting } from "./installation.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { listeningUrl } from "../config/listening-url.ts";
+import { listeningUrl } from "#ops/config/config.ts";
 import { launch } from "#ops/programs.ts";
 import { startChild } from "./child.ts";
 import { keepRunning } from "./keep-running.ts";

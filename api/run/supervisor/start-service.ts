@@ -1,6 +1,5 @@
 import { openDatabase } from "#projections/log/database.ts";
-import type { Config } from "../config/config.ts";
-import { listeningUrl } from "../config/listening-url.ts";
+import { type Config, listeningUrl } from "#ops/config/config.ts";
 import { writeInstallation } from "./installation.ts";
 import { type LocalChains, localChainsEnvironment } from "./local-chains.ts";
 import { operatorSettingsOf } from "./operator-ports.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config/config.ts";
+import type { Config } from "#ops/config/config.ts";
 import type { LiveLine } from "../output/live-line.ts";
 import type { LogSink } from "../output/logger.ts";
 import type { RestartedProcess } from "./keep-running.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { ConfigurationError, configurationExitCode } from "../config/configuration-error.ts";
+import { ConfigurationError, configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort, isFree } from "#ops/free-port.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import type { RestartedProcess } from "./keep-running.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configurationExitCode } from "#api/run/config/configuration-error.ts";
+import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { launch } from "#ops/programs.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";

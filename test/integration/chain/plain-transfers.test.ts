@@ -2,7 +2,7 @@ import { encodeAbiParameters, encodeEventTopics, type Hex, pad } from "viem";
 import { expect, it } from "vitest";
 import { hasTopicsOf } from "#abis/event-topics.ts";
 import { erc721Abi, plainTransferAbi, unindexedTransferAbi } from "#abis/tokens.ts";
-import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { assignIndexers } from "#api/run/indexer/assign-indexers.ts";
 import { readIndexers } from "#api/run/indexer/indexers.ts";
 import { followPlainTransfers } from "#api/run/indexer/plain-transfers.ts";

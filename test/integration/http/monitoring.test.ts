@@ -6,7 +6,7 @@ import { pino } from "pino";
 import type { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Environment } from "#api/run/config/environment.ts";
+import { Environment } from "#ops/config/environment.ts";
 import { openCallerStreams } from "#api/accounts/caller-streams.ts";
 import { createApp } from "#api/app.ts";
 import { openFeed } from "#api/feed/open-feed.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { assignIndexers } from "#api/run/indexer/assign-indexers.ts";
 import { collectionEvents, indexedSources, metadataEvents } from "#api/run/indexer/indexed-sources.ts";
 import { readFollowedCollections, readIndexers } from "#api/run/indexer/indexers.ts";

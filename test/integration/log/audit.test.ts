@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { type AuditOptions, auditChain } from "#api/run/indexer/audit-chain.ts";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { seedMarket } from "#devnet/market/seed.ts";

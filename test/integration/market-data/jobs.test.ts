@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { runRole } from "#api/run/roles/jobs.ts";
 import { type RoleContext, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";

@@ -36,7 +36,7 @@ const root = resolve(import.meta.dirname, "../../..");
 const guide = () => readFileSync(resolve(root, "docs/adding-a-partner.md"), "utf8");
 
 it("shows the listings of a partner added by a folder and two lines", async () => {
-  const { readConfig } = await import("#api/run/config/read-config.ts");
+  const { readConfig } = await import("#ops/config/read-config.ts");
   const { openPartners } = await import("#jobs/partners/open-partners.ts");
   const { background } = await import("#jobs/partners/transport.ts");
   const { openOrderReads } = await import("#test/support/orders/order-reads-fixture.ts");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { configurationExitCode } from "#api/run/config/configuration-error.ts";
+import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { checkPooler } from "#api/run/inspection/find-pooler-problems.ts";
 import { launch } from "#ops/programs.ts";

@@ -3,7 +3,7 @@ import { requestBatch } from "#jobs/chain/node-client.ts";
 import { isLogOf, type LogsFilter, type RpcLog } from "#api/background/chain-reader/block-proof.ts";
 import { openNodePool, resultOf } from "#api/background/chain-reader/node-pool.ts";
 import { openBlockReader } from "#api/background/chain-reader/read-blocks.ts";
-import type { ChainConfig } from "#api/run/config/chain-config.ts";
+import type { ChainConfig } from "#ops/config/config.ts";
 import { fetchMissing, readEvents } from "#api/run/indexer/chain-events.ts";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { sourceFilters } from "#api/run/indexer/source-filters.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pino } from "pino";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
 import { readPonderLog } from "#api/run/indexer/ponder-log.ts";

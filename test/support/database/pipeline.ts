@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import type { LogSink } from "#api/run/output/logger.ts";
 import { answeringFlags, launch } from "#ops/programs.ts";

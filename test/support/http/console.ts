@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { readConfig } from "#api/run/config/read-config.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
 import { createConsole } from "#api/run/console/app.ts";
 import { openProblemReader } from "#api/run/console/reads/problems.ts";

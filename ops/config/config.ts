@@ -1,16 +1,14 @@
 import { resolve } from "node:path";
 import type { Address } from "viem";
-import { chainIds } from "#chains/index.ts";
+import { chainIds, type ChainId, chainById } from "#chains/index.ts";
 import type { FeeLimits } from "#projections/domain/royalty.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
 import type { PartnerConfigs } from "#jobs/partners/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "#jobs/prices/exchanges.ts";
-import { type AnalyticsConfig, shapeAnalytics } from "./analytics-settings.ts";
-import { type ChainConfig, shapeChain } from "./chain-config.ts";
+import { type AnalyticsConfig, shapeAnalytics, type ReplicaAddress } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
-import { type DatabaseConfig, servedChainIds, shapeDatabase } from "./shape-database.ts";
 
 export type Config = {
   http: {
@@ -173,3 +171,90 @@ function shapeMail({ SMTP_URL: url, MAIL_FROM: from }: Environment): Config["mai
 const publicHost = (host: string): string =>
   ["0.0.0.0", "[::]"].includes(host) ? "localhost" : host;
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+
+export type ChainConfig = {
+  chainId: ChainId;
+  rpcUrls: string[];
+  wsUrl: string | null;
+  /** Null: each source from its own first block. */
+  startBlock: number | null;
+  /** Block range of one `eth_getLogs`; null: adapted to what the RPC accepts. */
+  logsBlockRange: number | null;
+  finalityBlocks: number;
+  /** Every collection, or the curated ones and these. */
+  collections: "all" | Address[];
+  /** Whether deposits, withdrawals and transfers of the wrapped native currency are indexed. */
+  wrappedNativeEvents: "all" | "none";
+};
+
+function shapeChain(env: Environment, chainId: ChainId, local: boolean): ChainConfig {
+  const collections = env[`COLLECTIONS_${chainId}`];
+  const wrappedByDefault = local ? "all" : chainById(chainId).indexed.wrappedNativeEvents;
+  return {
+    chainId,
+    rpcUrls: env[`RPC_URL_${chainId}`] ?? [],
+    wsUrl: env[`WS_URL_${chainId}`] ?? null,
+    startBlock: env[`START_BLOCK_${chainId}`] ?? (local ? 0 : null),
+    logsBlockRange: env[`LOGS_BLOCK_RANGE_${chainId}`] ?? null,
+    finalityBlocks: env[`FINALITY_${chainId}`],
+    collections: collections === "*" ? "all" : collections,
+    wrappedNativeEvents: env[`WRAPPED_NATIVE_EVENTS_${chainId}`] ?? wrappedByDefault,
+  };
+}
+
+/** `url` is null where PostgreSQL is embedded, others where they are not set. */
+type DatabaseConfig = {
+  /** Of the owner. */
+  url: string | null;
+  /** Of the pooler that the API's requests go through. */
+  poolerUrl: string | null;
+  /** Read replicas of the API. */
+  replicas: readonly ReplicaAddress[];
+  /** One further behind is not read from. */
+  maxReplicaLagSeconds: number;
+  /** Whether standbys may follow the embedded server. */
+  replicates: boolean;
+  /** Of the embedded one; null: the one that `DATA_DIR` keeps. */
+  port: number | null;
+  /** Of an administrator. */
+  adminUrl: string | null;
+  /** Of processes that have users of their own. */
+  processUrls: Record<"indexer" | "projector" | "jobs" | "api" | "console", string | null>;
+};
+
+/** The chains that are configured: local ones are all there are. */
+const servedChainIds = (env: Environment, localChains: boolean): ChainId[] =>
+  chainIds.filter((chainId) => localChains || env[`RPC_URL_${chainId}`] !== undefined);
+
+function shapeDatabase(env: Environment): DatabaseConfig {
+  return {
+    url: env.DATABASE_URL ?? null,
+    poolerUrl: env.DATABASE_POOLER_URL ?? null,
+    replicas:
+      env.DATABASE_READ_URL === undefined
+        ? env.DATABASE_READ_URLS
+        : [{ url: env.DATABASE_READ_URL, weight: 1, isPooled: false }],
+    replicates: env.DATABASE_REPLICATION,
+    port: env.DATABASE_PORT ?? null,
+    maxReplicaLagSeconds: env.DATABASE_READ_MAX_LAG_SECONDS,
+    adminUrl: env.DATABASE_URL_ADMIN ?? null,
+    processUrls: {
+      indexer: env.DATABASE_URL_INDEXER ?? null,
+      projector: env.DATABASE_URL_PROJECTOR ?? null,
+      jobs: env.DATABASE_URL_JOBS ?? null,
+      api: env.DATABASE_URL_API ?? null,
+      console: env.DATABASE_URL_CONSOLE ?? null,
+    },
+  };
+}
+
+/** Address of the API for processes on this machine; `BASE_URL` may lead through a proxy. */
+export function listeningUrl({ host, port }: Pick<Config["http"], "host" | "port">): string {
+  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host;
+  const authority = name.includes(":") ? `[${name}]` : name;
+  return `http://${authority}:${port}`;
+}
+
+/** Whether a host, as it is written in settings or URLs, is this machine alone. */
+export const isLoopback = (host: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);

@@ -1,17 +1,176 @@
+import { defaultGateways } from "#api/v1/media-links.ts";
+import { setting, urlList, urlOf, wholeNumber, onOff, address, mailSender, pathSegment, priceFeedList, trustedProxies } from "./setting.ts";
 import { z } from "zod";
+import { defaultQuotas, type OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { coinSymbols } from "#chains/coins.ts";
 import { accountChain, chainIds } from "#chains/index.ts";
 import { defaultFeeLimits } from "#projections/domain/royalty.ts";
 import { exchangeNames } from "#jobs/prices/exchanges.ts";
-import { analyticsSettings } from "./analytics-settings.ts";
+import { analyticsSettings, databaseSettings } from "./database-settings.ts";
 import { chainSettings } from "./chain-settings.ts";
-import { databaseSettings } from "./database-settings.ts";
-import { gatewaySettings } from "./gateway-settings.ts";
-import { loadSettings } from "./load-settings.ts";
-import { operatorSettings } from "./operator-settings.ts";
-import { orderSettings } from "./order-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
-import { address, mailSender, onOff, pathSegment, priceFeedList, setting, trustedProxies, urlOf, wholeNumber } from "./setting.ts";
+
+const gatewayExpectation = "an http or https URL";
+
+/** Gateways that this service fetches from, and those that its links point to. */
+const gatewaySettings = {
+  IPFS_GATEWAYS: setting(
+    urlList("http:", "https:").default(["https://ipfs.io", "https://dweb.link"]),
+    {
+      meaning: "gateways for ipfs:// documents, tried in order",
+      expectation: "http or https URLs, comma-separated",
+      example: "http://127.0.0.1:8080,https://ipfs.io",
+      fallback: "https://ipfs.io, https://dweb.link",
+    },
+  ),
+  ARWEAVE_GATEWAY: setting(urlOf("http:", "https:").default("https://arweave.net"), {
+    meaning: "gateway for ar:// documents",
+    expectation: gatewayExpectation,
+    example: "https://arweave.net",
+  }),
+  PUBLIC_IPFS_GATEWAY: setting(urlOf("http:", "https:").default(defaultGateways.ipfsGateway), {
+    meaning: "gateway that links to ipfs:// images in responses point to; callers must reach it",
+    expectation: gatewayExpectation,
+    example: "https://ipfs.example.com",
+  }),
+  PUBLIC_ARWEAVE_GATEWAY: setting(
+    urlOf("http:", "https:").default(defaultGateways.arweaveGateway),
+    {
+      meaning: "the same for ar:// images",
+      expectation: gatewayExpectation,
+      example: "https://arweave.example.com",
+    },
+  ),
+};
+
+const rateLimit = (whose: string, standard: number) =>
+  setting(wholeNumber(0, 1_000_000).default(standard), {
+    meaning: `requests per minute ${whose}; 0: unlimited`,
+    expectation: "requests per minute, 0 to 1000000",
+    example: `${standard}`,
+  });
+
+const concurrencyLimit = (meaning: string, standard: number) =>
+  setting(wholeNumber(1, 10_000).default(standard), {
+    meaning,
+    expectation: "requests, 1 to 10000",
+    example: `${standard}`,
+  });
+
+/** What callers may ask for in a minute, and at a time. */
+const loadSettings = {
+  RATE_LIMIT_KEYLESS: rateLimit("from an IP address without a key (IPv6: from a /64 network)", 30),
+  RATE_LIMIT_INSTANT: rateLimit("of an instant key", 60),
+  RATE_LIMIT_KEY: rateLimit(
+    "of an account's permanent keys together, and of each key of an operator without its own limit",
+    120,
+  ),
+  RATE_LIMIT_ACCOUNT: rateLimit("of an account in the account API", 120),
+  CONCURRENCY_LIMIT: concurrencyLimit(
+    "requests in progress in one API process; orders may take three quarters, reads outside the order book half, long lists a quarter, each class at least a sixteenth; further ones wait up to 5 s, then get 503",
+    64,
+  ),
+  CONCURRENCY_LIMIT_CALLER: concurrencyLimit(
+    "requests in progress of one caller in one API process, a bulk request counting as its items, up to half of them; further ones wait",
+    16,
+  ),
+  STREAM_LIMIT_ACCOUNT: setting(wholeNumber(1, 4_000).default(10), {
+    meaning:
+      "open streams of one account in one API process, with its tokens and keys together; further ones get 429",
+    expectation: "streams, 1 to 4000",
+    example: "10",
+  }),
+  STREAM_LIMIT_ADDRESS: setting(wholeNumber(1, 4_000).default(50), {
+    meaning:
+      "open streams of one network address in one API process that belong to no account: of open pages and of keys without an account",
+    expectation: "streams, 1 to 4000",
+    example: "50",
+  }),
+  REAUTHENTICATION_MINUTES: setting(wholeNumber(1, 1_440).default(15), {
+    meaning:
+      "minutes after which a signed-in user must prove again who they are before keys are made or an account is changed",
+    expectation: "minutes, 1 to 1440",
+    example: "15",
+  }),
+};
+
+const portExpectation = "a port number, 1 to 65535, other than PORT";
+
+/** The operator's console and metrics. */
+const operatorSettings = {
+  OPERATOR_CONSOLE: setting(onOff.default(true), {
+    meaning: "whether the operator's console runs",
+    expectation: "on or off",
+    example: "off",
+    fallback: "on",
+  }),
+  OPERATOR_PORT: setting(wholeNumber(1, 65_535).optional(), {
+    meaning:
+      "port of the operator's console, with `/metrics` and a `/readyz` that names nodes; `/metrics` is then not on PORT",
+    expectation: portExpectation,
+    example: "4001",
+    fallback:
+      "the console: PORT + 1, or a free one; `/metrics` on PORT where HOST is loopback, else nowhere but on METRICS_PORT",
+  }),
+  OPERATOR_HOST: setting(z.string().min(1).default("127.0.0.1"), {
+    meaning:
+      "address the operator's console listens on; beyond loopback OPERATOR_PASSWORD is required",
+    expectation: "a host name or IP address",
+    example: "0.0.0.0",
+  }),
+  OPERATOR_PASSWORD: setting(z.string().min(12).optional(), {
+    meaning: "password of the operator's console; the name that goes with it is the operator's own",
+    expectation: "at least 12 characters",
+    example: "a-long-random-password",
+    fallback: "none: whoever is on this machine may use it",
+    secret: true,
+  }),
+  METRICS_PORT: setting(wholeNumber(1, 65_535).optional(), {
+    meaning:
+      "port on METRICS_HOST where the API serves `/metrics`, from where the console passes it on; needed where API and console are started apart with one OPERATOR_PORT",
+    expectation: portExpectation,
+    example: "4002",
+    fallback:
+      "`npm start`: a free one if OPERATOR_PORT is set or HOST is not loopback; an API that runs alone: OPERATOR_PORT; without one on PORT, where HOST is loopback",
+  }),
+  METRICS_HOST: setting(z.string().min(1).default("127.0.0.1"), {
+    meaning:
+      "address that METRICS_PORT listens on; beyond loopback, as in a container, whoever reaches the port may read the metrics",
+    expectation: "a host name or IP address",
+    example: "0.0.0.0",
+  }),
+};
+
+const orderQuota = (name: keyof OrderQuotas, meaning: string) =>
+  setting(wholeNumber(1, 1_000_000_000).default(defaultQuotas[name]), {
+    meaning,
+    expectation: "a whole number, 1 to 1000000000",
+    example: `${defaultQuotas[name]}`,
+  });
+
+/** What strangers' orders may cost. */
+const orderSettings = {
+  ORDER_QUOTA_MAKER: orderQuota(
+    "maker",
+    "open orders of a maker without trades; grows with trades, up to 10000",
+  ),
+  ORDER_QUOTA_CONTRACT: orderQuota(
+    "contract",
+    "open listings of a contract without sales, and makers whose offers on it outbid another; grows with sales; verified collections have no limit",
+  ),
+  ORDER_BUDGET_UNTRADED: orderQuota(
+    "untradedPerDay",
+    "new listings a day and chain for all contracts without sales together",
+  ),
+  ORDER_BUDGET_NEWCOMERS: orderQuota(
+    "newcomersPerDay",
+    "new listings a day and chain of all makers without trades together, and as many offers of each size",
+  ),
+  OFFER_EXPOSURE: orderQuota(
+    "bidExposure",
+    "largest sum of a maker's open offers, as a multiple of the balance that pays for them",
+  ),
+};
 
 const accountPath = accountChain.name.toLowerCase();
 const urlExpectation = "an http or https URL";

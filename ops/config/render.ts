@@ -30,7 +30,7 @@ export function renderDocument(): string {
     "",
     "Settings are environment variables, or lines of a file `.env` in the working directory. They are read once, at the start. All invalid settings are reported at once, each with the expected value and an example, and the process exits with 78. `npm run op -- config` prints the settings in effect, with keys and passwords masked.",
     "",
-    "This file and `.env.example` are generated from `api/run/config/environment.ts`: `npm run op -- config --table` and `--example`.",
+    "This file and `.env.example` are generated from `ops/config/environment.ts`: `npm run op -- config --table` and `--example`.",
     "",
     "| name | meaning | expected value | default |",
     "|---|---|---|---|",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Environment } from "./environment.ts";
-import { misspeltSettings } from "./misspelt-settings.ts";
+import { misspeltSettings } from "./setting-problems.ts";
 
 const known = Object.keys(Environment.shape);
 

@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ConfigurationError } from "./configuration-error.ts";
-import { readConfig } from "./read-config.ts";
+import { ConfigurationError, readConfig } from "./read-config.ts";
 import { renderDocument, renderExample, renderInEffect } from "./render.ts";
 
 const feeRecipient = "0x00000000000000000000000000000000000fee01";
@@ -221,7 +220,7 @@ describe("the configuration", () => {
 });
 
 describe("the documents made from the configuration", () => {
-  const root = resolve(import.meta.dirname, "../../..");
+  const root = resolve(import.meta.dirname, "../..");
 
   it("keeps .env.example as `op config --example` prints it", () => {
     expect(readFileSync(join(root, ".env.example"), "utf8")).toBe(renderExample());
