@@ -6,12 +6,10 @@ import { listen } from "#api/http/server.ts";
 import { maxLagSeconds } from "#api/status/service-status.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
 import { type ChainConfig, listeningUrl } from "#ops/config/config.ts";
-import { openOperationRunner } from "../console/actions/run-operation.ts";
-import { createConsole } from "../console/app.ts";
-import { openProblemReader } from "../console/reads/problems.ts";
-import { openProcessReader } from "../console/reads/processes.ts";
-import { openRebuildMeter } from "../console/reads/rebuild-pace.ts";
-import { takeSamples } from "../console/take-samples.ts";
+import { openOperationRunner } from "#ops/console/operations.ts";
+import { createConsole } from "#ops/console/app.ts";
+import { openProblemReader, openProcessReader, openRebuildMeter } from "#ops/console/figures.ts";
+import { takeSamples } from "#ops/console/samples.ts";
 import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 

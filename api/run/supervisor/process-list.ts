@@ -1,4 +1,4 @@
-import { ProcessRequest, type RunningProcess } from "../console/reads/processes.ts";
+import { ProcessRequest, type RunningProcess } from "#ops/console/figures.ts";
 import { readMemory } from "./read-memory.ts";
 
 type Started = { pid: number; startedAt: Date; starts: number };

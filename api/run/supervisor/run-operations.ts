@@ -1,4 +1,4 @@
-import { argumentsOf, OperationRequest } from "../console/actions/operation.ts";
+import { operationArguments, OperationRequest } from "#ops/console/operations.ts";
 import { launch } from "#ops/programs.ts";
 import { type StartedChild, startChild } from "./child.ts";
 import type { RestartedProcess } from "./keep-running.ts";
@@ -47,7 +47,7 @@ export function openOperations(
         reply({ ended: { id, code: null, output: "another operation is running" } });
         return;
       }
-      const args = argumentsOf(operation);
+      const args = operationArguments(operation);
       logger.info({ operation: args.join(" ") }, "operation started");
       void run(args).then(({ code, output }) => {
         logger.info({ operation: args.join(" "), exitCode: code }, "operation ended");

@@ -2,8 +2,7 @@ import { request } from "node:http";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { argumentsOf, OperationEnded } from "#api/run/console/actions/operation.ts";
-import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
+import { operationArguments, OperationEnded, type RunOperation } from "#ops/console/operations.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { openOperations } from "#api/run/supervisor/run-operations.ts";
 import { advance } from "#projections/engine/tick.ts";
@@ -329,7 +328,7 @@ describe("actions", () => {
   });
 
   it("are a fixed list of commands with arguments of a fixed form", () => {
-    expect(argumentsOf({ command: "rebuild", projection: null })).toEqual(["rebuild"]);
+    expect(operationArguments({ command: "rebuild", projection: null })).toEqual(["rebuild"]);
     const commands = [
       ...["drop", "export", "keys"].map((command) => ({ command, projection: null })),
       { command: "rebuild", projection: "--anew" },

@@ -1,11 +1,9 @@
 import { pino } from "pino";
 import { readConfig } from "#ops/config/read-config.ts";
-import type { RunOperation } from "#api/run/console/actions/run-operation.ts";
-import { createConsole } from "#api/run/console/app.ts";
-import { openProblemReader } from "#api/run/console/reads/problems.ts";
-import type { ReadProcesses } from "#api/run/console/reads/processes.ts";
-import { openRebuildMeter } from "#api/run/console/reads/rebuild-pace.ts";
-import { sample } from "#api/run/console/take-samples.ts";
+import type { RunOperation } from "#ops/console/operations.ts";
+import { createConsole } from "#ops/console/app.ts";
+import { openProblemReader, type ReadProcesses, openRebuildMeter } from "#ops/console/figures.ts";
+import { sample } from "#ops/console/samples.ts";
 import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
 import { listen } from "#api/http/server.ts";
 import { environmentOf } from "../database/operator.ts";

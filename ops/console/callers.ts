@@ -2,13 +2,14 @@ import { html } from "#api/pages/kit/html.ts";
 import { moment, formatCount } from "#api/pages/kit/number.ts";
 import { panel, table } from "#api/pages/kit/panel.ts";
 import { plainText } from "#api/pages/kit/text.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
-import { readBusyCallers, readKeyUsage } from "../reads/callers.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import { sql } from "kysely";
+import type { Database } from "#projections/log/database.ts";
 
 const most = 50;
 
 /** Rate limits and who uses most of them. */
-export async function callersPage({ db, config, now }: Visit): Promise<PageContent> {
+export async function callersPage({ db, config, now }: ConsoleVisit): Promise<ConsoleContent> {
   const [busy, usage] = await Promise.all([readBusyCallers(db, most), readKeyUsage(db, most)]);
   const time = now();
   const { keyless, instant, permanent, account } = config.access.limits;
@@ -79,4 +80,29 @@ export async function callersPage({ db, config, now }: Visit): Promise<PageConte
     }),
   ];
   return { title: "Callers", body };
+}
+
+type BusyCaller = { caller: string; used: number; perMinute: number; beganAt: Date };
+
+/** Who used most of the present minute: addresses, and keys by the start of their hash. */
+async function readBusyCallers(db: Database, most: number): Promise<BusyCaller[]> {
+  const { rows } = await sql<BusyCaller>`
+    select caller, used, per_minute as "perMinute", began_at as "beganAt" from access.minute
+    where began_at > now() - interval '1 minute' order by used desc, caller limit ${most}`.execute(
+    db,
+  );
+  return rows;
+}
+
+type KeyUsage = { keyId: number; today: bigint; yesterday: bigint };
+
+/** The keys with most requests of today and yesterday, UTC. */
+async function readKeyUsage(db: Database, most: number): Promise<KeyUsage[]> {
+  const { rows } = await sql<KeyUsage>`
+    select key_id as "keyId", coalesce(sum(requests) filter (where u.day = current.day), 0)::bigint as today,
+           coalesce(sum(requests) filter (where u.day = current.day - 1), 0)::bigint as yesterday
+    from access.usage u cross join (select (now() at time zone 'utc')::date as day) current
+    where u.day >= current.day - 1
+    group by 1 order by sum(requests) desc, 1 limit ${most}`.execute(db);
+  return rows;
 }

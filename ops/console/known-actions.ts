@@ -1,19 +1,21 @@
 import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
 import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
-import type { ConsoleContext } from "../console-context.ts";
-import { argumentsOf, Operation } from "./operation.ts";
+import type { ConsoleContext } from "./page.ts";
+import { operationArguments, Operation } from "./operations.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { pageLink } from "#api/pages/kit/links.ts";
 
-export type Outcome = { isDone: boolean; output: string };
+export type ActionOutcome = { isDone: boolean; output: string };
 
 /** Something that an operator can start here. */
-export type Action = {
+export type ConsoleAction = {
   title: string;
   /** What it does, for the page that asks for a confirmation. */
   effect: string;
   /** The arguments of `op` that do the same. */
   command: readonly string[];
   /** Null where this process cannot have it done. `id`: of the recorded action. */
-  run: ((id: string) => Promise<Outcome>) | null;
+  run: ((id: string) => Promise<ActionOutcome>) | null;
   /** Whether it takes long: the answer does not wait for its end. */
   isLong: boolean;
 };
@@ -21,7 +23,7 @@ export type Action = {
 type Context = Pick<ConsoleContext, "db" | "config" | "runOperation">;
 
 /** The action of a name for a target; null where there is none such. */
-export function findAction(context: Context, name: string, target: string): Action | null {
+export function findAction(context: Context, name: string, target: string): ConsoleAction | null {
   if (name === "pause" || name === "resume") return switchAction(context, name, target);
   if (name === "rebuild" || name === "verify") return projectionAction(context, name, target);
   if (name === "release") return releaseAction(context, target);
@@ -47,10 +49,10 @@ const effects = {
     "Drops the schemas that no process uses, among them the tables that op rollback would restore. This cannot be undone.",
 };
 
-function switchAction({ db }: Context, verb: "pause" | "resume", target: string): Action | null {
+function switchAction({ db }: Context, verb: "pause" | "resume", target: string): ConsoleAction | null {
   const name = switchNames.find((one) => one === target);
   if (name === undefined) return null;
-  const run = async (): Promise<Outcome> => {
+  const run = async (): Promise<ActionOutcome> => {
     const hasChanged = await setPaused(db, name satisfies SwitchName, verb === "pause");
     const state = verb === "pause" ? "paused" : "running";
     return { isDone: true, output: hasChanged ? `${name} is ${state}` : `${name} was ${state}` };
@@ -63,7 +65,7 @@ function projectionAction(
   context: Context,
   command: "rebuild" | "verify",
   target: string,
-): Action | null {
+): ConsoleAction | null {
   const isKnown = configuredProjections(context.config).some(({ name }) => name === target);
   if (!isKnown && target !== "") return null;
   const verb = command === "rebuild" ? "Rebuild" : "Verify";
@@ -73,7 +75,7 @@ function projectionAction(
 }
 
 /** The target is a position, or a position and a projection. */
-function releaseAction(context: Context, target: string): Action | null {
+function releaseAction(context: Context, target: string): ConsoleAction | null {
   const [position = "", projection = null] = target.split(" ");
   const operation = Operation.safeParse({ command: "release", position, projection });
   if (!operation.success) return null;
@@ -86,12 +88,18 @@ function operationAction(
   operation: Operation,
   title: string,
   effect: string,
-): Action {
-  const run = async (id: string): Promise<Outcome> => {
+): ConsoleAction {
+  const run = async (id: string): Promise<ActionOutcome> => {
     if (runOperation === null) throw new Error("no supervisor runs commands for this process");
     const { code, output } = await runOperation(id, operation);
     return { isDone: code === 0, output };
   };
-  const command = argumentsOf(operation);
+  const command = operationArguments(operation);
   return { title, effect, command, run: runOperation === null ? null : run, isLong: true };
+}
+
+/** A way to the page that asks for a confirmation. */
+export function actionLink(text: string, action: string, target = ""): Html {
+  const label = `${text} ${target}`.trim();
+  return html`<a class="button" href="${pageLink("/actions/new", { action, target })}" aria-label="${label}">${text}</a>`;
 }

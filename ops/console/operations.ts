@@ -1,4 +1,5 @@
 import { z } from "zod";
+import process from "node:process";
 
 const projection = z.string().regex(/^[a-z][a-z_]{0,40}$/);
 
@@ -26,7 +27,7 @@ export const OperationEnded = z.object({
 });
 
 /** The arguments of `op`. */
-export function argumentsOf(operation: Operation): string[] {
+export function operationArguments(operation: Operation): string[] {
   switch (operation.command) {
     case "rebuild":
     case "verify":
@@ -41,4 +42,28 @@ export function argumentsOf(operation: Operation): string[] {
     case "doctor":
       return ["doctor"];
   }
+}
+
+type OperationOutcome = { code: number | null; output: string };
+
+/** Has the supervisor run an operator command. Resolves at its end. */
+export type RunOperation = (id: string, operation: Operation) => Promise<OperationOutcome>;
+
+/** Null where no supervisor started this process. */
+export function openOperationRunner(): RunOperation | null {
+  const send = process.send?.bind(process);
+  if (send === undefined) return null;
+  const waiting = new Map<string, (outcome: OperationOutcome) => void>();
+  process.on("message", (message) => {
+    const parsed = OperationEnded.safeParse(message);
+    if (!parsed.success) return;
+    const { id, code, output } = parsed.data.ended;
+    waiting.get(id)?.({ code, output });
+    waiting.delete(id);
+  });
+  return (id, operation) =>
+    new Promise((resolve) => {
+      waiting.set(id, resolve);
+      send({ operation: { id, run: operation } });
+    });
 }

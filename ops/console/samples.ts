@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { deleteOldSamples, storeSamples } from "#projections/log/operators.ts";
-import type { FetchChainHead } from "../inspection/fetch-chain-head.ts";
-import type { InspectedConfig } from "../inspection/inspected-config.ts";
-import { readServiceProgress } from "../inspection/read-status.ts";
+import { deleteOldSamples, storeSamples, readSamples } from "#projections/log/operators.ts";
+import type { FetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import type { InspectedConfig } from "#api/run/inspection/inspected-config.ts";
+import { readServiceProgress } from "#api/run/inspection/read-status.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 
 const everyMs = 60_000;
 const keptMs = 31 * 86_400_000;
@@ -71,4 +72,30 @@ async function readSize(db: Database): Promise<number> {
   const { rows } = await sql<{ bytes: bigint }>`
     select pg_database_size(current_database()) as bytes`.execute(db);
   return Number(rows[0]?.bytes ?? 0n);
+}
+
+/** Minutes that a rate is the mean of. */
+const minutes = 5;
+
+type Rate = {
+  /** Head of the log when the time began, and now. */
+  after: bigint;
+  upTo: bigint;
+  seconds: number;
+  perSecond: number;
+};
+
+/** How fast the log grows; null until there is an earlier sample of its head. */
+export async function readRate(
+  db: Database,
+  now: Date,
+  overMinutes = minutes,
+): Promise<Rate | null> {
+  const since = new Date(now.getTime() - overMinutes * 60_000);
+  const [oldest] = await readSamples(db, "log_head", since);
+  if (oldest === undefined) return null;
+  const upTo = await readLogHead(db);
+  const after = BigInt(oldest.value);
+  const seconds = Math.max(1, (now.getTime() - oldest.takenAt.getTime()) / 1_000);
+  return { after, upTo, seconds, perSecond: Number(upTo - after) / seconds };
 }

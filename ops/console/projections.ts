@@ -5,13 +5,13 @@ import { foreignText } from "#api/pages/kit/text.ts";
 import { kindNameOf } from "#api/run/inspection/present-fact.ts";
 import { type QuarantinedFact, readQuarantinedFacts } from "#api/run/inspection/read-quarantined.ts";
 import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
-import { actionLink } from "../actions/action-link.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
-import { projectionTable } from "../parts/projection-table.ts";
-import type { RebuildPace } from "../reads/rebuild-pace.ts";
+import { actionLink } from "./known-actions.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import { projectionTable } from "./tables.ts";
+import type { RebuildPace } from "./figures.ts";
 
 /** The projections with their rebuilds, and the facts that they exclude. */
-export async function projectionsPage(visit: Visit): Promise<PageContent> {
+export async function projectionsPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   const { db, config, fetchHead, now, measureRebuilds } = visit;
   const [progress, quarantined] = await Promise.all([
     readServiceProgress(db, config, fetchHead),

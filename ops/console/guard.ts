@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { hasOwnOrigin } from "#api/pages/developers/serve-page.ts";
 import { callerAddress, networkOf } from "#api/http/request.ts";
-import { isLoopback } from "#ops/config/config.ts";
+import { isLoopback } from "../config/config.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */
 const mostFailures = 20;

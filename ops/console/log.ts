@@ -8,14 +8,14 @@ import { formatCount } from "#api/pages/kit/number.ts";
 import { nextPage, panel, table } from "#api/pages/kit/panel.ts";
 import { finders } from "#api/run/inspection/find-subject.ts";
 import { isKind, kindNameOf } from "#api/run/inspection/present-fact.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
-import { factTable } from "../parts/fact-table.ts";
-import { readRate } from "../reads/rate.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import { factTable } from "./tables.ts";
+import { readRate } from "./samples.ts";
 
 const perPage = 50;
 
 /** The log's tail with filters, facts per second by kind, and ways to one fact and to one row. */
-export async function logPage(visit: Visit): Promise<PageContent> {
+export async function logPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   const { db, now, parameter } = visit;
   const kind = isKind(parameter("kind")) ? (parameter("kind") as FactKind) : null;
   const chainId = chainIds.find((one) => `${one}` === parameter("chain")) ?? null;
@@ -52,7 +52,7 @@ export async function logPage(visit: Visit): Promise<PageContent> {
   return { title: "Log", body, isLive: parameter("before") === "" };
 }
 
-async function rates({ db }: Visit, rate: Awaited<ReturnType<typeof readRate>>): Promise<Html> {
+async function rates({ db }: ConsoleVisit, rate: Awaited<ReturnType<typeof readRate>>): Promise<Html> {
   if (rate === null) {
     return html`<p class="empty">The head of the log is sampled every minute while the console runs; there is no sample yet.</p>`;
   }

@@ -3,15 +3,17 @@ import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/fa
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { exactTime } from "#api/pages/kit/number.ts";
 import { details, panel } from "#api/pages/kit/panel.ts";
-import { linksFor } from "#api/run/inspection/explain-row.ts";
+import { linksFor, explainRow, verdictOf } from "#api/run/inspection/explain-row.ts";
 import { presentFact } from "#api/run/inspection/present-fact.ts";
 import { readServiceProgress } from "#api/run/inspection/read-status.ts";
 import { stringify } from "#api/run/inspection/stringify.ts";
-import { actionLink } from "../actions/action-link.ts";
-import { type PageContent, unknown, type Visit } from "../page/visit.ts";
+import { actionLink } from "./known-actions.ts";
+import { type ConsoleContent, notFoundPage, type ConsoleVisit } from "./page.ts";
+import { finders } from "#api/run/inspection/find-subject.ts";
+import { factTable } from "./tables.ts";
 
 /** A fact and its life: appended, retracted and readopted with its block, quarantined and released, applied. */
-export async function factPage(visit: Visit): Promise<PageContent> {
+export async function factPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   const { db, config, fetchHead, parameter } = visit;
   const text = parameter("position");
   const position = /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : 0n;
@@ -22,7 +24,7 @@ export async function factPage(visit: Visit): Promise<PageContent> {
     1,
   );
   if (position === 0n || fact === undefined) {
-    return unknown(
+    return notFoundPage(
       "No such fact",
       html`<section class="refused"><h1>There is no fact ${text}</h1><p><a href="/log">Log</a></p></section>`,
     );
@@ -100,4 +102,55 @@ function lifeOf(
         html`<li>excluded by ${name} ${actionLink("Release", "release", `${position} ${name}`)}</li>`,
     ),
   ];
+}
+
+/** Facts that are listed at most. */
+const most = 500;
+
+class BadId extends Error {}
+
+/** The facts that a row was derived from: `op explain` as a page. `what` may be a fact, by its position. */
+export async function rowPage(visit: ConsoleVisit): Promise<ConsoleContent> {
+  const { db, config, parameter } = visit;
+  const [what, id] = [parameter("what"), parameter("id").trim()];
+  if (what === "fact") {
+    return factPage({
+      ...visit,
+      parameter: (name) => (name === "position" ? id : parameter(name)),
+    });
+  }
+  const find = Object.hasOwn(finders, what) ? finders[what] : undefined;
+  const refuse = (message: string): never => {
+    throw new BadId(message);
+  };
+  const found = await (async () => find?.(db, id, refuse) ?? null)().catch((error: unknown) => {
+    if (error instanceof BadId) return error;
+    throw error;
+  });
+  if (found === null || found instanceof BadId) {
+    const why = found === null ? `There is no ${what === "" ? "row" : what} ${id}` : found.message;
+    return notFoundPage(
+      "No such row",
+      html`<section class="refused"><h1>No such row</h1><p>${why}. <a href="/log">Log</a></p></section>`,
+    );
+  }
+  const { content, facts } = await explainRow(db, config, { what, id, subject: found, most });
+  const body = [
+    html`<h1>${what} ${id}</h1>`,
+    panel({
+      id: "rows",
+      title: "As it is served",
+      body: html`<pre class="output" tabindex="0">${stringify(content.rows, 2)}</pre>`,
+    }),
+    panel({
+      id: "facts",
+      title: `${content.total} facts, in chain order`,
+      about: `As of position ${content.position} of ${found.projection}.${content.total > facts.length ? ` The first ${facts.length} are shown.` : ""}`,
+      body: factTable(
+        facts.map(({ fact }) => fact),
+        { caption: "Facts of the row", stateOf: verdictOf },
+      ),
+    }),
+  ];
+  return { title: `${what} ${id}`, body };
 }

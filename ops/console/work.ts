@@ -1,16 +1,16 @@
 import { countFacts } from "#projections/log/facts.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { readJobFigures } from "#projections/log/operators.ts";
+import { readJobFigures, type JobFigures } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { moment, formatCount } from "#api/pages/kit/number.ts";
 import { panel, table } from "#api/pages/kit/panel.ts";
 import { megabytes } from "#api/run/inspection/megabytes.ts";
 import { kindNameOf } from "#api/run/inspection/present-fact.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
-import { jobTable } from "../parts/job-table.ts";
-import { readLeases } from "../reads/leases.ts";
-import type { RunningProcess } from "../reads/processes.ts";
-import { readRate } from "../reads/rate.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import type { RunningProcess } from "./figures.ts";
+import { readRate } from "./samples.ts";
+import { sql } from "kysely";
+import type { Database } from "#projections/log/database.ts";
 
 /** Minutes over which readings of the chains are counted. */
 const readingMinutes = 60;
@@ -19,7 +19,7 @@ const isReading = (kind: number) =>
   kind === factKind.recipients_read;
 
 /** Processes, who works, their jobs, and what the sweeps of orders found. */
-export async function workPage({ db, now, readProcesses }: Visit): Promise<PageContent> {
+export async function workPage({ db, now, readProcesses }: ConsoleVisit): Promise<ConsoleContent> {
   const time = now();
   const [processes, leases, jobs, rate] = await Promise.all([
     readProcesses?.() ?? null,
@@ -102,3 +102,52 @@ function processTable(processes: readonly RunningProcess[] | null, now: Date): H
     { caption: "Processes", keyOf: ({ name }) => name },
   );
 }
+
+type Lease = {
+  role: string;
+  owner: string;
+  epoch: bigint;
+  /** Until it expires; negative: since it did. */
+  seconds: number;
+};
+
+/** Which process works in each role that only one may work in. */
+async function readLeases(db: Database): Promise<Lease[]> {
+  const { rows } = await sql<Lease>`
+    select role, owner, epoch, extract(epoch from expires_at - clock_timestamp())::float8 as seconds
+    from (select * from ops.lease union all select * from ops.projecting_lease) held
+    where role !~ '^projections' or expires_at > clock_timestamp() order by role`.execute(db);
+  return rows;
+}
+
+/** What goes on without a request; what fails comes first. */
+function jobTable(jobs: readonly JobFigures[], now: Date): Html {
+  const ordered = jobs.toSorted((a, b) => Number(b.failure !== null) - Number(a.failure !== null));
+  return table(
+    ordered,
+    [
+      { head: "Job", cell: ({ name }) => name, isHead: true },
+      { head: "Of", cell: ({ part }) => part },
+      { head: "Runs", cell: ({ runs }) => formatCount(runs), isNumber: true },
+      { head: "Failed", cell: ({ failures }) => formatCount(failures), isNumber: true },
+      { head: "Took", cell: ({ durationMs }) => duration(durationMs), isNumber: true },
+      { head: "Last run", cell: ({ startedAt }) => moment(startedAt.toISOString(), now) },
+      {
+        head: "Next at the latest",
+        cell: ({ nextAt }) =>
+          nextAt === null ? "when something happens" : moment(nextAt.toISOString(), now),
+      },
+      {
+        head: "State",
+        cell: ({ failure }) =>
+          failure === null
+            ? html`<span class="mark good">works</span>`
+            : html`<span class="mark bad">fails</span> ${failure}`,
+      },
+    ],
+    { caption: "Jobs", empty: "No job has run yet." },
+  );
+}
+
+const duration = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;

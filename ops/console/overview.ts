@@ -3,13 +3,12 @@ import { moment, formatCount } from "#api/pages/kit/number.ts";
 import { figures, panel } from "#api/pages/kit/panel.ts";
 import type { Finding } from "#api/run/inspection/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
-import type { PageContent, Visit } from "../page/visit.ts";
-import { chainTable } from "../parts/chain-table.ts";
-import { projectionTable } from "../parts/projection-table.ts";
-import { readRate } from "../reads/rate.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import { chainTable, projectionTable } from "./tables.ts";
+import { readRate } from "./samples.ts";
 
 /** How everything is, at a glance: what `op status` and `op doctor` say. */
-export async function overviewPage(visit: Visit): Promise<PageContent> {
+export async function overviewPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   const { db, config, fetchHead, readProblems, now } = visit;
   const [progress, problems, rate] = await Promise.all([
     readServiceProgress(db, config, fetchHead),
