@@ -5,7 +5,7 @@ import { openMailer } from "#api/accounts/mail.ts";
 import { endSessions } from "#api/accounts/sessions.ts";
 import { endSecondFactor } from "#api/accounts/second-factor.ts";
 import { readKeys, createPermanentKey, revokeKey, type StoredKey } from "#api/keys/stored-keys.ts";
-import { createLogger } from "#api/run/output/logger.ts";
+import { createLogger } from "../output/logger.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
 import { hashKey, isKey, type KeyType } from "#api/keys/key-text.ts";

@@ -7,7 +7,7 @@ import { readLogHead } from "#projections/log/blocks.ts";
 import { openListener, createSignal } from "#jobs/runner/signals.ts";
 import { isKind, lineOf, presentFact } from "#api/run/inspection/present-fact.ts";
 import { stringify } from "#api/run/inspection/stringify.ts";
-import { createLogger } from "#api/run/output/logger.ts";
+import { createLogger } from "../output/logger.ts";
 import { withDatabase } from "./open-database.ts";
 import { explainRow, type FactLinks, verdictOf } from "#api/run/inspection/explain-row.ts";
 import { finders } from "#api/run/inspection/find-subject.ts";

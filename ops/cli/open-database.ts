@@ -4,7 +4,7 @@ import { pendingMigrations } from "#projections/log/schema.ts";
 import type { Config } from "../config/config.ts";
 import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
-import { createLogger } from "#api/run/output/logger.ts";
+import { createLogger } from "../output/logger.ts";
 import { askServer } from "#api/run/postgres/answering-server.ts";
 import { startPostgres } from "#api/run/postgres/embedded.ts";
 import { throwIfRefused } from "#api/run/postgres/refused-login.ts";

@@ -1,6 +1,5 @@
 import { stringify } from "#api/run/inspection/stringify.ts";
-import { openLiveLine } from "#api/run/output/live-line.ts";
-import { barOf } from "#api/run/output/progress-bar.ts";
+import { openLiveLine, barOf } from "../output/live-line.ts";
 import type { BuildProgress } from "#projections/engine/rebuild.ts";
 
 /** Prints the result of a command: one line of JSON, or lines of text. */

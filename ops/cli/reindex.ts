@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { readIndexers } from "#api/run/indexer/indexers.ts";
 import { reindexChain } from "#api/run/indexer/reindex.ts";
 import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
-import { createLogger } from "#api/run/output/logger.ts";
+import { createLogger } from "../output/logger.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, openProgress } from "./output.ts";
 import { chosenChain } from "./arguments.ts";

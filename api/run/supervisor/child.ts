@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogSink } from "../output/logger.ts";
+import type { LogSink } from "#ops/output/logger.ts";
 import { hasRunningMember } from "../postgres/processes.ts";
 import { projectRoot } from "#ops/programs.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import type { Config } from "#ops/config/config.ts";
 import { ConfigurationError, configurationExitCode, readConfig, readEnvironment } from "#ops/config/read-config.ts";
-import { openLiveLine } from "../output/live-line.ts";
-import { createLogger, openLogSink } from "../output/logger.ts";
+import { openLiveLine } from "#ops/output/live-line.ts";
+import { createLogger, openLogSink } from "#ops/output/logger.ts";
 import { mergeInstallation } from "./installation.ts";
 import { type RoleName, roleNames } from "./role-modules.ts";
 import { runRole } from "./run-role.ts";

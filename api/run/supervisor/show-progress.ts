@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { barOf } from "../output/progress-bar.ts";
+import { barOf } from "#ops/output/live-line.ts";
 import type { Progress } from "./read-progress.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "#ops/config/config.ts";
-import type { LiveLine } from "../output/live-line.ts";
-import type { LogSink } from "../output/logger.ts";
+import type { LiveLine } from "#ops/output/live-line.ts";
+import type { LogSink } from "#ops/output/logger.ts";
 import type { RestartedProcess } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";
 import type { RoleName } from "./role-modules.ts";

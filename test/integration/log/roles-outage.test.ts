@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLogger } from "#api/run/output/logger.ts";
+import { createLogger } from "#ops/output/logger.ts";
 import type { RunningRole } from "#api/run/roles/role.ts";
 import { loadRole } from "#api/run/supervisor/role-modules.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
-import type { LogSink } from "#api/run/output/logger.ts";
+import type { LogSink } from "#ops/output/logger.ts";
 import { answeringFlags, launch } from "#ops/programs.ts";
 import { type RoleConfig, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
 import { startChild } from "#api/run/supervisor/child.ts";

@@ -2,7 +2,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
-import { openOutageLines } from "./outage-lines.ts";
+import { openOutageLines } from "./logger.ts";
 
 function openLog() {
   const lines: Record<string, unknown>[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openLiveLine } from "./live-line.ts";
-import { openPrettyFormat } from "./pretty-line.ts";
+import { openPrettyFormat } from "./logger.ts";
 
 const format = openPrettyFormat(false);
 
