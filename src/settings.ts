@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from "node:fs";
 import type { AbiEvent, Address } from "viem";
 
-/** Events that are indexed of some contracts, as `api/run/indexer/indexed-sources.ts` lists them. */
+/** Events that are indexed of some contracts, as `ops/ponder/indexed-sources.ts` lists them. */
 export type EventSource = {
   name: string;
   events: readonly AbiEvent[];

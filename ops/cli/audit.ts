@@ -2,14 +2,14 @@ import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Difference } from "#projections/log/audit.ts";
 import type { Config } from "../config/config.ts";
-import { type Audit, auditChain } from "#api/run/indexer/audit-chain.ts";
-import { readIndexers, recordedSources } from "#api/run/indexer/indexers.ts";
+import { type Audit, auditChain } from "../ponder/audit-chain.ts";
+import { readIndexers, recordedSources } from "../ponder/indexers.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print, openProgress } from "./output.ts";
 import { chosenChain } from "./arguments.ts";
 import { type Address, isAddress } from "viem";
-import { backfillChain } from "#api/run/indexer/backfill-chain.ts";
-import { transferSources } from "#api/run/indexer/indexed-sources.ts";
+import { backfillChain } from "../ponder/backfill-chain.ts";
+import { transferSources } from "../ponder/indexed-sources.ts";
 
 type Range = { from?: number; to?: number };
 type AuditFlags = { repair?: boolean; json?: boolean };

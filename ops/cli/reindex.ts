@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { readIndexers } from "#api/run/indexer/indexers.ts";
-import { reindexChain } from "#api/run/indexer/reindex.ts";
+import { readIndexers } from "../ponder/indexers.ts";
+import { reindexChain } from "../ponder/reindex.ts";
 import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
 import { createLogger } from "../output/logger.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, openProgress } from "./output.ts";
 import { chosenChain } from "./arguments.ts";
-import { recoverChain } from "#api/run/indexer/recover.ts";
+import { recoverChain } from "../ponder/recover.ts";
 
 export function addReindex(program: Command): void {
   program

@@ -15,7 +15,7 @@ import { schemaOf } from "#projections/log/versions.ts";
 import { type ChainConfig, isLoopback } from "#ops/config/config.ts";
 import { readDatabaseRoles } from "../database-roles/database-roles.ts";
 import { findWrongRights } from "../database-roles/find-wrong-rights.ts";
-import { namedCollections } from "../indexer/plain-transfers.ts";
+import { namedCollections } from "#ops/ponder/plain-transfers.ts";
 import { configuredProjections } from "./configured-projections.ts";
 import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
 import { checkAnalyticsCopy } from "./find-analytics-problems.ts";

@@ -27,7 +27,7 @@ import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { readFollowedCollections } from "../indexer/indexers.ts";
+import { readFollowedCollections } from "#ops/ponder/indexers.ts";
 import { type LeaderContext, openRoleDatabase, runLeaderRole } from "./leader-role.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
 import { runRoleJobs } from "./run-role-jobs.ts";

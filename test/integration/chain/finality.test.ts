@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { followFinality } from "#api/run/indexer/follow-finality.ts";
+import { followFinality } from "#ops/ponder/follow-finality.ts";
 import { readChainFinality } from "#projections/log/chain-state.ts";
 import { readFinalBlocks } from "#projections/activity/read-feed.ts";
 import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";

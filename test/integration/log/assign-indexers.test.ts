@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { assignIndexers } from "#api/run/indexer/assign-indexers.ts";
-import { collectionEvents, indexedSources, metadataEvents } from "#api/run/indexer/indexed-sources.ts";
-import { readFollowedCollections, readIndexers } from "#api/run/indexer/indexers.ts";
-import { schemaName } from "#api/run/indexer/schema-name.ts";
+import { assignIndexers, readFollowedCollections, readIndexers } from "#ops/ponder/indexers.ts";
+import { collectionEvents, indexedSources, metadataEvents } from "#ops/ponder/indexed-sources.ts";
+import { schemaName } from "#ops/ponder/ponder-schema.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { Exchange } from "#projections/exchanges/model/exchange.ts";
 import { addSources, detachRemoved, removeSource, restoreSource } from "#projections/log/sources.ts";

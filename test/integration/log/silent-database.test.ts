@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lockSchema } from "#api/run/indexer/schema-lock.ts";
+import { lockSchema } from "#ops/ponder/ponder-schema.ts";
 import { launch } from "#ops/programs.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type SilentProxy, startSilentProxy } from "#test/support/database/silent-proxy.ts";

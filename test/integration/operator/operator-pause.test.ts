@@ -5,7 +5,7 @@ import { projecting } from "#jobs/recording/project.ts";
 import { recording } from "#jobs/recording/record.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { activateSchema } from "#api/run/indexer/active-schema.ts";
+import { activateSchema } from "#ops/ponder/ponder-schema.ts";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { schemaOf } from "#projections/log/versions.ts";

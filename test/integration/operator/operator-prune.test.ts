@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ponderLock } from "#api/run/indexer/schema-lock.ts";
+import { ponderLock } from "#ops/ponder/ponder-schema.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { withLock } from "#projections/log/named-lock.ts";
 import { schemaOf } from "#projections/log/versions.ts";

@@ -4,9 +4,8 @@ import { isLogOf, type LogsFilter, type RpcLog } from "#api/background/chain-rea
 import { openNodePool, resultOf } from "#api/background/chain-reader/node-pool.ts";
 import { openBlockReader } from "#api/background/chain-reader/read-blocks.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { fetchMissing, readEvents } from "#api/run/indexer/chain-events.ts";
-import { indexedSources } from "#api/run/indexer/indexed-sources.ts";
-import { sourceFilters } from "#api/run/indexer/source-filters.ts";
+import { fetchMissing, readChainEvents } from "#ops/ponder/chain-events.ts";
+import { indexedSources, sourceFilters } from "#ops/ponder/indexed-sources.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { stageDecoded } from "#projections/log/recording/ponder-events.ts";
@@ -36,7 +35,7 @@ export async function recordChain(
   const filters = sourceFilters(indexedSources(config, { collections: [] }).sources);
   const logs = await fetchAllLogs(client);
   const reader = { logs: async (filter: LogsFilter) => logs.filter((log) => isLogOf(filter, log)) };
-  const events = await readEvents(reader, filters, { from: 0, to: Number.POSITIVE_INFINITY });
+  const events = await readChainEvents(reader, filters, { from: 0, to: Number.POSITIVE_INFINITY });
   const { missing, coins } = await fetchMissing(db, { client, blocks }, events);
   return await db.transaction().execute(async (session) => {
     await openStage(session);

@@ -5,10 +5,9 @@ import { ethereum } from "#chains/ethereum.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { eventKinds } from "#projections/log/fact-kinds.ts";
-import type { ChainConfig } from "#ops/config/config.ts";
-import { indexedSources, plainSources } from "./indexed-sources.ts";
-import { schemaName } from "./schema-name.ts";
-import { sourceFilters } from "./source-filters.ts";
+import type { ChainConfig } from "../config/config.ts";
+import { indexedSources, plainSources, sourceFilters } from "./indexed-sources.ts";
+import { schemaName } from "./ponder-schema.ts";
 
 const a = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 const b = "0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";

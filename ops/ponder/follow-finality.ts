@@ -3,7 +3,7 @@ import { type ChainFinality, readChainFinality, storeChainFinality } from "#proj
 import type { RpcResponse } from "#jobs/chain/rpc.ts";
 import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import type { ChainConfig } from "#ops/config/config.ts";
+import type { ChainConfig } from "../config/config.ts";
 import type { ChainFaults } from "./tell-faults.ts";
 
 type FollowFinalityOptions = {

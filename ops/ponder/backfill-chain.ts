@@ -2,12 +2,9 @@ import type { Database } from "#projections/log/database.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import type { ChainConfig } from "#ops/config/config.ts";
-import { fetchMissing } from "./chain-events.ts";
-import type { EventSource } from "./indexed-sources.ts";
-import { openResumePoint } from "./resume-point.ts";
-import { sourceFilters } from "./source-filters.ts";
-import { walkEvents } from "./walk-events.ts";
+import type { ChainConfig } from "../config/config.ts";
+import { fetchMissing, openResumePoint, walkEvents } from "./chain-events.ts";
+import { type EventSource, sourceFilters } from "./indexed-sources.ts";
 
 export type BackfillOptions = {
   db: Database;

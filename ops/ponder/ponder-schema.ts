@@ -1,9 +1,112 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ponderDirectory, projectRoot } from "../programs.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
+import { sql } from "kysely";
+import { type Database, keptAlive } from "#projections/log/database.ts";
+import type { IndexerId } from "#projections/log/sources.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
-import { keptAlive } from "#projections/log/database.ts";
 import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/log/named-lock.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
+
+/**
+ * `ponder_<chain id>_<8 hex digits>`, a hash of what is indexed and of the code that decodes it. It covers everything
+ * that makes Ponder reject its own schema, so that the same name always means the same rows. RPC URLs are not part of
+ * it. Each generation has its own schema.
+ */
+export function schemaName(sources: IndexedSources, generation: number): string {
+  const hash = createHash("sha256").update(JSON.stringify(sources));
+  if (generation > 0) hash.update(`\0generation ${generation}\0`);
+  hash.update(ponderVersion());
+  for (const file of decoderFiles()) {
+    hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
+  }
+  return `ponder_${sources.chainId}_${hash.digest("hex").slice(0, 8)}`;
+}
+
+function decoderFiles(): string[] {
+  const handlers = readdirSync(join(projectRoot, "src"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `src/${name}`);
+  return ["ponder.config.ts", "ponder.schema.ts", ...handlers].toSorted();
+}
+
+function ponderVersion(): string {
+  const manifest = join(ponderDirectory, "package.json");
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+}
+
+const pollMs = 2_000;
+
+/** Sets the schema that the recorder reads from. */
+export async function activateSchema(
+  db: Database,
+  { chainId, indexer }: IndexerId,
+  schema: string,
+): Promise<void> {
+  await sql`
+    insert into ops.indexer (chain_id, name, ponder_schema, started_at)
+    values (${chainId}, ${indexer}, ${schema}, now())
+    on conflict (chain_id, name) do update set ponder_schema = excluded.ponder_schema, started_at = now()
+  `.execute(db);
+}
+
+/** Sets it unless one is set: the first backfill is recorded while it runs. */
+export async function activateFirstSchema(
+  db: Database,
+  { chainId, indexer }: IndexerId,
+  schema: string,
+): Promise<void> {
+  await sql`
+    insert into ops.indexer (chain_id, name, ponder_schema, started_at)
+    values (${chainId}, ${indexer}, ${schema}, now())
+    on conflict (chain_id, name) do nothing
+  `.execute(db);
+}
+
+/** How many times an operator has had the indexer's sources indexed again. */
+export async function readGeneration(
+  db: Database,
+  { chainId, indexer }: IndexerId,
+): Promise<number> {
+  const { rows } = await sql<{ generation: number }>`
+    select generation from ops.indexer where chain_id = ${chainId} and name = ${indexer}`.execute(
+    db,
+  );
+  return rows[0]?.generation ?? 0;
+}
+
+/** Makes the indexer and the recorder use another schema; the recorder waits until it has tables. */
+export async function startGeneration(
+  db: Database,
+  { chainId, indexer }: IndexerId,
+  { schema, generation }: { schema: string; generation: number },
+): Promise<void> {
+  await sql`
+    insert into ops.indexer (chain_id, name, ponder_schema, started_at, generation)
+    values (${chainId}, ${indexer}, ${schema}, now(), ${generation})
+    on conflict (chain_id, name) do update
+      set ponder_schema = excluded.ponder_schema, started_at = now(), generation = excluded.generation
+  `.execute(db);
+}
+
+/** Resolves with a reason when the indexer's sources are to be indexed into another schema. */
+export async function waitForNewGeneration(
+  db: Database,
+  id: IndexerId,
+  generation: number,
+  signal: AbortSignal,
+): Promise<string> {
+  while (!signal.aborted) {
+    await sleep(pollMs, signal);
+    const current = await readGeneration(db, id).catch(() => generation);
+    if (current !== generation) return "an operator started a reindex or a recovery";
+  }
+  return "stopped";
+}
 
 /** A database that does not answer a statement for so long is gone: all of them are short. */
 const answerMs = 10_000;

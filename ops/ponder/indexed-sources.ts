@@ -1,4 +1,4 @@
-import type { AbiEvent, Address } from "viem";
+import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { conduitAbi } from "#abis/seaport.ts";
 import { metadataAbi } from "#abis/token-metadata.ts";
@@ -7,7 +7,8 @@ import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
 import { seaport as seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
-import type { ChainConfig, Config } from "#ops/config/config.ts";
+import type { ChainConfig, Config } from "../config/config.ts";
+import { hasTopicsOf } from "#abis/event-topics.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
 export type EventSource = {
@@ -49,7 +50,7 @@ type Curated = Pick<Config["curated"], "collections">;
 export type IndexedCollection = { address: Address; firstBlock: number | null };
 
 /** What one of a chain's indexers indexes. */
-export type IndexerContents = {
+type IndexerContents = {
   /** Whether it indexes what is indexed of every chain. */
   isCore: boolean;
   /** Protocols of further exchanges. */
@@ -246,4 +247,68 @@ function eventsOf(abi: readonly { type: string }[], ...names: readonly string[])
 
 function sortedUnique(addresses: Address[]): Address[] {
   return [...new Set(addresses)].toSorted();
+}
+
+/** Parameters of `eth_getLogs` for one event of one source. */
+export type SourceFilter = {
+  source: EventSource;
+  event: AbiEvent;
+  /** null: any contract. */
+  addresses: readonly Address[] | null;
+  topics: readonly (Hex | null)[];
+};
+
+/** Addresses in one request. */
+const maxAddresses = 200;
+
+export function sourceFilters(sources: readonly EventSource[]): SourceFilter[] {
+  return sources.flatMap((source) =>
+    source.events.flatMap((event) => {
+      const filter = { source, event, topics: topicsOf(event, source.args) };
+      return addressChunks(source.addresses).map((addresses) => ({ ...filter, addresses }));
+    }),
+  );
+}
+
+/** One for each indexed argument: the `Transfer` of an ERC-721 has four, that of an ERC-20 three. */
+function topicsOf(event: AbiEvent, args: EventSource["args"] = {}): (Hex | null)[] {
+  const indexed = event.inputs.filter((input) => input.indexed);
+  return [
+    toEventSelector(event),
+    ...indexed.map(({ name = "" }) => (args[name] === undefined ? null : pad(args[name]))),
+  ];
+}
+
+function addressChunks(addresses: EventSource["addresses"]): EventSource["addresses"][] {
+  if (addresses === null) return [null];
+  const starts = [...addresses.keys()].filter((index) => index % maxAddresses === 0);
+  return starts.map((start) => addresses.slice(start, start + maxAddresses));
+}
+
+/**
+ * Arguments by name as in Ponder's tables: integers as decimal strings, hex in lower case. null for a log with the
+ * event's topics that does not decode as it.
+ */
+export function decodeArguments(
+  event: AbiEvent,
+  log: { topics: readonly Hex[]; data: Hex },
+): Record<string, unknown> | null {
+  if (!hasTopicsOf(event, log.topics)) return null;
+  try {
+    const topics = log.topics as [Hex, ...Hex[]];
+    const { args } = decodeEventLog({ abi: [event], topics, data: log.data, strict: true });
+    // None of an event without arguments.
+    return serializable(args ?? {}) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+/** Without NUL, which jsonb does not hold. */
+function serializable(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return value.toLowerCase().replaceAll("\0", "");
+  if (Array.isArray(value)) return value.map(serializable);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, serializable(item)]));
 }

@@ -3,15 +3,11 @@ import { readIndexedBlock } from "#projections/log/progress.ts";
 import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import { findFreePort } from "#ops/free-port.ts";
-import { readGeneration, startGeneration } from "./active-schema.ts";
+import { findFreePort } from "../free-port.ts";
+import { readGeneration, startGeneration, lockSchema, schemaName } from "./ponder-schema.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
-import { type IndexingContext, secretsOf } from "./indexing.ts";
+import { type IndexingContext, secretsOf, startPonder, ponderSettings } from "./ponder-process.ts";
 import { readPonderLog } from "./ponder-log.ts";
-import { startPonder } from "./ponder-process.ts";
-import { ponderSettings } from "./ponder-settings.ts";
-import { lockSchema } from "./schema-lock.ts";
-import { schemaName } from "./schema-name.ts";
 
 const pollMs = 500;
 

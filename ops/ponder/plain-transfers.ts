@@ -5,7 +5,7 @@ import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#jobs/chain/contract-calls.ts";
 import { hasOtherTransfers, standardCalls } from "#jobs/collections/token-standard.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import type { ChainConfig, Config } from "#ops/config/config.ts";
+import type { ChainConfig, Config } from "../config/config.ts";
 import { declaredCollections, type IndexedCollection, plainSources } from "./indexed-sources.ts";
 
 type Curated = Pick<Config["curated"], "collections">;

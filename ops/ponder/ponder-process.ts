@@ -5,10 +5,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import type { IndexerSettings } from "#src/settings.ts";
-import { readEnvironment } from "#ops/config/read-config.ts";
-import { ponderDirectory, projectRoot } from "#ops/programs.ts";
+import { readEnvironment } from "../config/read-config.ts";
+import { ponderDirectory, projectRoot } from "../programs.ts";
+import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
+import type { Logger } from "pino";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainConfig } from "../config/config.ts";
 
-export type PonderProcess = {
+type PonderProcess = {
   pid: number | undefined;
   /** Resolves with the exit code or signal. */
   exited: Promise<string>;
@@ -140,4 +145,39 @@ function exitOf(child: ChildProcess): Promise<string> {
       settle(signal ?? `exit ${code}`);
     });
   });
+}
+
+/** Times that the reader is listed: Ponder allows each address 20 requests a second to begin with, and the reader none. */
+const lanes = 16;
+
+/** Settings of a Ponder process, which `src/settings.ts` reads. */
+export function ponderSettings(
+  { sources, databaseUrl }: Pick<IndexingContext, "databaseUrl"> & { sources: IndexedSources },
+  { rpcUrl, wsUrl }: ReaderAddress,
+): IndexerSettings {
+  return {
+    databaseUrl,
+    chainId: sources.chainId,
+    rpcUrls: Array.from({ length: lanes }, () => rpcUrl),
+    wsUrl,
+    sources: sources.sources,
+  };
+}
+
+/** Passed to everything that runs an indexer of a chain. */
+export type IndexingContext = {
+  chain: ChainConfig;
+  /** Its name; the chain's indexers differ in it. */
+  indexer: string;
+  /** What it is to index now. */
+  readSources: () => Promise<IndexedSources>;
+  databaseUrl: string;
+  db: Database;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/** URLs that may contain keys; they are masked in Ponder's log lines. */
+export function secretsOf({ chain, databaseUrl }: Pick<IndexingContext, "chain" | "databaseUrl">) {
+  return [databaseUrl, ...chain.rpcUrls, ...(chain.wsUrl === null ? [] : [chain.wsUrl])];
 }

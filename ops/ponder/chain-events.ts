@@ -16,8 +16,8 @@ import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
 import { resultOf } from "#api/background/chain-reader/node-pool.ts";
 import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
 import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
-import type { EventSource } from "./indexed-sources.ts";
-import { decodeArguments, type SourceFilter } from "./source-filters.ts";
+import { type EventSource, decodeArguments, type SourceFilter } from "./indexed-sources.ts";
+import { sql } from "kysely";
 
 /** An event of the indexed sources, decoded from the chain's logs. */
 export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
@@ -30,7 +30,7 @@ export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
 const concurrentFilters = 4;
 
 /** The events of a range that become facts, in the chain's order. Throws `RpcFailure`. */
-export async function readEvents(
+export async function readChainEvents(
   reader: Pick<ChainReader, "logs">,
   filters: readonly SourceFilter[],
   { from, to }: BlockRange,
@@ -41,7 +41,7 @@ export async function readEvents(
     const { addresses, topics, source } = filter;
     const range = { from: Math.max(from, source.firstBlock), to };
     const logs = await reader.logs({ address: addresses ?? undefined, topics }, range);
-    events.push(...eventsOf(filter, logs.map(chainLogOf)));
+    events.push(...chainEventsOf(filter, logs.map(chainLogOf)));
   };
   await runConcurrently(due, read, undefined, concurrentFilters);
   return inChainOrder(events);
@@ -65,7 +65,7 @@ export function chainLogOf(log: RpcLog): ChainLog {
 }
 
 /** The events of one filter among these logs that become facts. */
-export function eventsOf({ source, event }: SourceFilter, logs: readonly ChainLog[]): ChainEvent[] {
+export function chainEventsOf({ source, event }: SourceFilter, logs: readonly ChainLog[]): ChainEvent[] {
   return logs.flatMap(({ topics, data, ...log }): ChainEvent[] => {
     const args = decodeArguments(event, { topics, data });
     const { name } = event;
@@ -176,4 +176,64 @@ async function fetchTransactionCalls(
   return new Map(
     hashes.map((hash, index) => [hash, TransactionCall.parse(resultOf(answers[index]))]),
   );
+}
+
+const usualWidth = 2_000;
+
+type Walk = {
+  from: number;
+  to: number;
+  /** Blocks of a step; null: the usual number. */
+  width: number | null;
+};
+
+/** Reads the events of a range of blocks in steps. */
+export async function* walkEvents(
+  reader: ChainReader,
+  filters: readonly SourceFilter[],
+  { from, to, width }: Walk,
+): AsyncGenerator<{ range: { from: number; to: number }; events: ChainEvent[] }> {
+  const step = width ?? usualWidth;
+  for (let next = from; next <= to; next += step) {
+    const range = { from: next, to: Math.min(next + step - 1, to) };
+    yield { range, events: await readChainEvents(reader, filters, range) };
+  }
+}
+
+/** The saved progress of a walk over a chain's blocks, from which an interrupted one continues. */
+type ResumePoint<State> = {
+  read(): Promise<State | null>;
+  save(state: State & { next: number | null; to: number }): Promise<void>;
+  /** Called when the walk is complete. */
+  clear(): Promise<void>;
+};
+
+/** `command` identifies the walk: the same command continues, another one starts from the beginning. */
+export function openResumePoint<Findings>(
+  db: Database,
+  chainId: number,
+  command: string,
+): ResumePoint<Findings> {
+  return {
+    async read() {
+      const { rows } = await sql<{ findings: Findings }>`
+        select findings from ops.audit where chain_id = ${chainId} and command = ${command}`.execute(
+        db,
+      );
+      return rows[0]?.findings ?? null;
+    },
+    async save(findings) {
+      await sql`
+        insert into ops.audit (chain_id, command, next_number, last_number, findings, updated_at)
+        values (${chainId}, ${command}, ${findings.next}, ${findings.to}, ${JSON.stringify(findings)}, now())
+        on conflict (chain_id, command) do update
+          set next_number = excluded.next_number, findings = excluded.findings, updated_at = excluded.updated_at
+      `.execute(db);
+    },
+    async clear() {
+      await sql`delete from ops.audit where chain_id = ${chainId} and command = ${command}`.execute(
+        db,
+      );
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { maskUrl } from "#ops/config/setting.ts";
+import { maskUrl } from "../config/setting.ts";
 
 type PonderLogLine = {
   level?: number;
