@@ -3,11 +3,10 @@ import { type Database, openDatabase } from "#projections/log/database.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import type { Config } from "../config/config.ts";
 import { readConfig, readEnvironment } from "../config/read-config.ts";
-import { type DatabaseRoles, readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
+import { type DatabaseRoles, readDatabaseRoles } from "../postgres/database-roles.ts";
 import { createLogger } from "../output/logger.ts";
-import { askServer } from "#api/run/postgres/answering-server.ts";
-import { startPostgres } from "#api/run/postgres/embedded.ts";
-import { throwIfRefused } from "#api/run/postgres/refused-login.ts";
+import { askServer, throwIfRefused } from "../postgres/answering-server.ts";
+import { startPostgres } from "../postgres/embedded.ts";
 import { isServiceStarting, mergeInstallation } from "#api/run/supervisor/installation.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 

@@ -3,9 +3,9 @@ import { type SwitchName, setPaused, switchNames } from "#projections/log/operat
 import { withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import { applyRights } from "#api/run/database-roles/apply-rights.ts";
-import { readDatabaseRoles } from "#api/run/database-roles/database-roles.ts";
-import { migrate as migrateDatabase } from "#api/run/postgres/migrate.ts";
+import { applyRights } from "../postgres/rights.ts";
+import { readDatabaseRoles } from "../postgres/database-roles.ts";
+import { migrate as migrateDatabase } from "../postgres/migrate.ts";
 import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { renderDocument, renderExample, renderInEffect } from "../config/render.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { ethereum } from "#chains/ethereum.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";

@@ -9,12 +9,12 @@ import pg from "pg";
 import { pino } from "pino";
 import ts from "typescript";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { startPostgres } from "#api/run/postgres/embedded.ts";
-import { processesIn, startTimeOf } from "#api/run/postgres/processes.ts";
+import { startPostgres } from "#ops/postgres/embedded.ts";
+import { processesIn, startTimeOf } from "#ops/postgres/live-processes.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
-const sources = resolve(import.meta.dirname, "../../api/run/postgres");
+const sources = resolve(import.meta.dirname, "../../ops/postgres");
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 let project: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, onTestFailed } from "vitest";
-import { type EmbeddedPostgres, startPostgres } from "#api/run/postgres/embedded.ts";
+import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";

@@ -1,4 +1,4 @@
-import { askServer } from "../postgres/answering-server.ts";
+import { askServer } from "#ops/postgres/answering-server.ts";
 import type { Finding } from "./find-server-problems.ts";
 
 type Addresses = {

@@ -4,8 +4,8 @@ import { type Database, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import { migrate } from "../postgres/migrate.ts";
-import { placeOf } from "../postgres/refused-login.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
+import { placeOf } from "#ops/postgres/answering-server.ts";
 
 const pollMs = 1_000;
 const logEvery = 10;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { ConfigurationError } from "#ops/config/read-config.ts";
-import type { DatabaseAddresses } from "../database-roles/configured-roles.ts";
+import type { DatabaseAddresses } from "#ops/postgres/database-roles.ts";
 import { checkDirect, checkPooled } from "../inspection/find-pooler-problems.ts";
 
 /** Throws where an address leads to a pooler instead of the database, or the pooler's to another database. */

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogSink } from "#ops/output/logger.ts";
-import { hasRunningMember } from "../postgres/processes.ts";
+import { hasRunningMember } from "#ops/postgres/live-processes.ts";
 import { projectRoot } from "#ops/programs.ts";
 import type { ChildRun, Exit } from "./keep-running.ts";
 import type { OrphanGuard } from "./orphan-guard.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Environment } from "#ops/config/environment.ts";
-import { isAlive, type ProcessIdentity, thisProcess } from "../postgres/directory-lock.ts";
+import { isAlive, type ProcessIdentity, thisProcess } from "#ops/postgres/live-processes.ts";
 
 type Variables = Record<string, string | undefined>;
 type Installation = {

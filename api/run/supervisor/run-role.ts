@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { openCallMeter } from "#jobs/outgoing-calls.ts";
 import type { Config } from "#ops/config/config.ts";
 import { ConfigurationError } from "#ops/config/read-config.ts";
-import { assertLogin } from "../postgres/refused-login.ts";
+import { assertLogin } from "#ops/postgres/answering-server.ts";
 import { type RoleConfig, roleDatabase } from "../roles/role.ts";
 import { stopInTime } from "../roles/stop-in-time.ts";
 import { loadRole, type RoleName } from "./role-modules.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "#ops/config/read-config.ts";
-import { DirectoryInUseError } from "../postgres/directory-lock.ts";
-import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
+import { DirectoryInUseError } from "#ops/postgres/live-processes.ts";
+import { PortInUseError, startPostgres } from "#ops/postgres/embedded.ts";
 import { writeStarting } from "./installation.ts";
 import { keepRunning } from "./keep-running.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";

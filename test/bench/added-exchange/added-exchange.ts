@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { sql } from "kysely";
 import { addableExchanges } from "#ops/ponder/indexed-sources.ts";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { launch } from "#ops/programs.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { checkServer } from "#api/run/inspection/find-server-problems.ts";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import type { Database } from "#projections/log/database.ts";
 import { areIndexesComplete, completeIndexes } from "#projections/log/schema.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";

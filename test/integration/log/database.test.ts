@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type EmbeddedPostgres, startPostgres } from "#api/run/postgres/embedded.ts";
+import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { makeServerDirectory } from "#test/support/database/server-directory.ts";
 

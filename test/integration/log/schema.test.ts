@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFreePort } from "#ops/free-port.ts";
-import { startTimeOf } from "#api/run/postgres/processes.ts";
+import { startTimeOf } from "#ops/postgres/live-processes.ts";
 import { launch } from "#ops/programs.ts";
 import { startChild } from "#api/run/supervisor/child.ts";
 import { keepRunning } from "#api/run/supervisor/keep-running.ts";

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analystLimits } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { withLock } from "#projections/log/named-lock.ts";

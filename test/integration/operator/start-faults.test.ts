@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort } from "#ops/free-port.ts";
-import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { startPostgres } from "#ops/postgres/embedded.ts";
 import { launch } from "#ops/programs.ts";
 import { writeStarting } from "#api/run/supervisor/installation.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

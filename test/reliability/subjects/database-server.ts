@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { pino } from "pino";
-import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { startPostgres } from "#ops/postgres/embedded.ts";
 import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { readUsage } from "#test/hostile-contracts/process-usage.ts";
 import { kill } from "#test/soak/processes.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { pino } from "pino";
-import { startPostgres } from "#api/run/postgres/embedded.ts";
+import { startPostgres } from "#ops/postgres/embedded.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { makeServerDirectory } from "./server-directory.ts";
 import { makeTemplates } from "./template.ts";

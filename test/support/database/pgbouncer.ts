@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findFreePort } from "#ops/free-port.ts";
-import { askServer } from "#api/run/postgres/answering-server.ts";
+import { askServer } from "#ops/postgres/answering-server.ts";
 import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
 import { until } from "./pipeline.ts";
 

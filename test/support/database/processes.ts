@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { startTimeOf } from "#api/run/postgres/processes.ts";
+import { startTimeOf } from "#ops/postgres/live-processes.ts";
 
 type Process = { pid: number; command: string };
 

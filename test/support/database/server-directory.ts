@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTimeOf } from "#api/run/postgres/processes.ts";
+import { startTimeOf } from "#ops/postgres/live-processes.ts";
 
 /** Linux' file system in memory, of which a service may have as much as half of the machine's. */
 const inMemory = { path: "/dev/shm", type: 0x01021994, bytes: 8 * 2 ** 30 };

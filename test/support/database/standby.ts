@@ -3,7 +3,7 @@ import { appendFile, chown, mkdtemp, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { clusterPaths } from "#api/run/postgres/cluster.ts";
+import { clusterPaths } from "#ops/postgres/cluster.ts";
 import { type OwnServer, openOwnServer } from "./own-server.ts";
 
 /** What the copy must not take over from the running server. */

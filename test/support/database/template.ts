@@ -1,6 +1,6 @@
 import pg from "pg";
 import { zeroAddress } from "viem";
-import { migrate } from "#api/run/postgres/migrate.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { allProjections } from "#projections/all.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "#projections/log/database.ts";
+import type { Config } from "../config/config.ts";
 
 export const processNames = ["indexer", "projector", "jobs", "api", "console"] as const;
 type ProcessName = (typeof processNames)[number];
@@ -38,3 +39,32 @@ export const areSeparate = (roles: DatabaseRoles): boolean =>
 export const processRoles = (roles: DatabaseRoles): string[] => [
   ...new Set(processNames.map((name) => roles[name]).filter((role) => role !== roles.owner)),
 ];
+
+/** The settings of the database's addresses, without those that are not set. */
+export type DatabaseAddresses = { DATABASE_URL: string } & Record<string, string>;
+
+export function addressesOf({
+  url,
+  adminUrl,
+  processUrls,
+}: Pick<Config["database"], "adminUrl" | "processUrls"> & { url: string }): DatabaseAddresses {
+  const named = Object.entries({ ...processUrls, admin: adminUrl });
+  const others = named.flatMap(([name, value]) =>
+    value === null ? [] : [[`DATABASE_URL_${name.toUpperCase()}`, value]],
+  );
+  return { DATABASE_URL: url, ...Object.fromEntries(others) };
+}
+
+/** The roles that the addresses name; without one, a process has the owner's. */
+export function configuredRoles(addresses: DatabaseAddresses): DatabaseRoles {
+  const owner = userOf(addresses.DATABASE_URL);
+  return forEachRole((process) => {
+    const url = addresses[`DATABASE_URL_${process.toUpperCase()}`];
+    return url === undefined ? owner : userOf(url);
+  });
+}
+
+function userOf(url: string): string {
+  const { username, searchParams } = new URL(url);
+  return decodeURIComponent(username) || (searchParams.get("user") ?? "postgres");
+}

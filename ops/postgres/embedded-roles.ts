@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { scramVerifier } from "#projections/analytics/roles.ts";
 import { type DatabaseRoles, forEachRole, processNames } from "./database-roles.ts";
-import { rightsStatements } from "./rights-script.ts";
+import { rightsStatements } from "./rights.ts";
 
 const embeddedRoles = forEachRole((process) => `service_${process}`);
 

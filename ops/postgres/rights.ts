@@ -1,10 +1,49 @@
+import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Session } from "#projections/log/database.ts";
-import { type DatabaseRoles, processRoles } from "./database-roles.ts";
-import { grantedRights } from "./rights-script.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { type DatabaseRoles, processRoles, processNames } from "./database-roles.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const LOCK_TIMEOUT_MS = 10_000;
+
+/**
+ * Gives each role its rights and takes others from it, unless that was done and nothing differs since. Returns what the
+ * session's role could not correct.
+ */
+export async function applyRights(db: Database, roles: DatabaseRoles): Promise<WrongRight[]> {
+  const digest = createHash("sha256").update(rightsScript(roles)).digest("hex");
+  const isApplied = (await readDigest(db)) === digest;
+  if (isApplied && (await findWrongRights(db, roles)).length === 0) return [];
+  // Rights on an object are its owner's to give: owners come first, and stay where the rest is an administrator's.
+  await inTransaction(db, rightsStatements(roles, "owners"));
+  await inTransaction(db, [
+    ...rightsStatements(roles, "all"),
+    `comment on table ops.service_role is '${digest}'`,
+  ]).catch((error: Error & { code?: string }) => {
+    if (error.code !== "42501") throw error;
+  });
+  return await findWrongRights(db, roles);
+}
+
+/** Of the script that was applied last. */
+async function readDigest(session: Session): Promise<string | null> {
+  const { rows } = await sql<{ digest: string | null }>`
+    select obj_description('ops.service_role'::regclass) as digest`.execute(session);
+  return rows[0]?.digest ?? null;
+}
+
+/** Two that grant at once would fail. */
+async function inTransaction(db: Database, statements: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (session) => {
+    await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(session);
+    await sql`lock table ops.service_role in share row exclusive mode`.execute(session);
+    for (const one of statements) await sql.raw(one).execute(session);
+  });
+}
 
 /** What a role may do, or may not, unlike `roles.sql`. */
-export type WrongRight = { role: string; finding: string };
+type WrongRight = { role: string; finding: string };
 
 /** Compares what each process's role may really do, by grants of any kind, with what `roles.sql` grants it. */
 export async function findWrongRights(
@@ -111,3 +150,69 @@ async function findWrongGrants(session: Session, roles: DatabaseRoles): Promise<
     group by role, has, subject order by 1, 2`.execute(session);
   return rows;
 }
+
+const script = readFileSync(join(import.meta.dirname, "roles.sql"), "utf8");
+const userNames = new RegExp(
+  ["'service_(owner|…)'", "\\bservice_(owner|…)\\b"]
+    .join("|")
+    .replaceAll("…", processNames.join("|")),
+  "g",
+);
+/** Users and owners, which come before migrations; rights name tables, which come after them. */
+const startOfRights = "-- 2. Rights";
+
+/** `roles.sql` with the names of these roles. */
+export function rightsScript(roles: DatabaseRoles): string {
+  const odd = Object.values(roles).find((name) => !/^[\p{L}\p{N}_.@-]+$/u.test(name));
+  if (odd !== undefined) throw new Error(`database user "${odd}": expected letters and digits`);
+  return script.replace(
+    userNames,
+    (_, literal?: keyof DatabaseRoles, name?: keyof DatabaseRoles) =>
+      literal === undefined ? `"${roles[name ?? "owner"]}"` : `'${roles[literal]}'`,
+  );
+}
+
+/** Its statements, each of which a connection may prepare; `owners`: those that give tables to their owners alone. */
+export function rightsStatements(roles: DatabaseRoles, part: "all" | "owners"): string[] {
+  const script = rightsScript(roles);
+  const text = part === "all" ? script : (script.split(startOfRights)[0] ?? "");
+  // What is within a block is indented.
+  return text
+    .split(/;\n(?! |begin|exception|end )/)
+    .filter((one) => one.replace(/--.*$/gm, "").trim() !== "");
+}
+
+type GrantedRight = {
+  role: string;
+  privilege: string;
+  /** What it is on. `tables` and `schemas`: what `creator` will create. */
+  kind: string;
+  name: string | null;
+  creator: string | null;
+};
+
+const grantStatement =
+  /(?:alter default privileges for role ([^;]+?)(?: in schema ([^;]+?))? )?grant ([a-z, ]+) on (?:(all tables in schema|schemas?|tables|function|database) )?((?:(?! to )[^;'])*?) ?to ([^;']+)[;']/g;
+
+/** The rights that the script grants by name. */
+function grantedRights(roles: DatabaseRoles): GrantedRight[] {
+  const text = rightsScript(roles).replace(/--.*$/gm, "").replace(/\s+/g, " ");
+  return [...text.matchAll(grantStatement)].flatMap(
+    ([, makers, within, privileges, kind = "table", objects = "", grantees]) => {
+      const names =
+        kind === "function" ? (objects.match(/[\w.]+\(.*?\)/g) ?? []) : listOf(within ?? objects);
+      const places = names.length === 0 ? [null] : names;
+      const creators = makers === undefined ? [null] : listOf(makers);
+      return listOf(grantees).flatMap((role) =>
+        listOf(privileges).flatMap((privilege) =>
+          places.flatMap((name) =>
+            creators.map((creator) => ({ role, privilege, kind, name, creator })),
+          ),
+        ),
+      );
+    },
+  );
+}
+
+const listOf = (text = ""): string[] =>
+  text.split(",").flatMap((one) => one.replaceAll('"', "").trim() || []);

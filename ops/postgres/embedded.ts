@@ -4,11 +4,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { findFreePort, isFree } from "#ops/free-port.ts";
-import { locateBinaries } from "./binaries.ts";
-import { clusterPaths, directoryArgument, ensureCluster, openServerLog, readPidFile, serverUser, stopProcessesIn } from "./cluster.ts";
-import { lockDirectory } from "./directory-lock.ts";
-import { waitUntil } from "./processes.ts";
+import { findFreePort, isFree } from "../free-port.ts";
+import { locateBinaries, clusterPaths, directoryArgument, ensureCluster, openServerLog, readPidFile, serverUser, stopProcessesIn } from "./cluster.ts";
+import { lockDirectory, waitUntil } from "./live-processes.ts";
 
 export type EmbeddedPostgres = {
   url: string;
