@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { Environment } from "./config/environment.ts";
 import { aboutSetting } from "./config/setting.ts";
-import { roleNames } from "../api/run/supervisor/role-modules.ts";
+import { roleNames } from "./processes/run-role.ts";
 
 const Mounted = z.union([
   z.string().transform((source) => ({ source, target: source })),

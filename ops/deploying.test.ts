@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Environment } from "./config/environment.ts";
 import { answeringFlags } from "./programs.ts";
-import { roleNames } from "../api/run/supervisor/role-modules.ts";
+import { roleNames } from "./processes/run-role.ts";
 
 const folder = join(import.meta.dirname, "../docs/deploying");
 

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 // is too old for TypeScript says so.
 
 const programs = {
-  service: "api/main.ts",
+  service: "ops/processes/main.ts",
   op: "ops/cli/main.ts",
   devnet: "devnet/main.ts",
 };

@@ -7,8 +7,8 @@ import { type DatabaseRoles, readDatabaseRoles } from "../postgres/database-role
 import { createLogger } from "../output/logger.ts";
 import { askServer, throwIfRefused } from "../postgres/answering-server.ts";
 import { startPostgres } from "../postgres/embedded.ts";
-import { isServiceStarting, mergeInstallation } from "#api/run/supervisor/installation.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { isServiceStarting, mergeInstallation } from "../processes/installation.ts";
+import { startOrphanGuard } from "../processes/child.ts";
 
 export type Opened = { db: Database; config: Config; url: string };
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { type OwnServer, openOwnServer } from "../support/database/own-server.ts";
 import { keepRole, pipelineSettings } from "../support/database/pipeline.ts";

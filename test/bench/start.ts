@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { coins } from "#chains/coins.ts";
 import { until } from "../support/database/pipeline.ts";
 import { descendantsOf } from "../support/database/processes.ts";

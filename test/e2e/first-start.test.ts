@@ -8,7 +8,7 @@ import pg from "pg";
 import { isAddressEqual, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { getJson, until } from "../support/database/pipeline.ts";

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import type { BlockPlan } from "./chain/contents.ts";
 import { growChain, type ProvableChain, usualBlocks } from "./chain/provable-chain.ts";
 import type { Faults } from "./node/faults.ts";

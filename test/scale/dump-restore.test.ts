@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { schemaOf } from "#projections/log/versions.ts";

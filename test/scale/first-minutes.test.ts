@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { chainIds } from "#chains/index.ts";
 import { readSnapshot, type Snapshot } from "../support/http/market-snapshot.ts";
 import { wrongFigures } from "../support/market-data/expected-figures.ts";

@@ -11,7 +11,7 @@ import ts from "typescript";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { processesIn, startTimeOf } from "#ops/postgres/live-processes.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
 const sources = resolve(import.meta.dirname, "../../ops/postgres");

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { leaseMs } from "#api/run/roles/leader.ts";
+import { leaseMs } from "#ops/processes/roles/leader.ts";
 import { statusPollMs } from "#api/status/service-status.ts";
 import { openStatusReader, type StatusReader } from "#api/status/status-reader.ts";
 import { seedMarket } from "#devnet/market/seed.ts";

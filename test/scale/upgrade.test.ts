@@ -5,7 +5,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, onTestFailed } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { getJson, pipelineSettings, until } from "../support/database/pipeline.ts";

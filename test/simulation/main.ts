@@ -6,7 +6,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { repartition } from "../support/database/partitions.ts";
 import { emptyCoverage, presentCoverage, summarize } from "./coverage.ts";
 import { openSimulationDatabase } from "./database.ts";

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { loadRole, type RoleName } from "#api/run/supervisor/role-modules.ts";
+import { loadRole, type RoleName } from "#ops/processes/run-role.ts";
 import { pipelineConfig } from "../support/database/pipeline.ts";
 
 /** A role in this process that is restarted whenever it fails, as the supervisor does with processes. */

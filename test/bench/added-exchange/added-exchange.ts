@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { addableExchanges } from "#ops/ponder/indexed-sources.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
 import { launch } from "#ops/programs.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { readIndexerStates, hasProjectionsWithin } from "#projections/log/progress.ts";
 import { addSources, removeSource } from "#projections/log/sources.ts";

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, isCurrent, readCheckpoints, targetOf } from "#projections/engine/checkpoint.ts";

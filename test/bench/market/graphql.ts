@@ -1,7 +1,7 @@
 import { setInterval } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Address } from "viem";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { chainById } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { pipelineSettings } from "#test/support/database/pipeline.ts";

@@ -1,6 +1,6 @@
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { keepRole, pipelineSettings } from "#test/support/database/pipeline.ts";
 import { type Figure, percentileFigures } from "../figure.ts";
 import { chainId } from "./collections.ts";

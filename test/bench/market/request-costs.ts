@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { keepRole, pipelineSettings } from "#test/support/database/pipeline.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { findPostmaster, processorMs } from "../ponder/processor.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import type { Database } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { createInterface } from "node:readline";
 import { findFreePort } from "#ops/free-port.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 import { installedPonder } from "#test/support/chain/ponder.ts";
 import { processorMs } from "./processor.ts";
 

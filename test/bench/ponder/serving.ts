@@ -1,4 +1,4 @@
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 import { keepRole, until } from "#test/support/database/pipeline.ts";
 import type { Servers } from "./lists.ts";
 import { startApp } from "./process.ts";

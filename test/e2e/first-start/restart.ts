@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { launch } from "#ops/programs.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";

@@ -3,7 +3,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openReaders } from "#api/run/roles/readers.ts";
+import { openReaders } from "#ops/processes/roles/api.ts";
 import { createApp } from "#api/app.ts";
 import { openSlowRequests } from "#api/http/slow-requests.ts";
 import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";

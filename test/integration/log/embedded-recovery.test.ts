@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { makeServerDirectory } from "#test/support/database/server-directory.ts";
 
 let dataDir: string;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { acquireLeadership, type Leadership, leaseMs } from "#api/run/roles/leader.ts";
+import { acquireLeadership, type Leadership, leaseMs } from "#ops/processes/roles/leader.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;

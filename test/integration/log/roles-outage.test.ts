@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#ops/output/logger.ts";
-import type { RunningRole } from "#api/run/roles/role.ts";
-import { loadRole } from "#api/run/supervisor/role-modules.ts";
+import type { RunningRole } from "#ops/processes/roles/role.ts";
+import { loadRole } from "#ops/processes/run-role.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pipelineConfig, until } from "#test/support/database/pipeline.ts";

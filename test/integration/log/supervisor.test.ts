@@ -11,9 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFreePort } from "#ops/free-port.ts";
 import { startTimeOf } from "#ops/postgres/live-processes.ts";
 import { launch } from "#ops/programs.ts";
-import { startChild } from "#api/run/supervisor/child.ts";
-import { keepRunning } from "#api/run/supervisor/keep-running.ts";
-import { type OrphanGuard, startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startChild, keepRunning, type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { withLock } from "#projections/log/named-lock.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
@@ -239,7 +237,7 @@ describe("the orphan guard", () => {
       `
       import { spawn } from "node:child_process";
       import { writeFileSync } from "node:fs";
-      import { startOrphanGuard } from ${JSON.stringify(join(root, "api/run/supervisor/orphan-guard.ts"))};
+      import { startOrphanGuard } from ${JSON.stringify(join(root, "ops/processes/child.ts"))};
       const guard = startOrphanGuard();
       const children = ["SIGINT", "SIGTERM", "SIGTERM"].map((signal) => {
         const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });

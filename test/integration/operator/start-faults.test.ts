@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort } from "#ops/free-port.ts";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { launch } from "#ops/programs.ts";
-import { writeStarting } from "#api/run/supervisor/installation.ts";
+import { writeStarting } from "#ops/processes/installation.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { makeServerDirectory } from "#test/support/database/server-directory.ts";
 import { runOp } from "#test/support/processes/op.ts";

@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { pino } from "pino";
 import { startPostgres } from "#ops/postgres/embedded.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 import { readUsage } from "#test/hostile-contracts/process-usage.ts";
 import { kill } from "#test/soak/processes.ts";
 import { makeServerDirectory } from "#test/support/database/server-directory.ts";

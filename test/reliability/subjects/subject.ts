@@ -1,4 +1,4 @@
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 import type { FaultyNode } from "../node/node-state.ts";
 import type { StoredRecord } from "./record.ts";
 

@@ -10,7 +10,7 @@ import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { checkPooler } from "#api/run/inspection/find-pooler-problems.ts";
 import { launch } from "#ops/programs.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";

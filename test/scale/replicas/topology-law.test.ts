@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenedReads, openReads } from "#api/run/roles/open-reads.ts";
-import { roleDatabase } from "#api/run/roles/role.ts";
+import { type OpenedReads, openReads } from "#ops/processes/roles/api.ts";
+import { roleDatabase } from "#ops/processes/roles/role.ts";
 import { createApp } from "#api/app.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";

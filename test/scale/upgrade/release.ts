@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "#ops/free-port.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 const launcher = "ops/launch.mjs";

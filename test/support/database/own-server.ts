@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { pino } from "pino";
 import { startPostgres } from "#ops/postgres/embedded.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { makeServerDirectory } from "./server-directory.ts";
 import { makeTemplates } from "./template.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findFreePort } from "#ops/free-port.ts";
 import { askServer } from "#ops/postgres/answering-server.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { until } from "./pipeline.ts";
 
 /** A real PgBouncer in front of a server. */

@@ -5,11 +5,9 @@ import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import type { LogSink } from "#ops/output/logger.ts";
 import { answeringFlags, launch } from "#ops/programs.ts";
-import { type RoleConfig, type RunningRole, roleDatabase } from "#api/run/roles/role.ts";
-import { startChild } from "#api/run/supervisor/child.ts";
-import { keepRunning, type RestartedProcess } from "#api/run/supervisor/keep-running.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
-import { loadRole, type RoleName } from "#api/run/supervisor/role-modules.ts";
+import { type RoleConfig, type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
+import { startChild, keepRunning, type RestartedProcess, type OrphanGuard } from "#ops/processes/child.ts";
+import { loadRole, type RoleName } from "#ops/processes/run-role.ts";
 import { accounts } from "#devnet/accounts.ts";
 
 export type PipelineChain = { chainId: number; rpcUrl: string; wsUrl?: string };

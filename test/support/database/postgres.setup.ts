@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { pino } from "pino";
 import type { TestProject } from "vitest/node";
 import { type EmbeddedPostgres, startPostgres } from "#ops/postgres/embedded.ts";
-import { startOrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import { makeServerDirectory, removeLeftoverDirectories } from "./server-directory.ts";
 import { makeTemplates } from "./template.ts";
 

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { findFreePort } from "#ops/free-port.ts";
 import { launch } from "#ops/programs.ts";
-import type { OrphanGuard } from "#api/run/supervisor/orphan-guard.ts";
+import type { OrphanGuard } from "#ops/processes/child.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
