@@ -5,14 +5,14 @@ import { forgetHistoryProof } from "#projections/log/chain-state.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
 import { readIndexerProgress } from "#projections/log/progress.ts";
 import { openChainClient, type ChainClient } from "#jobs/chain/client.ts";
-import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
+import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
+import type { BlockReader } from "../reader/read-blocks.ts";
 import type { ChainConfig } from "../config/config.ts";
 import type { Indexer } from "./indexers.ts";
 import { openResumePoint, walkEvents, type ChainEvent, fetchMissing } from "./chain-events.ts";
 import { sourceFilters } from "./indexed-sources.ts";
 import type { Observation } from "#projections/log/append.ts";
-import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
+import type { BlockRange } from "../reader/read-range.ts";
 
 type Range = { from: number; to: number };
 

@@ -1,7 +1,7 @@
 import type { Database } from "#projections/log/database.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { type ChainReader, withChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { fetchMissing, openResumePoint, walkEvents } from "./chain-events.ts";
 import { type EventSource, sourceFilters } from "./indexed-sources.ts";

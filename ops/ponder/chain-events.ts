@@ -11,11 +11,11 @@ import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { requestBatch } from "#jobs/chain/node-client.ts";
-import type { RpcLog } from "#api/background/chain-reader/block-proof.ts";
-import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { resultOf } from "#api/background/chain-reader/node-pool.ts";
-import type { BlockReader } from "#api/background/chain-reader/read-blocks.ts";
-import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
+import type { RpcLog } from "../reader/block-proof.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
+import { resultOrThrow } from "../reader/node-pool.ts";
+import type { BlockReader } from "../reader/read-blocks.ts";
+import type { BlockRange } from "../reader/read-range.ts";
 import { type EventSource, decodeArguments, type SourceFilter } from "./indexed-sources.ts";
 import { sql } from "kysely";
 
@@ -174,7 +174,7 @@ async function fetchTransactionCalls(
   const calls = hashes.map((hash) => ({ method: "eth_getTransactionByHash", params: [hash] }));
   const answers = await requestBatch(client, calls);
   return new Map(
-    hashes.map((hash, index) => [hash, TransactionCall.parse(resultOf(answers[index]))]),
+    hashes.map((hash, index) => [hash, TransactionCall.parse(resultOrThrow(answers[index]))]),
   );
 }
 

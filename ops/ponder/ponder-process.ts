@@ -7,7 +7,7 @@ import type { Writable } from "node:stream";
 import type { IndexerSettings } from "#src/settings.ts";
 import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "../programs.ts";
-import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
+import type { ReaderAddress } from "../reader/serve-ponder.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";

@@ -3,8 +3,8 @@ import type { Database } from "#projections/log/database.ts";
 import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/chain-state.ts";
 import { openChainClient, type ChainClient } from "#jobs/chain/client.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import type { BlockRange } from "#api/background/chain-reader/read-range.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
+import type { BlockRange } from "../reader/read-range.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { type AuditedIndexer, readSettled, type ChainTruth, compareRange } from "./audit-chain.ts";
@@ -13,7 +13,7 @@ import { sourceFilters, type SourceFilter } from "./indexed-sources.ts";
 import type { Hex } from "viem";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
-import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
+import type { RpcBlock } from "../reader/block-proof.ts";
 import { chainLogOf, chainEventsOf } from "./chain-events.ts";
 
 type ProveHistoryOptions = {

@@ -1,7 +1,7 @@
 import { detachRemoved } from "#projections/log/sources.ts";
 import { readIndexedBlock } from "#projections/log/progress.ts";
-import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
+import { openChainReader } from "../reader/chain-reader.ts";
+import { serveReader } from "../reader/serve-ponder.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import { findFreePort } from "../free-port.ts";
 import { readGeneration, startGeneration, lockSchema, schemaName } from "./ponder-schema.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { coreIndexer, type IndexerId } from "#projections/log/sources.ts";
 import { readIndexerProgress, readIndexedBlocks, storeCaughtUp, storeRate } from "#projections/log/progress.ts";
-import type { RpcBlock } from "#api/background/chain-reader/block-proof.ts";
-import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import type { ReaderAddress } from "#api/background/chain-reader/serve-ponder.ts";
+import type { RpcBlock } from "../reader/block-proof.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
+import type { ReaderAddress } from "../reader/serve-ponder.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import { findFreePort } from "../free-port.ts";
 import { activateFirstSchema, activateSchema, readGeneration, waitForNewGeneration, lockSchema, schemaName } from "./ponder-schema.ts";

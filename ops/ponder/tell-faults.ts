@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { storeNodeFaults } from "#projections/log/chain-state.ts";
-import type { ChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
 

@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
-import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
-import { serveReader } from "#api/background/chain-reader/serve-ponder.ts";
+import { openChainReader } from "#ops/reader/chain-reader.ts";
+import { serveReader } from "#ops/reader/serve-ponder.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
 import { followFinality } from "#ops/ponder/follow-finality.ts";

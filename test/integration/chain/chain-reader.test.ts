@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type ChainReader, openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
 import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
 import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";

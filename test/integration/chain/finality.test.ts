@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { openChainReader } from "#ops/reader/chain-reader.ts";
 import { followFinality } from "#ops/ponder/follow-finality.ts";
 import { readChainFinality } from "#projections/log/chain-state.ts";
 import { readFinalBlocks } from "#projections/activity/read-feed.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type ChainReader, openChainReader } from "#api/background/chain-reader/chain-reader.ts";
+import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
 import { indexedSources } from "#ops/ponder/indexed-sources.ts";
 import { proveHistory } from "#ops/ponder/prove-history.ts";
 import { seededRandom } from "#devnet/market/random.ts";

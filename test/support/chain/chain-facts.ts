@@ -1,8 +1,8 @@
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { requestBatch } from "#jobs/chain/node-client.ts";
-import { isLogOf, type LogsFilter, type RpcLog } from "#api/background/chain-reader/block-proof.ts";
-import { openNodePool, resultOf } from "#api/background/chain-reader/node-pool.ts";
-import { openBlockReader } from "#api/background/chain-reader/read-blocks.ts";
+import { isLogOf, type LogsFilter, type RpcLog } from "#ops/reader/block-proof.ts";
+import { openNodePool, resultOrThrow } from "#ops/reader/node-pool.ts";
+import { openBlockReader } from "#ops/reader/read-blocks.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { fetchMissing, readChainEvents } from "#ops/ponder/chain-events.ts";
 import { indexedSources, sourceFilters } from "#ops/ponder/indexed-sources.ts";
@@ -48,5 +48,5 @@ export async function recordChain(
 async function fetchAllLogs(client: ChainClient): Promise<RpcLog[]> {
   const params = [{ fromBlock: "0x0", toBlock: "latest" }];
   const [answer] = await requestBatch(client, [{ method: "eth_getLogs", params }]);
-  return resultOf(answer) as RpcLog[];
+  return resultOrThrow(answer) as RpcLog[];
 }

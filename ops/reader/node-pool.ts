@@ -109,7 +109,7 @@ export function openNodePool(options: NodePoolOptions): NodePool {
 }
 
 /** The result of an answer. Throws `RpcFailure` with the node's reason. */
-export function resultOf(answer: RpcResponse | undefined): unknown {
+export function resultOrThrow(answer: RpcResponse | undefined): unknown {
   if (answer !== undefined && "result" in answer) return answer.result;
   throw new RpcFailure(answer?.error.message ?? "no answer");
 }

@@ -3,7 +3,7 @@ import { numberToHex } from "viem";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
-import { type Node, type NodePool, resultOf } from "./node-pool.ts";
+import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
 import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
@@ -131,8 +131,8 @@ async function readFrom(
         if (logsAnswer !== undefined && "error" in logsAnswer) {
           throw new LogsRefused(logsAnswer.error.message);
         }
-        if (resultOf(headerAnswer) === null) throw new RpcFailure(`it has no block ${end} yet`);
-        const logs = acceptLogs(resultOf(logsAnswer), filter, { from, to: end });
+        if (resultOrThrow(headerAnswer) === null) throw new RpcFailure(`it has no block ${end} yet`);
+        const logs = acceptLogs(resultOrThrow(logsAnswer), filter, { from, to: end });
         // Where a log stands in its block only all of the block's logs show.
         if (!logs.every(isPlaceInBlock)) throw new LogsRefused("its log indexes are no places");
         await checkSamples(reader, filter, { from, to: end }, logs);
@@ -247,7 +247,7 @@ async function proveNode(
   if (block !== undefined) {
     const number = Number(block.number);
     const calls = [logsCall({}, { from: number, to: number })];
-    const accept = ([answer]: readonly RpcResponse[]) => resultOf(answer);
+    const accept = ([answer]: readonly RpcResponse[]) => resultOrThrow(answer);
     const logs = await pool.askOne(node, { calls, accept }).catch(() => undefined);
     hasLogs = !Array.isArray(logs) || logs.length > 0;
   }

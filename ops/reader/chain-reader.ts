@@ -3,7 +3,7 @@ import { type Hex, numberToHex } from "viem";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { followHeads, type HeadFollower } from "./follow-heads.ts";
-import { type NodePool, openNodePool, resultOf } from "./node-pool.ts";
+import { type NodePool, openNodePool, resultOrThrow } from "./node-pool.ts";
 import { type BlockReader, openBlockReader } from "./read-blocks.ts";
 import { readRange } from "./read-range.ts";
 
@@ -116,7 +116,7 @@ async function answerCall(
     default:
       return reader.pool.ask({
         calls: [{ method, params }],
-        accept: ([answer]) => resultOf(answer),
+        accept: ([answer]) => resultOrThrow(answer),
         forMs: otherCallMs,
       });
   }
@@ -134,7 +134,7 @@ async function blockAt(
   }
   if (!height.startsWith("0x")) {
     const call = { method: "eth_getBlockByNumber", params: [height, whole] };
-    return pool.ask({ calls: [call], accept: ([answer]) => resultOf(answer), forMs: otherCallMs });
+    return pool.ask({ calls: [call], accept: ([answer]) => resultOrThrow(answer), forMs: otherCallMs });
   }
   const number = Number(height);
   const hash = heads.hashAt(number);

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import type { RpcBlock } from "./block-proof.ts";
-import { type Branch, openBranch } from "./branch.ts";
-import { type HeadReport, pollHead, subscribeHeads } from "./head-reports.ts";
-import type { Node, NodePool } from "./node-pool.ts";
-import type { BlockReader } from "./read-blocks.ts";
+import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
+import type { BlockReader, BlockPlace } from "./read-blocks.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
 
 export type HeadFollower = {
   /** The newest block whose logs are there and proved; null before the first. */
@@ -165,4 +165,131 @@ function openTurns(run: () => Promise<void>): () => void {
     isDue = true;
     if (!running) void next();
   };
+}
+
+/** The newest block, as a node or a websocket tells it. */
+type HeadReport = { readonly number: number; readonly hash: Hex };
+
+const reconnectMs = 2_000;
+const mostPauseMs = 5_000;
+
+type Polling = {
+  report: (block: HeadReport) => void;
+  everyMs: () => number;
+  signal: AbortSignal;
+};
+
+/** Asks a node for its newest block again and again, until the signal. */
+async function pollHead(
+  pool: NodePool,
+  node: Node,
+  { report, everyMs, signal }: Polling,
+): Promise<void> {
+  const latest = { method: "eth_getBlockByNumber", params: ["latest", false] };
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      report(
+        await pool.askOne(node, {
+          calls: [latest],
+          accept: ([answer]) => reportOf(resultOrThrow(answer)),
+        }),
+      );
+      failures = 0;
+    } catch {
+      failures += 1;
+    }
+    await delay(Math.min(everyMs() * 2 ** Math.min(failures, 4), mostPauseMs), undefined, {
+      signal,
+    }).catch(() => {});
+  }
+}
+
+function reportOf(result: unknown): HeadReport {
+  const { number, hash } = (result ?? {}) as { number?: Hex; hash?: Hex };
+  if (typeof number !== "string" || typeof hash !== "string") throw new Error("no block");
+  return { number: Number(number), hash };
+}
+
+/** Listens to the blocks that a websocket announces, until the signal; one that ends is opened again. */
+async function subscribeHeads(
+  url: string,
+  signal: AbortSignal,
+  report: (block: HeadReport) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await listenOnce(url, signal, report);
+    await delay(reconnectMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+function listenOnce(
+  url: string,
+  signal: AbortSignal,
+  report: (block: HeadReport) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(url, { handshakeTimeout: 5_000 });
+    const end = () => socket.terminate();
+    signal.addEventListener("abort", end, { once: true });
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    });
+    socket.once("open", () => {
+      const method = "eth_subscribe";
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: ["newHeads"] }));
+    });
+    socket.on("message", (data) => {
+      try {
+        const message = JSON.parse(`${data}`);
+        if (message.method === "eth_subscription") report(reportOf(message.params?.result));
+      } catch {
+        // Not an announcement: polls go on.
+      }
+    });
+  });
+}
+
+/** The newest part of the branch that is followed, by height. */
+type Branch = {
+  /** Undefined where it is not known. */
+  hashAt(number: number): Hex | undefined;
+  /** Makes a block the branch's head, all of it at once. Throws `RpcFailure` when a block below cannot be read. */
+  follow(head: RpcBlock): Promise<void>;
+};
+
+const remembered = 512;
+
+function openBranch(blocks: BlockReader, readForMs: number): Branch {
+  let hashes: ReadonlyMap<number, Hex> = new Map();
+  return {
+    hashAt: (number) => hashes.get(number),
+    async follow(head) {
+      const number = Number(head.number);
+      const below = [...hashes].filter(
+        ([height]) => height < number && height > number - remembered,
+      );
+      const next = new Map([...below, [number, head.hash]]);
+      let child: RpcBlock | null = head;
+      while (child !== null) {
+        const isWrong = correctParent(next, child);
+        const parent: BlockPlace = { number: Number(child.number) - 1, hash: child.parentHash };
+        child = isWrong ? await blocks.byHash(parent, false, readForMs) : null;
+      }
+      hashes = next;
+    },
+  };
+}
+
+/** Whether another parent was known: then those below it are to be looked at, too. Without one nothing below is linked. */
+function correctParent(hashes: Map<number, Hex>, { number, parentHash }: RpcBlock): boolean {
+  const height = Number(number) - 1;
+  const known = hashes.get(height);
+  if (known === undefined) {
+    for (const lower of hashes.keys()) if (lower < height) hashes.delete(lower);
+  }
+  if (height >= 0) hashes.set(height, parentHash);
+  return known !== undefined && known !== parentHash;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type Hex, numberToHex } from "viem";
 import { RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
 import { areReceiptsOf, bloomOf, isHashOfHeader, type LogsFilter, mayHoldLogs, type RpcBlock, type RpcLog, type RpcReceipt } from "./block-proof.ts";
-import { type Node, type NodePool, resultOf } from "./node-pool.ts";
+import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
 
 /** A block by its hash; nodes may find it by its height alone, where that is known. */
 export type BlockPlace = { readonly hash: Hex; readonly number?: number };
@@ -74,16 +74,16 @@ export function openBlockReader(pool: NodePool): BlockReader {
       const known = blocks.get(hash);
       if (known !== undefined && (!whole || isWhole(known))) return known;
       const call = { method: "eth_getBlockByHash", params: [hash, whole] };
-      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOf(answer), { hash });
+      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOrThrow(answer), { hash });
       const acceptOrAsk = async (answers: readonly RpcResponse[], node: Node) =>
-        number !== undefined && resultOf(answers[0]) === null
+        number !== undefined && resultOrThrow(answers[0]) === null
           ? pool.askOne(node, { calls: [blockCall(number, whole)], accept })
           : accept(answers);
       return keep(await pool.ask({ calls: [call], accept: acceptOrAsk, forMs }), whole);
     },
     async byNumber(number, whole, forMs = answerForMs) {
       const accept = ([answer]: readonly RpcResponse[]) =>
-        acceptBlock(resultOf(answer), { number });
+        acceptBlock(resultOrThrow(answer), { number });
       return keep(await pool.ask({ calls: [blockCall(number, whole)], accept, forMs }), whole);
     },
     async byNumbers(numbers) {
@@ -144,7 +144,7 @@ function acceptSome(
   answers.forEach((answer, nth) => {
     const number = numbers[nth];
     try {
-      if (number !== undefined) blocks.push(acceptBlock(resultOf(answer), { number }));
+      if (number !== undefined) blocks.push(acceptBlock(resultOrThrow(answer), { number }));
     } catch (error) {
       failure = error;
     }
@@ -207,7 +207,7 @@ async function readLogs(
     try {
       return await pool.ask({
         calls: [receipts],
-        accept: ([answer]) => placedInBlock(logsOfReceipts(proofs, block, resultOf(answer))),
+        accept: ([answer]) => placedInBlock(logsOfReceipts(proofs, block, resultOrThrow(answer))),
         forMs: 0,
       });
     } catch (error) {
@@ -217,7 +217,7 @@ async function readLogs(
   }
   return pool.ask({
     calls: [logs],
-    accept: ([answer]) => placedInBlock(logsByBloom(proofs, block, resultOf(answer))),
+    accept: ([answer]) => placedInBlock(logsByBloom(proofs, block, resultOrThrow(answer))),
     forMs,
   });
 }

@@ -3,15 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import {
-  areReceiptsOf,
-  bloomOf,
-  isHashOfHeader,
-  mayHoldLogs,
-  type RpcBlock,
-  type RpcReceipt,
-} from "./block-proof.ts";
-import { orderedTrieRoot } from "./trie-root.ts";
+import { areReceiptsOf, bloomOf, isHashOfHeader, mayHoldLogs, type RpcBlock, type RpcReceipt, orderedTrieRoot } from "./block-proof.ts";
 
 /** The sources wrote numbers as numbers, decimal or hexadecimal text. */
 const quantity = (value: unknown) =>
