@@ -5,12 +5,10 @@ import { factKind } from "#projections/log/fact-kinds.ts";
 import { type FactFilter, readFactsAfter, type PlacedFact } from "#projections/log/facts.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { openListener, createSignal } from "#jobs/runner/signals.ts";
-import { isKind, lineOf, presentFact } from "#api/run/inspection/present-fact.ts";
-import { stringify } from "#api/run/inspection/stringify.ts";
+import { isKind, lineOf, presentFact, stringify } from "../reports/present-fact.ts";
 import { createLogger } from "../output/logger.ts";
 import { withDatabase } from "./open-database.ts";
-import { explainRow, type FactLinks, verdictOf } from "#api/run/inspection/explain-row.ts";
-import { finders } from "#api/run/inspection/find-subject.ts";
+import { explainRow, type FactLinks, verdictOf, finders } from "../reports/explain-row.ts";
 import { print } from "./output.ts";
 
 const AT_ONCE = 1_000;

@@ -1,4 +1,4 @@
-import { stringify } from "#api/run/inspection/stringify.ts";
+import { stringify } from "../reports/present-fact.ts";
 import { openLiveLine, barOf } from "../output/live-line.ts";
 import type { BuildProgress } from "#projections/engine/rebuild.ts";
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
-import { megabytes } from "#api/run/inspection/megabytes.ts";
-import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "#api/run/inspection/stale-schemas.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
+import { megabytes } from "../reports/present-fact.ts";
+import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "../reports/stale-schemas.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
 import { readPartitions } from "#projections/log/schema.ts";

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
-import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
-import { lineOf } from "#api/run/inspection/present-fact.ts";
-import { presentQuarantined, type QuarantinedFact, readQuarantinedFacts } from "#api/run/inspection/read-quarantined.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
+import { lineOf, presentQuarantined, type QuarantinedFact, readQuarantinedFacts } from "../reports/present-fact.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, openProgress } from "./output.ts";
 import { rebuildShown } from "./rebuild.ts";

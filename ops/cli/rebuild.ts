@@ -7,7 +7,7 @@ import { type StartedRebuild, startRebuild, shadowSchemas } from "#projections/e
 import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { bindViews } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
 import { reportBuild, print, openProgress, type Progress } from "./output.ts";
 import { withDatabase } from "./open-database.ts";
 import { chooseProjections } from "./arguments.ts";

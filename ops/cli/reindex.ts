@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readIndexers } from "../ponder/indexers.ts";
 import { reindexChain } from "../ponder/reindex.ts";
-import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import { fetchChainHead } from "../reports/read-status.ts";
 import { createLogger } from "../output/logger.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, openProgress } from "./output.ts";

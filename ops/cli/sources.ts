@@ -5,13 +5,13 @@ import { coreIndexer, addSources, readSources, removeSource, restoreSource } fro
 import type { ChainConfig, Config } from "../config/config.ts";
 import { collectionSource, exchangeSources, metadataSources } from "../ponder/indexers.ts";
 import { coreProtocol } from "../ponder/indexed-sources.ts";
-import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
+import { type ChainSources, readChainSources } from "../reports/read-status.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
 import { chosenChain } from "./arguments.ts";
 import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/exchange.ts";
 import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/sales/read-unresolved-events.ts";
-import { linksOf } from "#api/run/inspection/explorers.ts";
+import { linksOf } from "../reports/explain-row.ts";
 
 type SourceFlags = { chain: string; json?: boolean };
 

@@ -6,7 +6,7 @@ import type { Market } from "#api/orders/market.ts";
 import { routes } from "#api/routes.ts";
 import type { Context, V1Route } from "#api/v1/context.ts";
 import type { Config } from "../config/config.ts";
-import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
 import { isRejection } from "#projections/domain/rejection.ts";

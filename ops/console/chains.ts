@@ -2,8 +2,7 @@ import { readReorgs, type Reorg, type ReorgBlock } from "#projections/log/blocks
 import { readSamples } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { panel, table } from "#api/pages/kit/panel.ts";
-import { type ChainSources, readChainSources } from "#api/run/inspection/read-sources.ts";
-import { readServiceProgress } from "#api/run/inspection/read-status.ts";
+import { type ChainSources, readChainSources, readServiceProgress } from "../reports/read-status.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { chainTable, timeChart } from "./tables.ts";
 import { moment } from "#api/pages/kit/number.ts";

@@ -3,13 +3,11 @@ import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/fa
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { exactTime } from "#api/pages/kit/number.ts";
 import { details, panel } from "#api/pages/kit/panel.ts";
-import { linksFor, explainRow, verdictOf } from "#api/run/inspection/explain-row.ts";
-import { presentFact } from "#api/run/inspection/present-fact.ts";
-import { readServiceProgress } from "#api/run/inspection/read-status.ts";
-import { stringify } from "#api/run/inspection/stringify.ts";
+import { linksFor, explainRow, verdictOf, finders } from "../reports/explain-row.ts";
+import { presentFact, stringify } from "../reports/present-fact.ts";
+import { readServiceProgress } from "../reports/read-status.ts";
 import { actionLink } from "./known-actions.ts";
 import { type ConsoleContent, notFoundPage, type ConsoleVisit } from "./page.ts";
-import { finders } from "#api/run/inspection/find-subject.ts";
 import { factTable } from "./tables.ts";
 
 /** A fact and its life: appended, retracted and readopted with its block, quarantined and released, applied. */

@@ -1,5 +1,5 @@
 import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
-import { configuredProjections } from "#api/run/inspection/configured-projections.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
 import type { ConsoleContext } from "./page.ts";
 import { operationArguments, Operation } from "./operations.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";

@@ -1,8 +1,8 @@
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { moment, formatCount } from "#api/pages/kit/number.ts";
 import { figures, panel } from "#api/pages/kit/panel.ts";
-import type { Finding } from "#api/run/inspection/find-server-problems.ts";
-import { readServiceProgress, type ServiceProgress } from "#api/run/inspection/read-status.ts";
+import type { Finding } from "../reports/find-server-problems.ts";
+import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { chainTable, projectionTable } from "./tables.ts";
 import { readRate } from "./samples.ts";

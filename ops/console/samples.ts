@@ -2,9 +2,8 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
 import { deleteOldSamples, storeSamples, readSamples } from "#projections/log/operators.ts";
-import type { FetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
-import type { InspectedConfig } from "#api/run/inspection/inspected-config.ts";
-import { readServiceProgress } from "#api/run/inspection/read-status.ts";
+import { type FetchChainHead, readServiceProgress } from "../reports/read-status.ts";
+import type { InspectedConfig } from "../reports/inspected-config.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 
 const everyMs = 60_000;

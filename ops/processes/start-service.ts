@@ -19,7 +19,7 @@ import { DirectoryInUseError } from "../postgres/live-processes.ts";
 import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
 import { keepRunning } from "./child.ts";
 import type { Logger } from "pino";
-import { checkDirect, checkPooled } from "#api/run/inspection/find-pooler-problems.ts";
+import { checkDirect, checkPooled } from "../reports/find-server-problems.ts";
 import { findFreePort } from "../free-port.ts";
 import type { RoleName } from "./run-role.ts";
 

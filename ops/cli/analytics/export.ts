@@ -9,7 +9,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { chainIds } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import { stringify } from "#api/run/inspection/stringify.ts";
+import { stringify } from "#ops/reports/present-fact.ts";
 import { withDatabase } from "../open-database.ts";
 import { openProgress } from "../output.ts";
 import { exportDays } from "./export-days.ts";

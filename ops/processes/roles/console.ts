@@ -10,7 +10,7 @@ import { openOperationRunner } from "#ops/console/operations.ts";
 import { createConsole } from "#ops/console/app.ts";
 import { openProblemReader, openProcessReader, openRebuildMeter } from "#ops/console/figures.ts";
 import { takeSamples } from "#ops/console/samples.ts";
-import type { FetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import type { FetchChainHead } from "#ops/reports/read-status.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2_000, maxAgeMs: 1_000, staleBlocks: 100 };

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { stringify } from "#api/run/inspection/stringify.ts";
+import { stringify } from "#ops/reports/present-fact.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { CollectionRow } from "#projections/collections/read-collection-row.ts";
 import { readCollectionKeys, readCollections } from "#projections/collections/read-collections.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { checkServer } from "#api/run/inspection/find-server-problems.ts";
+import { checkServer } from "#ops/reports/find-server-problems.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
 import type { Database } from "#projections/log/database.ts";
 import { areIndexesComplete, completeIndexes } from "#projections/log/schema.ts";

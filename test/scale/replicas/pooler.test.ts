@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
-import { checkPooler } from "#api/run/inspection/find-pooler-problems.ts";
+import { checkPooler } from "#ops/reports/find-server-problems.ts";
 import { launch } from "#ops/programs.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { checkReplicas } from "#api/run/inspection/find-replica-problems.ts";
+import { checkReplicas } from "#ops/reports/find-server-problems.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { addressOf } from "#test/support/database/given.ts";

@@ -4,7 +4,7 @@ import type { RunOperation } from "#ops/console/operations.ts";
 import { createConsole } from "#ops/console/app.ts";
 import { openProblemReader, type ReadProcesses, openRebuildMeter } from "#ops/console/figures.ts";
 import { sample } from "#ops/console/samples.ts";
-import { fetchChainHead } from "#api/run/inspection/fetch-chain-head.ts";
+import { fetchChainHead } from "#ops/reports/read-status.ts";
 import { listen } from "#api/http/server.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";

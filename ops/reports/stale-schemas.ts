@@ -6,8 +6,8 @@ import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
 import { readPaused } from "#projections/log/operators.ts";
 import { createLock, isLockHeld, takeLock } from "#projections/log/named-lock.ts";
 import { isServed, isVersionOf, versions } from "#projections/log/versions.ts";
-import { readGeneration, ponderLock, schemaName } from "#ops/ponder/ponder-schema.ts";
-import { readIndexers } from "#ops/ponder/indexers.ts";
+import { readGeneration, ponderLock, schemaName } from "../ponder/ponder-schema.ts";
+import { readIndexers } from "../ponder/indexers.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** An unused schema, and the name of the lock that a process working in it holds. */

@@ -1,7 +1,14 @@
+import type { Config } from "../config/config.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { ConfigurationError } from "#ops/config/read-config.ts";
-import type { InspectedConfig } from "./inspected-config.ts";
+import { ConfigurationError } from "../config/read-config.ts";
+
+/** What is read of the configuration. `database.url` is null where PostgreSQL is embedded and not running. */
+export type InspectedConfig = Omit<Config, "database"> & {
+  database: Pick<Config["database"], "replicas" | "maxReplicaLagSeconds" | "poolerUrl"> & {
+    url: string | null;
+  };
+};
 
 /** The projections with the parameters of this configuration. */
 export function configuredProjections({ fees }: InspectedConfig): Projection[] {

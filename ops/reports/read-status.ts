@@ -6,14 +6,14 @@ import { readExcludedFacts } from "#projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds, shadowSchemas } from "#projections/engine/shadow-schema.ts";
 import { formatProvedShare, type HistoryState, readHistoryState } from "#projections/log/chain-state.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readIndexedBlocks, readRecordedHead } from "#projections/log/progress.ts";
+import { readIndexedBlocks, readRecordedHead, type IndexerState, readIndexerStates } from "#projections/log/progress.ts";
 import { readPaused } from "#projections/log/operators.ts";
 import { readPriceHistory } from "#projections/prices/read-prices.ts";
 import { isServed, isVersionOf, schemaOf } from "#projections/log/versions.ts";
-import type { ChainConfig } from "#ops/config/config.ts";
-import { configuredProjections } from "./configured-projections.ts";
-import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
-import type { InspectedConfig } from "./inspected-config.ts";
+import type { ChainConfig } from "../config/config.ts";
+import { configuredProjections, type InspectedConfig } from "./inspected-config.ts";
+import { type IndexedSource, readSources } from "#projections/log/sources.ts";
+import { type HeadReading, openHeadReader } from "#jobs/chain/fetch-head.ts";
 
 /** How far chains, log and projections are: what `op status` prints. */
 export async function readServiceProgress(
@@ -106,4 +106,40 @@ function otherVersions(name: string, checkpoints: ReadonlyMap<string, Checkpoint
   return [...checkpoints]
     .filter(([schema]) => isVersionOf(schema, name) && !isServed(schema))
     .map(([schema, { version, position }]) => ({ schema, version, position: Number(position) }));
+}
+
+/** What is indexed of a chain, by which indexer and how far: what `op sources` prints. */
+export async function readChainSources(
+  db: Database,
+  chain: ChainConfig,
+  fetchHead: FetchChainHead = fetchChainHead,
+) {
+  const { head } = chain.rpcUrls.length > 0 ? await fetchHead(chain) : { head: null };
+  const indexers = await readIndexerStates(db, chain.chainId, head?.number ?? null);
+  const states = new Map(indexers.map((one) => [one.indexer, one]));
+  const sources = (await readSources(db, chain.chainId)).map((one) => ({
+    source: one.source,
+    indexer: one.indexer,
+    addedBy: one.addedBy,
+    removedBy: one.removedBy,
+    ...progressOf(one, states.get(one.indexer)),
+  }));
+  return { chainId: chain.chainId, head: head?.number ?? null, sources };
+}
+
+function progressOf({ removedBy }: IndexedSource, state: IndexerState | undefined) {
+  if (removedBy !== null || state === undefined) {
+    return { state: "removed", indexed: null, remainingBlocks: null, remainingSeconds: null };
+  }
+  const { indexed, remainingBlocks, remainingSeconds } = state;
+  return { state: state.state, indexed, remainingBlocks, remainingSeconds };
+}
+
+export type ChainSources = Awaited<ReturnType<typeof readChainSources>>;
+
+export type FetchChainHead = (chain: ChainConfig) => Promise<HeadReading>;
+
+/** The head of a chain now, and the faults of its nodes. */
+export function fetchChainHead({ chainId, rpcUrls }: ChainConfig): Promise<HeadReading> {
+  return openHeadReader({ chainId, rpcUrls, timeoutMs: 5_000, maxAgeMs: 0, staleBlocks: 10 })();
 }

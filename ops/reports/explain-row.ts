@@ -1,14 +1,53 @@
-import type { Hex } from "viem";
-import { chainIds } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { About } from "#projections/log/facts.ts";
+import { readCheckpoints } from "#projections/engine/checkpoint.ts";
+import { type PlacedFact, readFactsBehind, type About } from "#projections/log/facts.ts";
+import { schemaOf } from "#projections/log/versions.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
+import { presentFact } from "./present-fact.ts";
+import type { Hex } from "viem";
+import { chainIds, chainById } from "#chains/index.ts";
 import { findCollection } from "#projections/collections/find-collection.ts";
 import { findOrders } from "#projections/orders/read-orders.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
 import { findSales } from "#projections/sales/read-sale.ts";
 
+type Explained = { what: string; id: string; subject: Subject; most: number };
+
+/** The facts that a row was derived from, in chain order: what `op explain` prints. */
+export async function explainRow(
+  db: Database,
+  config: InspectedConfig,
+  { what, id, subject, most }: Explained,
+) {
+  const position = (await readCheckpoints(db)).get(schemaOf(subject.projection))?.position ?? 0n;
+  const { total, facts } = await readFactsBehind(db, subject.about, { position, most });
+  const explained = facts.map((fact) => ({ fact, links: linksFor(config, fact) }));
+  const content = {
+    what,
+    id,
+    position: Number(position),
+    rows: subject.rows,
+    total: Number(total),
+    facts: explained.map(({ fact, links }) => ({ ...presentFact(fact), links })),
+  };
+  return { content, facts: explained };
+}
+
+export type FactLinks = ReturnType<typeof linksOf>;
+
+export function linksFor(config: InspectedConfig, { chainId, block, transactionHash }: PlacedFact) {
+  if (chainId === null || block === null) return null;
+  return linksOf(config, { chainId, block: block.number, transaction: transactionHash });
+}
+
+/** Whether a fact is effective, in words. */
+export function verdictOf({ counts, droppedAt }: PlacedFact): string {
+  if (counts) return "effective";
+  return droppedAt === null ? "not read yet" : `retracted by ${droppedAt}`;
+}
+
 /** Rows, and what selects the facts that they were derived from. */
-export type Subject = { projection: string; rows: unknown[]; about: About };
+type Subject = { projection: string; rows: unknown[]; about: About };
 
 type Refuse = (message: string) => never;
 type Find = (db: Database, id: string, refuse: Refuse) => Promise<Subject | null>;
@@ -71,4 +110,19 @@ async function findListed(db: Database, id: string, refuse: Refuse): Promise<Sub
   const found = await findCollection(db, Number(chain), key);
   if (found === null) return null;
   return { projection: "collections", rows: [found], about: { collection: found.contractIds } };
+}
+
+/** Links to a block explorer; null for local chains. */
+export function linksOf(
+  { localChains, chains }: InspectedConfig,
+  { chainId, block, transaction }: { chainId: number; block: bigint; transaction: Hex | null },
+): { block: string; transaction: string | null } | null {
+  const chain = chains.find((one) => one.chainId === chainId);
+  const isLocal = chain?.rpcUrls.some((url) => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url));
+  if (localChains || isLocal || chain === undefined) return null;
+  const { explorer } = chainById(chain.chainId);
+  return {
+    block: `${explorer}/block/${block}`,
+    transaction: transaction === null ? null : `${explorer}/tx/${transaction}`,
+  };
 }

@@ -1,5 +1,7 @@
 import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
-import type { PlacedFact } from "#projections/log/facts.ts";
+import { type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
+import type { Database } from "#projections/log/database.ts";
+import { isQuarantined, type QuarantineEntry, readQuarantine } from "#projections/engine/quarantine.ts";
 
 const kindNames = new Map<number, string>(
   Object.entries(factKind).map(([name, number]) => [number, name]),
@@ -45,3 +47,34 @@ export function lineOf(fact: PlacedFact): string {
     ...(fact.orderHash === null ? [] : [`order ${fact.orderHash}`]),
   ].join("  ");
 }
+
+export type QuarantinedFact = { entry: QuarantineEntry; fact: PlacedFact | undefined };
+
+/** Facts that a projection failed to apply and excludes. */
+export async function readQuarantinedFacts(db: Database): Promise<QuarantinedFact[]> {
+  const entries = (await readQuarantine(db)).filter(isQuarantined);
+  const everything = { kinds: null, chainIds: null };
+  return await Promise.all(
+    entries.map(async (entry) => {
+      const { fact } = entry;
+      const [placed] = await readFactsAfter(db, { ...everything, after: fact - 1n }, fact, 1);
+      return { entry, fact: placed };
+    }),
+  );
+}
+
+export function presentQuarantined({ entry, fact }: QuarantinedFact) {
+  const { projection, error, recordedAt } = entry;
+  return { projection, error, since: recordedAt.toISOString(), fact: fact && presentFact(fact) };
+}
+
+/** JSON in which bigints are decimal strings. */
+export function stringify(content: unknown, indent?: number): string {
+  return JSON.stringify(
+    content,
+    (_, value) => (typeof value === "bigint" ? `${value}` : value),
+    indent,
+  );
+}
+
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -12,19 +12,17 @@ import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources
 import { readHeldFees } from "#projections/partners/sync-fees.ts";
 import { readAnalysts, readPowers } from "#projections/analytics/roles.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { type ChainConfig, isLoopback } from "#ops/config/config.ts";
-import { readDatabaseRoles } from "#ops/postgres/database-roles.ts";
-import { findWrongRights } from "#ops/postgres/rights.ts";
-import { namedCollections } from "#ops/ponder/plain-transfers.ts";
-import { configuredProjections } from "./configured-projections.ts";
-import { type FetchChainHead, fetchChainHead } from "./fetch-chain-head.ts";
-import { checkAnalyticsCopy } from "./find-analytics-problems.ts";
-import { checkPooler } from "./find-pooler-problems.ts";
-import { checkReplicas } from "./find-replica-problems.ts";
-import { checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
-import type { InspectedConfig } from "./inspected-config.ts";
-import { megabytes } from "./megabytes.ts";
+import { type ChainConfig, isLoopback } from "../config/config.ts";
+import { readDatabaseRoles } from "../postgres/database-roles.ts";
+import { findWrongRights } from "../postgres/rights.ts";
+import { namedCollections } from "../ponder/plain-transfers.ts";
+import { configuredProjections, type InspectedConfig } from "./inspected-config.ts";
+import { type FetchChainHead, fetchChainHead } from "./read-status.ts";
+import { checkPooler, checkReplicas, checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
+import { megabytes } from "./present-fact.ts";
 import { findStaleSchemas } from "./stale-schemas.ts";
+import { readCopyProgress } from "#projections/analytics/copy-source.ts";
+import type { AnalyticsConfig } from "../config/database-settings.ts";
 
 /** Checks database, nodes, tables and disk: what `op doctor` reports. */
 export async function findProblems(
@@ -248,4 +246,26 @@ function fault(about: string, finding: string, advice: string): Finding {
 
 function note(about: string, finding: string, advice: string): Finding {
   return { about, isFault: false, finding, advice };
+}
+
+/** Intervals after which a sync is late. */
+const lateIntervals = 10;
+
+/** A copy in ClickHouse whose syncs fail, or do not happen. */
+async function checkAnalyticsCopy(
+  db: Database,
+  { clickhouseUrl, intervalSeconds }: AnalyticsConfig,
+): Promise<Finding[]> {
+  const copy = clickhouseUrl === null ? null : await readCopyProgress(db);
+  if (copy === null) return [];
+  const { error, syncedAt, behind } = copy;
+  const about = "copy in ClickHouse";
+  if (error !== null) {
+    const advice = "op analytics sync tries again and says more";
+    return [{ about, isFault: true, finding: `its last sync failed: ${error}`, advice }];
+  }
+  const lateMs = lateIntervals * intervalSeconds * 1_000;
+  if (behind === 0n || (syncedAt !== null && Date.now() - syncedAt.getTime() < lateMs)) return [];
+  const finding = `is ${behind} facts behind, last synced ${syncedAt?.toISOString() ?? "never"}`;
+  return [{ about, isFault: false, finding, advice: "the jobs process syncs it: is it running?" }];
 }
