@@ -1,14 +1,51 @@
-import { mkdir } from "node:fs/promises";
+import { writeFile, mkdir } from "node:fs/promises";
+import type { Address } from "viem";
+import { type ChainId, chainIds } from "../chains/index.ts";
+import { contracts } from "./contracts/addresses.ts";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type ChainId, chainIds } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
-import { writeCollections } from "./collections-file.ts";
 import { type LocalTrading, runLocalChain } from "./local-chain.ts";
 import { runPartners } from "./marketplaces/run-partners.ts";
 import { openApiClient } from "./order-book/api-client.ts";
 import { startPriceFeed } from "./price-feed.ts";
+
+/** A row of the curated set: a collection that people browse, of one contract or of a family. */
+type CuratedCollection = {
+  chainId: ChainId;
+  slug: string;
+  name: string;
+  verified: boolean;
+  primary: Address;
+  contracts: readonly [Address, ...Address[]];
+};
+
+type Listed = Pick<CuratedCollection, "slug" | "name" | "contracts">;
+
+const { punks, editions, familyOne, familyTwo, guarded, burnable, consecutive } = contracts;
+
+const collections: readonly Listed[] = [
+  { slug: "local-punks", name: "Local Punks", contracts: [punks] },
+  { slug: "local-editions", name: "Local Editions", contracts: [editions] },
+  { slug: "local-family", name: "Local Family", contracts: [familyOne, familyTwo] },
+  { slug: "local-guarded", name: "Local Guarded", contracts: [guarded] },
+  { slug: "local-burnable", name: "Local Burnable", contracts: [burnable] },
+  { slug: "local-consecutive", name: "Local Consecutive", contracts: [consecutive] },
+];
+
+/** The curated set of the local chains, which have the same collections at the same addresses. */
+async function writeCollections(path: string): Promise<void> {
+  const rows: CuratedCollection[] = chainIds.flatMap((chainId) =>
+    collections.map((collection) => ({
+      chainId,
+      ...collection,
+      verified: true,
+      primary: collection.contracts[0],
+    })),
+  );
+  await writeFile(path, `${JSON.stringify(rows, null, 2)}\n`);
+}
 
 const examplePorts = chainIds.map((chainId, index) => `${chainId}:${8_545 + index}`).join(",");
 const usage = `usage: node devnet/main.ts --data-dir DIR [--market on|off] [--ports ${examplePorts}] [--price-port 8547] [--partner-ports 8548,8549] [--api http://127.0.0.1:4000] [--verbose]

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type PriceFeed, startPriceFeed } from "./price-feed.ts";
-import { hourAt, priceAt } from "./price-feed-walk.ts";
+import { type LocalPriceFeed, startPriceFeed, hourAt, priceAt } from "./price-feed.ts";
 
 const hour = 3_600_000;
 const now = Date.parse("2026-03-10T12:34:56Z");
 
-let feed: PriceFeed;
+let feed: LocalPriceFeed;
 beforeAll(async () => {
   feed = await startPriceFeed({ now: () => now });
 });

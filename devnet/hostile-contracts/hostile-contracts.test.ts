@@ -4,7 +4,7 @@ import { accounts } from "../accounts.ts";
 import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect, type DevnetClient } from "../client.ts";
 import { collectionAbi } from "../contracts/abis.ts";
-import { installTokens } from "../tokens.ts";
+import { installTokens } from "../install.ts";
 import { members } from "./members.ts";
 import { release } from "./release.ts";
 

@@ -3,7 +3,7 @@ import { erc721Abi } from "#abis/tokens.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { DevnetClient } from "../client.ts";
-import { syncWithClock } from "../clock.ts";
+import { syncWithClock } from "../anvil.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { createActors } from "./actors.ts";
 import { setUpMarket } from "./initial-setup.ts";

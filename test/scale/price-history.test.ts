@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { priceUpdates } from "#jobs/prices/update-prices.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { priceAt } from "#devnet/price-feed-walk.ts";
+import { priceAt } from "#devnet/price-feed.ts";
 import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readPriceHistory } from "#projections/prices/read-prices.ts";

@@ -8,7 +8,7 @@ import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { backfillPrices } from "#jobs/prices/backfill-prices.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";
-import { priceAt } from "#devnet/price-feed-walk.ts";
+import { priceAt } from "#devnet/price-feed.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ExchangeName, exchangeNames, type PriceFeed } from "#jobs/prices/exchanges.ts";
-import { exchanges } from "#devnet/price-feed-exchanges.ts";
+import { localExchanges } from "#devnet/price-feed.ts";
 
 type Mood =
   | "well"
@@ -48,7 +48,7 @@ export async function openExchanges(now: () => number = Date.now): Promise<Excha
     const price = /ticker$/i.test(path.replace("/price", "")) ? prices.get(name) : undefined;
     const nowMs = now();
     const answer =
-      price === undefined ? exchanges[name]?.({ path, query, nowMs }) : tickers[name](price);
+      price === undefined ? localExchanges[name]?.({ path, query, nowMs }) : tickers[name](price);
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
