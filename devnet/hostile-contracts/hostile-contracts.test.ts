@@ -5,8 +5,7 @@ import { type Anvil, startAnvil } from "../anvil.ts";
 import { connect, type DevnetClient } from "../client.ts";
 import { collectionAbi } from "../contracts/abis.ts";
 import { installTokens } from "../install.ts";
-import { members } from "./members.ts";
-import { release } from "./release.ts";
+import { members, release } from "./members.ts";
 
 let anvil: Anvil;
 let client: DevnetClient;

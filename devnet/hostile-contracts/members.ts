@@ -1,7 +1,9 @@
-import { type Address, maxUint256 } from "viem";
+import { type Address, maxUint256, type Abi, encodeFunctionData, numberToHex } from "viem";
 import { accounts } from "../accounts.ts";
-import { contracts } from "../contracts/addresses.ts";
-import type { OwnName } from "../contracts/artifacts.ts";
+import { contracts, addressOf, creatorOf } from "../contracts/addresses.ts";
+import { type OwnName, readArtifact } from "../contracts/artifacts.ts";
+import type { DevnetClient } from "../client.ts";
+import { create, sendAs } from "../deploy.ts";
 
 /** A call of a member; `abiOf` where it answers another contract's interface. */
 type Act = {
@@ -81,3 +83,52 @@ export const members: Readonly<Record<string, Member>> = {
     acts: [{ functionName: "hatch", args: [holder, 10_000n], gas: 450_000_000n }],
   },
 };
+
+type Released = { readonly address: Address; readonly gas: bigint };
+
+const fixtureName = (name: string, round: number) => `hostile ${name} ${round}`;
+
+/** Creates a member's contract, a new one each round, and lets it act. Throws for an unknown name. */
+export async function release(
+  client: DevnetClient,
+  name: string,
+  round: number,
+): Promise<Released> {
+  const member = members[name];
+  if (member === undefined) throw new Error(`There is no hostile contract ${name}`);
+  const fixture = fixtureName(name, round);
+  let gas = await create(client, fixture, member.contract, member.args ?? []);
+  const address = addressOf(fixture);
+  for (const act of member.acts) {
+    const { functionName, args, abiOf = member.contract, gas: limit } = act;
+    const abi = readAbi(abiOf);
+    const data = encodeFunctionData({ abi, functionName, args });
+    const transaction = { from: creatorOf(fixture), to: address, data };
+    gas +=
+      limit === undefined
+        ? await sendAs(client, transaction)
+        : await sendLarge(client, transaction, limit);
+  }
+  return { address, gas };
+}
+
+/** A block of the local chain holds no more than before, once this one is mined. */
+async function sendLarge(
+  client: DevnetClient,
+  transaction: Parameters<typeof sendAs>[1],
+  gas: bigint,
+): Promise<bigint> {
+  const { gasLimit } = await client.getBlock();
+  await client.setBlockGasLimit({ gasLimit: 2n * gas });
+  try {
+    return await sendAs(client, { ...transaction, gas: numberToHex(gas) });
+  } finally {
+    await client.setBlockGasLimit({ gasLimit });
+  }
+}
+
+function readAbi(contract: OwnName): Abi {
+  const { abi } = readArtifact(contract);
+  if (abi === undefined) throw new Error(`The artifact of ${contract} has no ABI`);
+  return abi;
+}

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "#devnet/client.ts";
-import { largeMembers } from "#devnet/hostile-contracts/members.ts";
-import { release } from "#devnet/hostile-contracts/release.ts";
+import { largeMembers, release } from "#devnet/hostile-contracts/members.ts";
 import { askAbout } from "./hostile-caller.ts";
 
 const pauseMs = 200;

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "#devnet/client.ts";
-import { largeMembers, members } from "#devnet/hostile-contracts/members.ts";
-import { release } from "#devnet/hostile-contracts/release.ts";
+import { largeMembers, members, release } from "#devnet/hostile-contracts/members.ts";
 import { seededRandom } from "#devnet/market/random.ts";
 import { type Disturbance, shuffled } from "./disturbances.ts";
 import { describeLatencies, type Latencies, readUntil } from "./honest-caller.ts";
