@@ -6,7 +6,7 @@ import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";
 import { installContracts } from "./install.ts";
 import { hasOtherExchanges, otherExchanges } from "./market/other-exchanges.ts";
-import type { Scenario } from "./market/scenario.ts";
+import type { Scenario } from "./market/actors.ts";
 import { historySeconds, isSeeded, seedMarket } from "./market/seed.ts";
 import { anyScenario, runTrading } from "./market/trading.ts";
 import type { ApiClient } from "./order-book/api-client.ts";

@@ -15,7 +15,7 @@ import { installContracts } from "../install.ts";
 import { type Actors, createActors } from "./actors.ts";
 import { seededRandom } from "./random.ts";
 import { historySeconds, isSeeded, seedMarket } from "./seed.ts";
-import { sendAsMined } from "./sending.ts";
+import { sendAsMined } from "./signer.ts";
 import { runTrading } from "./trading.ts";
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);

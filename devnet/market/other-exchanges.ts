@@ -4,8 +4,7 @@ import { sudoswapFactories } from "#abis/sudoswap.ts";
 import { erc20Abi, erc721Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
 import { blurExchangeAbi, sudoswapFactoryAbi, sudoswapPoolAbi } from "../contracts/abis.ts";
-import type { Actor } from "./actors.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Actor, Scenario } from "./actors.ts";
 import { drawOther, drawPriceWei, drawPunk, punkRange } from "./seed-tokens.ts";
 import type { MarketContext } from "./signer.ts";
 

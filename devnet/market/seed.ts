@@ -1,17 +1,15 @@
-import { zeroAddress } from "viem";
+import { zeroAddress, type Address, parseEther } from "viem";
 import { erc721Abi } from "#abis/tokens.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { DevnetClient } from "../client.ts";
 import { syncWithClock } from "../anvil.ts";
 import { contracts } from "../contracts/addresses.ts";
-import { createActors } from "./actors.ts";
-import { setUpMarket } from "./initial-setup.ts";
+import { createActors, type Scenario, type Actor, type Actors } from "./actors.ts";
 import { seededRandom } from "./random.ts";
-import type { Scenario } from "./scenario.ts";
-import { allScenarios, pickScenario } from "./scenario-selection.ts";
-import { sendInThePast } from "./sending.ts";
-import type { MarketContext } from "./signer.ts";
+import { allScenarios, pickScenario } from "./trading.ts";
+import { sendInThePast, type MarketContext } from "./signer.ts";
+import { consecutiveRange, editionIds, editionUnits, multiContractRanges, punkRange } from "./seed-tokens.ts";
 
 const daySeconds = 24 * 60 * 60;
 export const historySeconds = 3 * daySeconds;
@@ -81,4 +79,42 @@ async function mineNow(client: DevnetClient): Promise<void> {
   await client.setNextBlockTimestamp({ timestamp: now > timestamp ? now : timestamp + 1n });
   await client.mine({ blocks: 1 });
   await syncWithClock(client);
+}
+
+const initialBalanceWei = parseEther("1000000");
+
+/** Mints the tokens, funds every actor and approves the conduit for the traded contracts. */
+export async function setUpMarket(market: MarketContext, actors: Actors): Promise<void> {
+  const { wallet, ...traders } = actors;
+  const people = Object.values(traders);
+  for (const { address } of [...people, wallet]) {
+    await market.client.setBalance({ address, value: initialBalanceWei });
+  }
+  for (const range of [punkRange, ...multiContractRanges]) {
+    const share = range.count / BigInt(people.length);
+    for (const [index, person] of people.entries()) {
+      await person.mintsRange(range.contract, range.firstId + BigInt(index) * share, share);
+    }
+  }
+  await actors.grace.mintsConsecutive(consecutiveRange.contract, consecutiveRange.count);
+  for (const person of people) {
+    await person.mintsEditions({
+      contract: contracts.editions,
+      tokenIds: editionIds,
+      units: editionUnits,
+    });
+    await approveAll(person);
+  }
+  await wallet.approves(contracts.punks);
+}
+
+async function approveAll(person: Actor): Promise<void> {
+  const traded: Address[] = [
+    contracts.punks,
+    contracts.editions,
+    contracts.familyOne,
+    contracts.familyTwo,
+    contracts.consecutive,
+  ];
+  for (const contract of traded) await person.approves(contract);
 }

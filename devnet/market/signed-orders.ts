@@ -5,8 +5,7 @@ import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, orderHash,
 import type { MakerChoices, Price } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
-import { collectionAbi } from "./fixture-abis.ts";
-import type { MarketContext, Signer } from "./signer.ts";
+import { collectionAbi, type MarketContext, type Signer } from "./signer.ts";
 
 const serviceFee = { recipient: accounts.feeRecipient, bps: 100 };
 const lifetimeSeconds = 30n * 24n * 60n * 60n;

@@ -2,9 +2,8 @@ import { zeroAddress } from "viem";
 import { marketplaces } from "#projections/domain/marketplaces.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { contracts } from "../contracts/addresses.ts";
-import type { Actor } from "./actors.ts";
-import { knownTags, type Tag } from "./marketplace-tag.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Actor, Scenario } from "./actors.ts";
+import { knownTags, type Tag } from "./selling.ts";
 import { drawEdition, drawOther, drawPriceWei, drawPunk, punkRange } from "./seed-tokens.ts";
 import type { MarketContext } from "./signer.ts";
 

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
-import { createActors } from "./actors.ts";
-import { seededRandom } from "./random.ts";
-import type { Scenario } from "./scenario.ts";
-import { pickScenario } from "./scenario-selection.ts";
-import { sendAsMined } from "./sending.ts";
-import type { MarketContext } from "./signer.ts";
+import { createActors, type Scenario } from "./actors.ts";
+import { seededRandom, type Random } from "./random.ts";
+import { sendAsMined, type MarketContext } from "./signer.ts";
+import * as maintenance from "./maintenance-scenarios.ts";
+import * as trades from "./trade-scenarios.ts";
 
 type TradingOptions = {
   chainId: ChainId;
@@ -43,3 +42,26 @@ export const anyScenario: Scenario = (market, actors) =>
   pickScenario(market.random)(market, actors);
 
 const readHeadSeed = async (client: DevnetClient) => Number(await client.getBlockNumber());
+
+/** Every scenario once. */
+export const allScenarios: readonly Scenario[] = [
+  ...Object.values(trades),
+  ...Object.values(maintenance),
+];
+
+/** Scenarios drawn more often. */
+const commonScenarios = [
+  trades.sellsToken,
+  trades.sellsToken,
+  trades.sellsToken,
+  trades.sellsElsewhere,
+  trades.sellsPartOfEdition,
+  trades.sellsIntoItemOffer,
+  trades.sellsIntoCollectionOffer,
+  maintenance.transfersToken,
+] as const;
+
+export function pickScenario(random: Random): Scenario {
+  const [first, ...rest] = commonScenarios;
+  return random.pick([first, ...rest, ...allScenarios]);
+}

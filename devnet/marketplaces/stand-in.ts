@@ -4,8 +4,7 @@ import type { SignedOrder } from "#projections/domain/seaport/order-components.t
 import { accounts } from "../accounts.ts";
 import type { DevnetClient } from "../client.ts";
 import { seededRandom } from "../market/random.ts";
-import { sendAsMined } from "../market/sending.ts";
-import type { MarketContext } from "../market/signer.ts";
+import { sendAsMined, type MarketContext } from "../market/signer.ts";
 import { addBulkListings } from "./bulk-listings.ts";
 import { type Faults, withoutFaults } from "./faults.ts";
 import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";

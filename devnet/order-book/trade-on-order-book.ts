@@ -1,6 +1,5 @@
-import type { Actors } from "../market/actors.ts";
-import type { Scenario } from "../market/scenario.ts";
-import { pickScenario } from "../market/scenario-selection.ts";
+import type { Actors, Scenario } from "../market/actors.ts";
+import { pickScenario } from "../market/trading.ts";
 import type { MarketContext } from "../market/signer.ts";
 import type { ApiClient } from "./api-client.ts";
 import { actorAt, type OrderBook } from "./signing.ts";

@@ -8,7 +8,7 @@ import { create } from "#devnet/deploy.ts";
 import { createActors } from "#devnet/market/actors.ts";
 import { seededRandom } from "#devnet/market/random.ts";
 import { editionIds } from "#devnet/market/seed-tokens.ts";
-import { sendAsMined } from "#devnet/market/sending.ts";
+import { sendAsMined } from "#devnet/market/signer.ts";
 import { signOrder } from "#devnet/market/signed-orders.ts";
 import type { ApiClient } from "#devnet/order-book/api-client.ts";
 import { composeListing, presentSigned } from "#devnet/order-book/signing.ts";

@@ -1,13 +1,9 @@
 import type { Address, LocalAccount, PrivateKeyAccount } from "viem";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import type { Actor, Actors } from "#devnet/market/actors.ts";
-import { bidding } from "#devnet/market/bidding.ts";
-import { holdings } from "#devnet/market/holdings.ts";
-import { orderManagement } from "#devnet/market/order-management.ts";
-import { selling } from "#devnet/market/selling.ts";
+import { type Actor, type Actors, holdings, orderManagement, wrappedCurrency } from "#devnet/market/actors.ts";
+import { bidding, selling } from "#devnet/market/selling.ts";
 import { accountSigner, type MarketContext, type Signer, walletSigner } from "#devnet/market/signer.ts";
-import { wrappedCurrency } from "#devnet/market/wrapped-currency.ts";
 import { openTrader, type Trader } from "../support/chain/trader.ts";
 
 /** An account on the chain and a client of the API. */

@@ -14,7 +14,7 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import { installContracts } from "#devnet/install.ts";
 import { type Actors, createActors } from "#devnet/market/actors.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import { sendAsMined } from "#devnet/market/sending.ts";
+import { sendAsMined } from "#devnet/market/signer.ts";
 import { hasPublished, publishedSchema } from "../published-documents.fixture.ts";
 import type { StandIn } from "../stand-in.ts";
 import { openPartnerB } from "./magiceden.ts";

@@ -8,7 +8,7 @@ import { contracts, signedZone } from "#devnet/contracts/addresses.ts";
 import { installContracts } from "#devnet/install.ts";
 import { type Actors, createActors } from "#devnet/market/actors.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import { sendAsMined } from "#devnet/market/sending.ts";
+import { sendAsMined } from "#devnet/market/signer.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { callOf, type ProposedFill, proposeFill } from "../propose-fill.fixture.ts";
 import type { StandIn } from "../stand-in.ts";

@@ -11,7 +11,7 @@ import { createSignal } from "#jobs/runner/signals.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { sendAsMined } from "#devnet/market/sending.ts";
+import { sendAsMined } from "#devnet/market/signer.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import { sendAsMined } from "#devnet/market/sending.ts";
+import { sendAsMined } from "#devnet/market/signer.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";

@@ -1,10 +1,8 @@
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { bidding } from "#devnet/market/bidding.ts";
-import { holdings } from "#devnet/market/holdings.ts";
-import { selling } from "#devnet/market/selling.ts";
+import { bidding, selling } from "#devnet/market/selling.ts";
+import { holdings, wrappedCurrency } from "#devnet/market/actors.ts";
 import { accountSigner, type MarketContext } from "#devnet/market/signer.ts";
-import { wrappedCurrency } from "#devnet/market/wrapped-currency.ts";
 
 /** An account that nobody has seen before, with ten coins for what it does. */
 export async function newcomer(market: MarketContext) {
