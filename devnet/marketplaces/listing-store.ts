@@ -3,6 +3,9 @@ import type { ChainId } from "#chains/index.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import { multicall3, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import type { DevnetClient } from "../client.ts";
 
 /** What happens to a listing. */
 export type ListingChange = "listed" | "filled" | "cancelled" | "withdrawn" | "restored";
@@ -186,4 +189,55 @@ function placeAfter(listings: readonly StoredListing[], query: PageQuery): numbe
     else high = middle;
   }
   return isDescending ? low - 1 : low;
+}
+
+const exchange = { address: seaport["1.6"], abi: seaportFunctions } as const;
+const atOnce = 200;
+
+/** Tells the book which of its listings the chain has filled or cancelled, or fills no longer undone by a reorg. */
+export async function readMakerState(
+  client: DevnetClient,
+  { chainId, book, now }: { chainId: ChainId; book: ListingStore; now: number },
+): Promise<void> {
+  const watched = [...book.all()].filter(
+    (shown) => shown.chainId === chainId && shown.isWatched && shown.status !== "withdrawn",
+  );
+  for (let first = 0; first < watched.length; first += atOnce)
+    await lookAt(client, { book, listings: watched.slice(first, first + atOnce), now });
+}
+
+async function lookAt(
+  client: DevnetClient,
+  { book, listings, now }: { book: ListingStore; listings: readonly StoredListing[]; now: number },
+): Promise<void> {
+  const multicall = { multicallAddress: multicall3, allowFailure: false } as const;
+  const [states, counters] = await Promise.all([
+    client.multicall({
+      ...multicall,
+      contracts: listings.map(({ orderHash }) => ({
+        ...exchange,
+        functionName: "getOrderStatus" as const,
+        args: [orderHash] as const,
+      })),
+    }),
+    client.multicall({
+      ...multicall,
+      contracts: listings.map(({ order }) => ({
+        ...exchange,
+        functionName: "getCounter" as const,
+        args: [order.components.offerer] as const,
+      })),
+    }),
+  ]);
+  for (const [index, shown] of listings.entries()) {
+    const [, isCancelled, filled, size] = states[index] ?? [false, false, 0n, 0n];
+    const remaining = size === 0n ? shown.quantity : (shown.quantity * (size - filled)) / size;
+    const isDead = isCancelled || counters[index] !== shown.order.components.counter;
+    book.change(shown, { status: statusOf(remaining, isDead), remaining }, now);
+  }
+}
+
+function statusOf(remaining: bigint, isDead: boolean): ListingStatus {
+  if (remaining === 0n) return "filled";
+  return isDead ? "cancelled" : "active";
 }

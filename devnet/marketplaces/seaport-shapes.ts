@@ -1,4 +1,8 @@
 import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import { zeroAddress } from "viem";
+import { currencies } from "#chains/coins.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import type { StoredListing } from "./listing-store.ts";
 
 /** Item amounts and identifiers as decimal strings. */
 export const presentItem = <Item extends OfferItem | ConsiderationItem>(item: Item) => ({
@@ -26,3 +30,14 @@ export const presentCounter = (counter: bigint): number | string =>
 /** JSON in which the large integers that `presentCounter` marked stand bare. */
 export const stringifyBare = (body: unknown): string =>
   JSON.stringify(body).replace(/"counter":"(\d+)n"/g, '"counter":$1');
+
+/** Symbols of a chain's native currency and of its wrapped form. */
+export function currenciesOf(chainId: ChainId): readonly [native: string, wrapped: string] {
+  const { coin, wrapped } = chainById(chainId);
+  return [currencies[coin].symbol, wrapped.symbol];
+}
+
+export const symbolOf = ({ chainId, order }: StoredListing): string => {
+  const [native, wrapped] = currenciesOf(chainId);
+  return order.components.consideration[0]?.token === zeroAddress ? native : wrapped;
+};

@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Faults, withoutFaults } from "./faults.ts";
 import { stringifyBare } from "./seaport-shapes.ts";
+import { z } from "zod";
+import type { Hex } from "viem";
+import { type StoredListing, totalWei } from "./listing-store.ts";
 
 export type StandInRequest = {
   method: string;
@@ -164,4 +166,81 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch {
     return undefined;
   }
+}
+
+/** What can be wrong with an answer that arrives. */
+const wrongnesses = [
+  /** Every second listing of a page lacks what it must have, or has it in another type. */
+  "malformed",
+  /** Listings are returned under the hash of another order. */
+  "hash",
+  /** Prices are returned that differ from the sum of the legs. */
+  "price",
+  /** The body ends in the middle. */
+  "truncated",
+  /** Fulfilment data is of an order that pays the seller more. */
+  "substituted",
+  /** Fulfilment data is signed by somebody whom the zone does not believe. */
+  "signer",
+] as const;
+
+export const Faults = z.object({
+  /** Time before every answer. */
+  slowMs: z.int().min(0).max(600_000),
+  wrong: z.array(z.enum(wrongnesses)),
+  /** `reset`: connections break; `refusing`: 503. */
+  down: z.enum(["reset", "refusing"]).nullable(),
+  /**
+   * Of the stream. `down`: no connection; `refusing`: 401; `mute`: nothing is answered; `losing`: events are lost;
+   * `garbage`: before each event comes something that cannot be read.
+   */
+  stream: z.enum(["down", "refusing", "mute", "losing", "garbage"]).nullable(),
+  /** 429 for the next `requests`, or for all of them. */
+  limited: z
+    .object({ retryAfterSeconds: z.int().min(0), requests: z.int().min(1).optional() })
+    .nullable(),
+  /** How far the partner's clock is ahead. */
+  clockOffsetSeconds: z.int(),
+});
+
+export type Faults = z.output<typeof Faults>;
+
+export const withoutFaults: Faults = {
+  slowMs: 0,
+  wrong: [],
+  down: null,
+  stream: null,
+  limited: null,
+  clockOffsetSeconds: 0,
+};
+
+/** Hash and whole price of a listing as they are, or as the faults want them. */
+export function presentedTerms(
+  shown: StoredListing,
+  { wrong }: Pick<StandInRequest, "wrong">,
+): { hash: Hex; wei: bigint } {
+  const { orderHash } = shown;
+  const lastDigit = orderHash.endsWith("0") ? "1" : "0";
+  const wei = totalWei(shown.order);
+  return {
+    hash: wrong.includes("hash") ? `0x${orderHash.slice(2, -1)}${lastDigit}` : orderHash,
+    wei: wrong.includes("price") ? wei / 2n : wei,
+  };
+}
+
+/** Every second entry spoilt, each in its own way, when the answers are to be malformed. */
+export function corruptPage<Entry extends object>(
+  entries: readonly Entry[],
+  { wrong }: StandInRequest,
+) {
+  if (!wrong.includes("malformed")) return entries;
+  const ways: readonly ((entry: Entry) => unknown)[] = [
+    () => null,
+    (entry) => ({ ...entry, protocol_data: { parameters: { offerer: 7 } } }),
+    (entry) => Object.fromEntries(Object.entries(entry).slice(1)),
+    (entry) => ({ ...entry, protocol_address: "0xnothing", price: "free", rawData: [] }),
+  ];
+  return entries.map((entry, index) =>
+    index % 2 === 0 ? ways[(index / 2) % ways.length]?.(entry) : entry,
+  );
 }

@@ -1,22 +1,62 @@
-import type { Address, Hex, LocalAccount } from "viem";
-import type { ChainId } from "#chains/index.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
+import { connect, type DevnetClient } from "../client.ts";
+import { createListingStore, type ListingStatus, type ListingStore, type StoredListing, readMakerState } from "./listing-store.ts";
+import { type StandInName, addBulkListings, makePartnerListing, type PartnerSale } from "./make-partner-listing.ts";
+import type { StandInStream } from "./opensea/stream.ts";
+import { fixtureCollections, know, type StandInCollection } from "./stand-in-collections.ts";
+import { type Answer, type StandInRequest, startStandInServer, Faults, withoutFaults, type Remembered, type StandInServer } from "./stand-in-server.ts";
+import { type Address, type Hex, type LocalAccount, isAddress, isAddressEqual, isHex } from "viem";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
-import type { DevnetClient } from "../client.ts";
 import { seededRandom } from "../market/random.ts";
 import { sendAsMined, type MarketContext } from "../market/signer.ts";
-import { addBulkListings } from "./bulk-listings.ts";
-import { type Faults, withoutFaults } from "./faults.ts";
-import type { ListingStatus, ListingStore, StoredListing } from "./listing-store.ts";
-import { makePartnerListing, type PartnerName, type PartnerSale } from "./make-partner-listing.ts";
-import type { StandInStream } from "./opensea/stream.ts";
-import { readMakerState } from "./read-maker-state.ts";
-import { know, type StandInCollection } from "./stand-in-collections.ts";
-import type { Remembered, StandInServer } from "./stand-in-server.ts";
+import { z } from "zod";
+import { presentWhole } from "./seaport-shapes.ts";
+
+export type StandInOptions = {
+  /** Where real orders are made and looked at; may be none. */
+  chains?: readonly { chainId: ChainId; rpcUrl: string }[];
+  /** 0: any free one. */
+  port?: number;
+  /** Asked of every caller when given. */
+  apiKey?: string;
+  /** Interval of the check for fills and cancels on the chains; 0: only on request. */
+  lookEveryMs?: number;
+};
+
+type Routes = (state: StandInState, request: StandInRequest) => Promise<Answer | undefined>;
+
+/** A partner marketplace on loopback, with a handle for tests; `/_control` is the same over HTTP. */
+export async function openStandIn(
+  partner: StandInName,
+  routes: Routes,
+  options: StandInOptions,
+  openStream?: (state: StandInState, apiKey?: string) => StandInStream,
+): Promise<StandIn> {
+  const { chains = [], port = 0, apiKey, lookEveryMs = 0 } = options;
+  const state: StandInState = {
+    partner,
+    book: createListingStore(),
+    collections: [...fixtureCollections],
+    clients: new Map(chains.map((chain) => [chain.chainId, connect(chain)])),
+  };
+  const stream = openStream?.(state, apiKey);
+  const server = await startStandInServer({
+    port,
+    apiKey,
+    answer: (request) => routes(state, request),
+    control: (request) => control(request, handle),
+    upgrade: (request, connection, running) =>
+      stream === undefined ? connection.destroy() : stream.accept(request, connection, running),
+  });
+  state.book.listen((shown, change) => stream?.send(shown, change, server.faults.stream));
+  const handle = createStandIn(state, { server, stream }, lookEveryMs);
+  return handle;
+}
 
 /** What a stand-in's own routes work on. */
 export type StandInState = {
-  partner: PartnerName;
+  partner: StandInName;
   book: ListingStore;
   collections: StandInCollection[];
   clients: ReadonlyMap<ChainId, DevnetClient>;
@@ -37,7 +77,7 @@ type ManyListings = {
 type Up = { server: StandInServer; stream: StandInStream | undefined };
 
 /** The handle of a stand-in whose server is up. */
-export function createStandIn(state: StandInState, { server, stream }: Up, lookEveryMs: number) {
+function createStandIn(state: StandInState, { server, stream }: Up, lookEveryMs: number) {
   const { partner, book, collections, clients } = state;
   const look = async (): Promise<void> => {
     for (const [chainId, client] of clients)
@@ -150,3 +190,106 @@ function keepLooking(look: () => Promise<void>, everyMs: number): { stop(): void
   }, everyMs);
   return { stop: () => clearInterval(timer) };
 }
+
+const chainId = z.union(chainIds.map((id) => z.literal(id)));
+const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
+const hash = z.custom<Hex>((text) => isHex(text) && text.length === 66);
+const wei = z.string().regex(/^\d+$/).transform(BigInt);
+
+const Sale = z.object({
+  chainId,
+  maker: address,
+  contract: address,
+  tokenId: wei,
+  standard: z.enum(["erc721", "erc1155"]).default("erc721"),
+  priceWei: wei,
+  quantity: wei.default(1n),
+  currency: z.enum(["native", "wrapped"]).default("native"),
+});
+const Bulk = z.object({
+  chainId,
+  contract: address,
+  count: z.int().min(1).max(200_000),
+  firstTokenId: wei.default(1n),
+});
+const Named = z.object({ chainId, orderHash: hash });
+
+type Control = (standIn: StandIn, body: unknown) => Promise<unknown> | unknown;
+
+/** What tests in another process do with a stand-in, by method and path. */
+const controls: Record<string, Control> = {
+  "GET /_control": ({ partner, url, faults, requests, book }) => ({
+    partner,
+    url,
+    faults: faults(),
+    requests: requests().length,
+    listings: countByStatus(book.all()),
+  }),
+  "PATCH /_control/faults": (standIn, body) => {
+    standIn.fail(Faults.partial().parse(body) as Partial<Faults>);
+    return standIn.faults();
+  },
+  "DELETE /_control/faults": (standIn) => {
+    standIn.heal();
+    return withoutFaults;
+  },
+  "GET /_control/requests": ({ requests }) => ({ requests: requests() }),
+  "DELETE /_control/requests": ({ forgetRequests }) => forgetRequests() ?? {},
+  "GET /_control/listings": ({ book }) => ({
+    listings: [...book.all()].slice(-1_000).map(presentShown),
+  }),
+  "POST /_control/listings": async (standIn, body) => {
+    const { contract, tokenId, standard, maker, ...sale } = Sale.parse(body);
+    const nft = { contract, tokenId, standard };
+    return presentShown(await standIn.sell({ ...sale, nft, maker: localAccount(maker) }));
+  },
+  "POST /_control/listings/bulk": async (standIn, body) => {
+    const bulk = Bulk.parse(body);
+    await standIn.showMany(bulk);
+    return { added: bulk.count };
+  },
+  "POST /_control/listings/withdraw": ({ withdraw }, body) => {
+    const { chainId, orderHash } = Named.parse(body);
+    return { withdrawn: withdraw(chainId, orderHash) };
+  },
+  "POST /_control/listings/restore": ({ restore }, body) => {
+    const { chainId, orderHash } = Named.parse(body);
+    return { restored: restore(chainId, orderHash) };
+  },
+  "POST /_control/look": async ({ look }) => (await look()) ?? {},
+};
+
+/** Undefined: there is no such control. */
+async function control(
+  request: StandInRequest,
+  standIn: StandIn,
+): Promise<Answer | undefined> {
+  const action = controls[`${request.method} ${request.path}`];
+  if (action === undefined) return undefined;
+  try {
+    return { status: 200, body: await action(standIn, request.body) };
+  } catch (error) {
+    return { status: 400, body: { errors: [error instanceof Error ? error.message : `${error}`] } };
+  }
+}
+
+function localAccount(address: Address): LocalAccount {
+  const people = Object.values(accounts).filter((account) => typeof account !== "string");
+  const found = people.find((account) => isAddressEqual(account.address, address));
+  if (found === undefined) throw new Error(`${address} is nobody of the local chains`);
+  return found;
+}
+
+function countByStatus(listings: Iterable<StoredListing>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of listings) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+const presentShown = ({ chainId, orderHash, status, remaining, order }: StoredListing) => ({
+  chainId,
+  orderHash,
+  status,
+  remaining: `${remaining}`,
+  components: presentWhole(order.components),
+});

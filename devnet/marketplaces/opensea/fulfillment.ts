@@ -1,4 +1,4 @@
-import { type Address, type Hex, isAddress } from "viem";
+import { type Address, type Hex, isAddress, concatHex, type LocalAccount, numberToHex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { chainCalled } from "#chains/partners.ts";
@@ -10,7 +10,8 @@ import { presentItem } from "../seaport-shapes.ts";
 import type { StandInState } from "../stand-in.ts";
 import type { Answer, StandInRequest } from "../stand-in-server.ts";
 import { presentParameters } from "./shapes.ts";
-import { authorizeFill } from "./zone-authorization.ts";
+import type { ChainId } from "#chains/index.ts";
+import { signedZone } from "#devnet/contracts/addresses.ts";
 
 const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
 
@@ -118,4 +119,42 @@ function presentTransaction({ chainId }: StoredListing, { advanced, recipient, v
     },
     calldata_suffix: calldataSuffix,
   };
+}
+
+type Authorization = {
+  chainId: ChainId;
+  orderHash: Hex;
+  fulfiller: Address;
+  /** Unix seconds; the zone takes it until and with this one. */
+  expiration: number;
+  /** The identifier of the first item asked for: 0 where it is a currency. SIP-7, substandard 0. */
+  firstIdentifier?: bigint;
+  /** The zone believes no other than its own. */
+  signer?: LocalAccount;
+};
+
+const types = {
+  SignedOrder: [
+    { name: "fulfiller", type: "address" },
+    { name: "expiration", type: "uint64" },
+    { name: "orderHash", type: "bytes32" },
+    { name: "context", type: "bytes" },
+  ],
+} as const;
+
+/** The `extraData` with which the zone lets `fulfiller` fill the order, laid out as in SIP-7. */
+async function authorizeFill(authorization: Authorization): Promise<Hex> {
+  const { chainId, orderHash, fulfiller, expiration } = authorization;
+  const { firstIdentifier = 0n, signer = accounts.zoneSigner } = authorization;
+  if (signer.signTypedData === undefined)
+    throw new TypeError(`${signer.address} cannot sign typed data`);
+  const context = concatHex(["0x00", numberToHex(firstIdentifier, { size: 32 })]);
+  const signature = await signer.signTypedData({
+    domain: { name: "OpenSeaSignedZone", version: "2.0", chainId, verifyingContract: signedZone },
+    types,
+    primaryType: "SignedOrder",
+    message: { fulfiller, expiration: BigInt(expiration), orderHash, context },
+  });
+  const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)));
+  return concatHex(["0x00", fulfiller, numberToHex(expiration, { size: 8 }), compact, context]);
 }

@@ -1,10 +1,8 @@
 import { seaport } from "#abis/deployments.ts";
 import { chainCalled, chainNameAt, chainsKnownTo } from "#chains/partners.ts";
-import { corruptPage } from "../corrupt-responses.ts";
+import { corruptPage, type Answer, type StandInRequest } from "../stand-in-server.ts";
 import type { StoredListing } from "../listing-store.ts";
-import { openStandIn, type StandInOptions } from "../open-stand-in.ts";
-import type { StandInState } from "../stand-in.ts";
-import type { Answer, StandInRequest } from "../stand-in-server.ts";
+import { openStandIn, type StandInOptions, type StandInState } from "../stand-in.ts";
 import { answerFulfillment } from "./fulfillment.ts";
 import { takeListing } from "./intake.ts";
 import { presentCollection, presentContract, presentListing, presentOldListing } from "./shapes.ts";

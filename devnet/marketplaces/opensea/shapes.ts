@@ -3,12 +3,10 @@ import { seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { signedZone } from "#devnet/contracts/addresses.ts";
-import { presentedTerms } from "../corrupt-responses.ts";
+import { presentedTerms, type StandInRequest } from "../stand-in-server.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
-import { currenciesOf, symbolOf } from "../local-currencies.ts";
-import { presentCounter, presentItem } from "../seaport-shapes.ts";
+import { currenciesOf, symbolOf, presentCounter, presentItem } from "../seaport-shapes.ts";
 import { partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "../stand-in-collections.ts";
-import type { StandInRequest } from "../stand-in-server.ts";
 
 export function presentCollection(collection: StandInCollection) {
   const { chainId, slug, name, contract, creatorFees } = collection;
