@@ -3,7 +3,7 @@ import { pickScenario } from "../market/trading.ts";
 import type { MarketContext } from "../market/signer.ts";
 import type { ApiClient } from "./api-client.ts";
 import { actorAt, type OrderBook } from "./signing.ts";
-import * as submissions from "./submissions.ts";
+import * as submissions from "./trades.ts";
 import * as trades from "./trades.ts";
 import { type Bid, type Listing, readBids, readListings } from "./trades.ts";
 
