@@ -14,48 +14,35 @@ const only = (name, from, allowed, comment) => ({
   },
 });
 
-/** Folders of projections/ that hold one projection each. */
-const projections = [
+/** From the lowest to the highest: a folder imports from its own layer and from lower ones. */
+const layers = [["projections"], ["jobs"], ["api"], ["ops"]];
+
+/** What a concept holds meets the others' in tables, and in the reads that they export by name. */
+const concepts = [
   "activity",
-  "bids",
-  "coin-prices",
-  "collection-stats",
+  "analytics",
   "collections",
-  "cross-listings",
-  "floors",
-  "listings",
   "metadata",
-  "ownership",
+  "orders",
+  "partners",
+  "prices",
   "sales",
+  "tokens",
   "traits",
 ];
-
-/** Layers from the lowest to the highest: a folder imports from its own layer and from lower ones. */
-const projectionLayers = [
-  ["domain"],
-  ["database.ts", "database-failure.ts", "introspection.ts", "named-lock.ts"],
-  ["log"],
-  ["facts"],
-  ["sql"],
-  ["engine"],
-  ["exchanges", "order-state", "chain-readings"],
-  projections,
-  ["reads", "partner-sync", "royalty-sync"],
-  ["all.ts"],
-];
-const serveLayers = [
-  ["http", "html"],
+const projectionLayers = [["domain"], ["log"], ["engine"], ["exchanges"], concepts, ["all.ts"]];
+const apiLayers = [
+  ["http"],
   ["reference"],
   ["keys"],
   ["accounts"],
-  ["views"],
-  ["feed"],
+  ["orders"],
   ["v1"],
-  ["nft-data"],
-  ["developers"],
-  ["pages", "site"],
+  ["feed"],
+  ["account"],
+  ["pages"],
   ["status"],
-  ["app.ts"],
+  ["app.ts", "routes.ts"],
 ];
 
 /** One rule per layer: it imports nothing of the layers above it. */
@@ -80,7 +67,7 @@ module.exports = {
         "two folders that import each other are one folder, or one of them holds what is not its own",
       scope: "folder",
       severity: "error",
-      from: { path: "^(abis|api|chains|projections|src|devnet)/" },
+      from: { path: "^(abis|api|chains|jobs|ops|projections|src|devnet)/" },
       to: { circular: true },
     },
     {
@@ -104,12 +91,18 @@ module.exports = {
     ),
     ...upward("^projections/", projectionLayers),
     {
-      name: "projections-meet-in-tables",
+      name: "concepts-meet-in-tables-and-reads",
       comment:
-        "a projection reads others' tables, never their code, so that each can be rebuilt alone",
+        "a concept reads others' tables, and imports only the reads that they export by name",
       severity: "error",
-      from: { path: `^projections/(${projections.join("|")})/`, pathNot: "\\.test\\.ts$" },
-      to: { path: `^projections/(${projections.join("|")})/`, pathNot: "^projections/$1/" },
+      from: {
+        path: `^projections/(${concepts.filter((name) => name !== "analytics").join("|")})/`,
+        pathNot: "\\.test\\.ts$",
+      },
+      to: {
+        path: `^projections/(${concepts.join("|")})/`,
+        pathNot: ["^projections/$1/", "^projections/[a-z]+/(read|find|count)-[a-z-]+\\.ts$"],
+      },
     },
     only(
       "projections-know-no-api",
@@ -124,22 +117,22 @@ module.exports = {
       from: { path: "^projections/", pathNot: "\\.test\\.ts$" },
       to: { path: "^(express|undici|ponder|hono|http|https|net|child_process)$" },
     },
-    ...upward("^api/", [["config.ts", "context.ts"], ["background"], ["serve"], ["run"]]),
-    ...upward("^api/", serveLayers),
+    ...upward("^", layers),
+    ...upward("^api/", apiLayers),
     only(
       "http-knows-no-domain",
-      "^api/serve/http/",
+      "^api/http/",
       [
-        "^api/serve/http/",
-        "^projections/(domain/rejection|database|database-failure|engine/(data-version|snapshot)|log/read-log-head)\\.ts$",
+        "^api/http/",
+        "^projections/(domain/rejection|engine/snapshot|log/(blocks|database|database-failure))\\.ts$",
       ],
       "HTTP is about requests and answers, not about orders and tokens",
     ),
     only(
-      "api-stays-inside",
-      "^api/",
+      "the-service-stays-inside",
+      "^(jobs|api|ops)/",
       [
-        "^api/",
+        "^(jobs|api|ops)/",
         "^projections/",
         "^abis/",
         "^chains/",

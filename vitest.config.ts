@@ -44,7 +44,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          include: ["{abis,chains,projections,api,sdk}/**/*.test.ts"],
+          include: ["{abis,chains,projections,jobs,api,ops,sdk}/**/*.test.ts"],
           pool: "threads",
           maxWorkers: 2,
           testTimeout: 30_000,

@@ -4,42 +4,56 @@ import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
 import { projectionNames } from "../projections/all.ts";
+import { mountNftData, type NftDataApi } from "./account/mount.ts";
 import type { CallerStreams } from "./accounts/caller-streams.ts";
-import { mountDevelopers } from "./pages/developers/mount-developers.ts";
-import type { Developers } from "./pages/developers/layout.ts";
+import { streamEvents } from "./feed/event-stream.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import type { FeedOf } from "./feed/start-feed.ts";
 import { jsonDocument, sendFixed, skipPrepared } from "./http/answer.ts";
-import type { ConcurrencyLimiter } from "./http/concurrency.ts";
-import { gaugeConcurrency, gaugeSlowRequests, openSlowRequests, type SlowRequests } from "./http/slow-requests.ts";
 import { metaEnvelope } from "./http/api-profile.ts";
-import { handleErrors, handleUnknownPath, explainErrors } from "./http/failures.ts";
+import type { ConcurrencyLimiter } from "./http/concurrency.ts";
+import { explainErrors, handleErrors, handleUnknownPath } from "./http/failures.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery, refuseUnknownParameters } from "./http/query.ts";
 import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
+import type { ResponseCache } from "./http/reads/response-cache.ts";
 import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request.ts";
-import type { ResponseCache } from "./http/reads/response-cache.ts";
+import type { Route } from "./http/route.ts";
 import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import {
+  gaugeConcurrency,
+  gaugeSlowRequests,
+  openSlowRequests,
+  type SlowRequests,
+} from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
-import { mountNftData, type NftDataApi } from "./account/mount.ts";
+import type { Developers } from "./pages/developers/layout.ts";
+import { mountDevelopers } from "./pages/developers/mount-developers.ts";
 import { answerHome } from "./pages/home.ts";
-import { llmsDocument, mountReference } from "./reference/reference.ts";
 import { answerUnknownPages, mountSite } from "./pages/kit/mount-site.ts";
 import { pages as sitePages } from "./pages/pages.ts";
-import { gaugeAnalytics, gaugeCallerStreams, gaugeFeed, gaugeStatus, gaugeMarket, gaugeOutgoing, gaugePartners, gaugeUnresolvedEvents } from "./status/gauges.ts";
+import { llmsDocument, mountReference } from "./reference/reference.ts";
+import { describeV1, routes as v1Routes } from "./routes.ts";
 import { openFailureReader } from "./status/explain-failure.ts";
+import {
+  gaugeAnalytics,
+  gaugeCallerStreams,
+  gaugeFeed,
+  gaugeMarket,
+  gaugeOutgoing,
+  gaugePartners,
+  gaugeStatus,
+  gaugeUnresolvedEvents,
+} from "./status/gauges.ts";
 import { gaugeJobs } from "./status/job-gauges.ts";
-import { answerMetrics, answerHealth, answerReadiness } from "./status/operator-app.ts";
+import { answerHealth, answerMetrics, answerReadiness } from "./status/operator-app.ts";
 import { gaugeReplicas, type ReplicaFigures } from "./status/replica-gauges.ts";
 import type { StatusReader } from "./status/status-reader.ts";
-import { describeV1, routes as v1Routes } from "./routes.ts";
-import { streamEvents } from "./feed/event-stream.ts";
 import { type Context, type V1Route, v1Parameters } from "./v1/context.ts";
 import { defaultGateways, type MediaLinks } from "./v1/media-links.ts";
-import type { Route } from "./http/route.ts";
 
 export type AppOptions = {
   readonly context: Omit<Context, "media"> & { readonly readStatus: StatusReader };

@@ -1,38 +1,44 @@
+import { numberedChains } from "../chains/texts.ts";
+import { events } from "./feed/events.ts";
+import { describeRoutes, thisDocument } from "./http/openapi.ts";
+import { withExamples } from "./reference/examples.ts";
 import { listActivity, tokenActivity } from "./v1/activity.ts";
-import { getKey, listKeyRequests, giveInstantKey } from "./v1/auth.ts";
-import { acceptData, bestAcceptData } from "./v1/orders/accept-data.ts";
-import { bestBids, bid, listBids } from "./v1/orders/bids.ts";
-import { bidRequirements } from "./v1/orders/bid-requirements.ts";
+import { getKey, giveInstantKey, listKeyRequests } from "./v1/auth.ts";
 import { collection, listCollections } from "./v1/collections/collections.ts";
 import { depth } from "./v1/collections/depth.ts";
 import { floorHistory, floorLines } from "./v1/collections/floors.ts";
 import { holderDistribution, holders } from "./v1/collections/holders.ts";
-import { collectionBanner, collectionImage, tokenAnimation, tokenDocument, tokenImage } from "./v1/collections/media.ts";
+import {
+  collectionBanner,
+  collectionImage,
+  tokenAnimation,
+  tokenDocument,
+  tokenImage,
+} from "./v1/collections/media.ts";
 import { refreshToken } from "./v1/collections/refresh-token.ts";
 import { token } from "./v1/collections/token.ts";
 import { tokens } from "./v1/collections/tokens.ts";
 import { traits } from "./v1/collections/traits.ts";
+import type { V1Route } from "./v1/context.ts";
 import { cryptoHistory } from "./v1/crypto-history.ts";
 import { resolveEns } from "./v1/ens.ts";
-import { events } from "./feed/events.ts";
+import { acceptData, bestAcceptData } from "./v1/orders/accept-data.ts";
+import { bidRequirements } from "./v1/orders/bid-requirements.ts";
+import { bestBids, bid, listBids } from "./v1/orders/bids.ts";
 import { buyData, buyDataBulk } from "./v1/orders/buy-data.ts";
-import { listListings, listing } from "./v1/orders/listings.ts";
+import { walletExposure } from "./v1/orders/exposure.ts";
 import { listingRequirements } from "./v1/orders/listing-requirements.ts";
-import { askCancel, bidCancel, askComponents, bidComponents } from "./v1/orders/signed-order.ts";
+import { listing, listListings } from "./v1/orders/listings.ts";
 import { orderParams } from "./v1/orders/params.ts";
+import { askCancel, askComponents, bidCancel, bidComponents } from "./v1/orders/signed-order.ts";
 import { submitAsk, submitBid } from "./v1/orders/submit.ts";
 import { submitAsks, submitBids } from "./v1/orders/submit-bulk.ts";
 import { askSync, bidSync } from "./v1/orders/sync.ts";
-import type { V1Route } from "./v1/context.ts";
 import { listSales, sale } from "./v1/sales.ts";
 import { search } from "./v1/search.ts";
 import { status } from "./v1/status.ts";
 import { transaction } from "./v1/transaction.ts";
-import { walletExposure } from "./v1/orders/exposure.ts";
 import { walletTokens } from "./v1/wallet-tokens.ts";
-import { numberedChains } from "../chains/texts.ts";
-import { describeRoutes, thisDocument } from "./http/openapi.ts";
-import { withExamples } from "./reference/examples.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [

@@ -1,15 +1,15 @@
-import type { ChainId } from "../chains/index.ts";
-import { connect, type DevnetClient } from "./client.ts";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Hash } from "viem";
+import type { ChainId } from "../chains/index.ts";
+import { connect, type DevnetClient } from "./client.ts";
 
 /**
  * States of past blocks that a node can be asked for. It would write older ones below the user's home, gigabytes an hour,

@@ -1,14 +1,25 @@
-import { ensChain, type ChainId, chainById } from "../chains/index.ts";
-import type { DevnetClient } from "./client.ts";
-import { installEns } from "./ens.ts";
-import { concat, encodeAbiParameters, encodeFunctionData, getContractAddress, type Hex, isAddressEqual, keccak256, pad, parseAbi, slice } from "viem";
-import { commonConduit, conduitController, seaport, multicall3 } from "../abis/deployments.ts";
-import { accounts } from "./accounts.ts";
-import { readArtifact, type OwnName } from "./contracts/artifacts.ts";
-import { hasCode, send, sendAs, create, place } from "./deploy.ts";
+import {
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  isAddressEqual,
+  keccak256,
+  pad,
+  parseAbi,
+  slice,
+} from "viem";
 import { blurAddresses } from "../abis/blur.ts";
+import { commonConduit, conduitController, multicall3, seaport } from "../abis/deployments.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
+import { type ChainId, chainById, ensChain } from "../chains/index.ts";
+import { accounts } from "./accounts.ts";
+import type { DevnetClient } from "./client.ts";
 import { contracts, signedZone } from "./contracts/addresses.ts";
+import { type OwnName, readArtifact } from "./contracts/artifacts.ts";
+import { create, hasCode, place, send, sendAs } from "./deploy.ts";
+import { installEns } from "./ens.ts";
 import { hasOtherExchanges } from "./market/other-exchanges.ts";
 
 /** Everything a market needs, at the same addresses on every chain. Does nothing where it has been done. */

@@ -8,8 +8,8 @@ import { parseEventLogs } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "../abis/deployments.ts";
 import { seaportEvents } from "../abis/seaport.ts";
-import { launch } from "../ops/programs.ts";
 import type { ChainId } from "../chains/index.ts";
+import { launch } from "../ops/programs.ts";
 import { connect, type DevnetClient } from "./client.ts";
 
 type Ready = {

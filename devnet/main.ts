@@ -1,11 +1,11 @@
-import { writeFile, mkdir } from "node:fs/promises";
-import type { Address } from "viem";
-import { type ChainId, chainIds } from "../chains/index.ts";
-import { contracts } from "./contracts/addresses.ts";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import type { Address } from "viem";
+import { type ChainId, chainIds } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
+import { contracts } from "./contracts/addresses.ts";
 import { type LocalTrading, runLocalChain } from "./local-chain.ts";
 import { runPartners } from "./marketplaces/run-partners.ts";
 import { openApiClient } from "./order-book/api-client.ts";

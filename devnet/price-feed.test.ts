@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LocalPriceFeed, startPriceFeed, hourAt, priceAt } from "./price-feed.ts";
+import { hourAt, type LocalPriceFeed, priceAt, startPriceFeed } from "./price-feed.ts";
 
 const hour = 3_600_000;
 const now = Date.parse("2026-03-10T12:34:56Z");

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { coinSymbols, type CoinSymbol } from "../chains/coins.ts";
+import { type CoinSymbol, coinSymbols } from "../chains/coins.ts";
 
 export type LocalPriceFeed = {
   port: number;
@@ -163,7 +163,12 @@ function pricesOf({ open, high, low, close }: HourCandle): string[] {
 }
 
 /** The exchanges that are stood in for, by the names of the setting. */
-export const localExchanges: Readonly<Record<string, Exchange>> = { coinbase, kraken, binance, okx };
+export const localExchanges: Readonly<Record<string, Exchange>> = {
+  coinbase,
+  kraken,
+  binance,
+  okx,
+};
 
 /** Coins by the symbol exchanges trade them under, and what they are worth in USD about. */
 const anchors: Record<CoinSymbol, number> = { ETH: 3_000, APE: 0.6 };

@@ -1,10 +1,25 @@
-import { type Address, encodeFunctionData, type Hash, hashMessage, parseEther, parseEventLogs, zeroAddress } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hash,
+  hashMessage,
+  parseEther,
+  parseEventLogs,
+  zeroAddress,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "../abis/deployments.ts";
 import { accounts } from "./accounts.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { connect, type DevnetClient } from "./client.ts";
-import { collectionAbi, consecutiveCollectionAbi, editionsAbi, guardedCollectionAbi, smartWalletAbi, transferValidatorAbi } from "./contracts/abis.ts";
+import {
+  collectionAbi,
+  consecutiveCollectionAbi,
+  editionsAbi,
+  guardedCollectionAbi,
+  smartWalletAbi,
+  transferValidatorAbi,
+} from "./contracts/abis.ts";
 import { contracts } from "./contracts/addresses.ts";
 import { installTokens } from "./install.ts";
 

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Database } from "../projections/log/database.ts";
-import { bindViewsIfStale } from "../projections/analytics/bind-views.ts";
-import type { Job } from "./runner/job.ts";
 import type { Logger } from "pino";
+import { bindViewsIfStale } from "../projections/analytics/bind-views.ts";
 import { endOverdueTransactions } from "../projections/analytics/roles.ts";
+import type { Database } from "../projections/log/database.ts";
+import type { Job } from "./runner/job.ts";
 
 const viewsMs = 10_000;
 const statisticsMs = 15_000;

@@ -1,7 +1,13 @@
 import diagnostics from "node:diagnostics_channel";
-import { type CallKey, type PartnerBudget, type CallCount, storeCalls, storeBudgets } from "../projections/log/outgoing-calls.ts";
 import type { Logger } from "pino";
 import { openDatabase } from "../projections/log/database.ts";
+import {
+  type CallCount,
+  type CallKey,
+  type PartnerBudget,
+  storeBudgets,
+  storeCalls,
+} from "../projections/log/outgoing-calls.ts";
 
 /** A call to a node or a partner that has ended. */
 export type EndedCall = CallKey & {

@@ -42,10 +42,7 @@ const Compose = z.looseObject({
   volumes: z.record(z.string(), z.null()),
 });
 
-const text = readFileSync(
-  join(import.meta.dirname, "../docs/deploying/compose.yaml"),
-  "utf8",
-);
+const text = readFileSync(join(import.meta.dirname, "../docs/deploying/compose.yaml"), "utf8");
 const compose = Compose.parse(parse(text, { merge: true }));
 const services = Object.entries(compose.services);
 

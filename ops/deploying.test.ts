@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Environment } from "./config/environment.ts";
-import { answeringFlags } from "./programs.ts";
 import { roleNames } from "./processes/run-role.ts";
+import { answeringFlags } from "./programs.ts";
 
 const folder = join(import.meta.dirname, "../docs/deploying");
 

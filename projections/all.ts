@@ -1,16 +1,16 @@
 import { type Address, zeroAddress } from "viem";
 import { activityProjection } from "./activity/activity.ts";
-import { bidsProjection } from "./orders/bids.ts";
-import { coinPricesProjection } from "./prices/coin-prices.ts";
 import { collectionStatsProjection } from "./collections/collection-stats.ts";
 import { collectionsProjection } from "./collections/collections.ts";
-import { crossListingsProjection } from "./partners/cross-listings.ts";
-import type { Projection } from "./engine/projection.ts";
 import { floorsProjection } from "./collections/floors.ts";
-import { listingsProjection } from "./orders/listings.ts";
+import type { Projection } from "./engine/projection.ts";
 import { metadataProjection } from "./metadata/metadata.ts";
-import { ownershipProjection } from "./tokens/ownership.ts";
+import { bidsProjection } from "./orders/bids.ts";
+import { listingsProjection } from "./orders/listings.ts";
+import { crossListingsProjection } from "./partners/cross-listings.ts";
+import { coinPricesProjection } from "./prices/coin-prices.ts";
 import { salesProjection } from "./sales/sales.ts";
+import { ownershipProjection } from "./tokens/ownership.ts";
 import { traitsProjection } from "./traits/traits.ts";
 
 /** Every projection, after those whose tables it reads; of several that may begin, the longest to derive first. */

@@ -21,7 +21,7 @@ const checks = {
     "depcruise",
     "--config",
     ".dependency-cruiser.cjs",
-    ...["abis", "api", "chains", "devnet", "projections", "sdk", "src", "test"],
+    ...["abis", "api", "chains", "devnet", "jobs", "ops", "projections", "sdk", "src", "test"],
     ...["ponder.config.ts", "ponder.schema.ts"],
   ],
   "dead code": ["knip"],

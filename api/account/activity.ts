@@ -4,8 +4,18 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { activityDescriptions, readActivityPage } from "../v1/activity.ts";
 import { contractsOfReference } from "../v1/collection-reference.ts";
 import { activityTypeList, since } from "../v1/parameters.ts";
-import { findByAddress, type NftDataContext, listFields, listRefusals, nextMeta, collectionAddress, route, listMeta, walletAddress } from "./context.ts";
-import { presentNftActivity, NftActivityItem } from "./objects.ts";
+import {
+  collectionAddress,
+  findByAddress,
+  listFields,
+  listMeta,
+  listRefusals,
+  type NftDataContext,
+  nextMeta,
+  route,
+  walletAddress,
+} from "./context.ts";
+import { NftActivityItem, presentNftActivity } from "./objects.ts";
 
 const accountActivityFields = {
   type: activityTypeList.optional(),
@@ -20,7 +30,9 @@ const accountActivityFields = {
 
 const activityRefusals = { not_found: 404, ...listRefusals } as const;
 
-type ActivityQuery = z.output<z.ZodObject<typeof accountActivityFields>> & { wallet?: Hex | undefined };
+type ActivityQuery = z.output<z.ZodObject<typeof accountActivityFields>> & {
+  wallet?: Hex | undefined;
+};
 
 async function readAccountActivity(query: ActivityQuery, context: NftDataContext) {
   const { chainId, db } = context;
@@ -46,7 +58,9 @@ export const activity = route(
     summary: "Sales, transfers, mints, burns, listings, offers and cancels, newest first",
     query: z.object({
       ...accountActivityFields,
-      wallet: walletAddress.optional().meta({ description: "Only events that involve this wallet." }),
+      wallet: walletAddress
+        .optional()
+        .meta({ description: "Only events that involve this wallet." }),
     }),
     data: z.array(NftActivityItem),
     meta: listMeta,
@@ -70,5 +84,6 @@ export const walletActivity = route(
     meta: listMeta,
     refuses: activityRefusals,
   },
-  ({ params, query }, context) => readAccountActivity({ ...query, wallet: params.address }, context),
+  ({ params, query }, context) =>
+    readAccountActivity({ ...query, wallet: params.address }, context),
 );

@@ -1,18 +1,37 @@
 import { z } from "zod";
-import { isRejection, reject } from "#projections/domain/rejection.ts";
-import { readCollectionKeys, readCollection } from "#projections/collections/read-collections.ts";
-import { keyOfRanked, rankingKey, viewRanked } from "../v1/collections/collections.ts";
-import { excludeWash, text } from "../v1/parameters.ts";
-import { type NftDataRoute, route, cutList, listFields, listMeta, listPageOf, listRefusals, collectionAddress, readRefusals, findByAddress, addresses, nextMeta } from "./context.ts";
-import { NftCollection, presentNftCollection, NftAttributes, snake } from "./objects.ts";
 import { chainById } from "#chains/index.ts";
-import { readPriceAt } from "#projections/prices/read-prices.ts";
-import { rejectUnknownCollection } from "../v1/collection-reference.ts";
 import { readCollectionIds } from "#projections/collections/find-collection.ts";
-import { address } from "../v1/wire.ts";
-import { traitsFields, traitsPage, presentTraits } from "../v1/collections/traits.ts";
+import { readCollection, readCollectionKeys } from "#projections/collections/read-collections.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { readHolders } from "#projections/tokens/read-holders.ts";
-import { holderKey, holdersScope, keyOfHolder, Holder, presentHolder } from "../v1/collections/holders.ts";
+import { rejectUnknownCollection } from "../v1/collection-reference.ts";
+import { keyOfRanked, rankingKey, viewRanked } from "../v1/collections/collections.ts";
+import {
+  Holder,
+  holderKey,
+  holdersScope,
+  keyOfHolder,
+  presentHolder,
+} from "../v1/collections/holders.ts";
+import { presentTraits, traitsFields, traitsPage } from "../v1/collections/traits.ts";
+import { excludeWash, text } from "../v1/parameters.ts";
+import { address } from "../v1/wire.ts";
+import {
+  addresses,
+  collectionAddress,
+  cutList,
+  findByAddress,
+  listFields,
+  listMeta,
+  listPageOf,
+  listRefusals,
+  type NftDataRoute,
+  nextMeta,
+  readRefusals,
+  route,
+} from "./context.ts";
+import { NftAttributes, NftCollection, presentNftCollection, snake } from "./objects.ts";
 
 export const listAccountCollections = route(
   {

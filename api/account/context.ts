@@ -1,13 +1,20 @@
+import type { Hex } from "viem";
+import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
+import {
+  type CursorScope,
+  cursorPageOf,
+  cursorRefusals,
+  cutPage,
+  type PageRequest,
+  pageFields,
+} from "../http/page.ts";
 import { type Route, routeFor } from "../http/route.ts";
+import { referTo, rejectUnknownCollection } from "../v1/collection-reference.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
-import { z } from "zod";
 import { traitFilter, wallet } from "../v1/parameters.ts";
-import { type CursorScope, cursorPageOf, cursorRefusals, cutPage, type PageRequest, pageFields } from "../http/page.ts";
-import type { Hex } from "viem";
-import { rejectUnknownCollection, referTo } from "../v1/collection-reference.ts";
 
 /** Dependencies of the account API's endpoints. */
 export type NftDataContext = {

@@ -1,14 +1,14 @@
+import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { text } from "../v1/parameters.ts";
-import { time } from "../v1/wire.ts";
-import { route } from "./context.ts";
-import type { Request, RequestHandler, Response } from "express";
 import type { BearerTokens } from "../accounts/bearer-tokens.ts";
 import type { CredentialUse } from "../accounts/places.ts";
 import { sendRejection } from "../http/answer.ts";
-import { callerAddress } from "../http/request.ts";
 import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
+import { callerAddress } from "../http/request.ts";
+import { text } from "../v1/parameters.ts";
+import { time } from "../v1/wire.ts";
+import { route } from "./context.ts";
 
 export const login = route(
   {

@@ -1,18 +1,18 @@
-import { accountChain } from "#chains/index.ts";
-import type { NftDataContext } from "./context.ts";
 import type { Express, Request, RequestHandler, Response } from "express";
+import { accountChain } from "#chains/index.ts";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
-import { streamQuery, countStreamOrRefuse } from "../feed/answer-feed.ts";
+import { countStreamOrRefuse, streamQuery } from "../feed/answer-feed.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
 import { type ApiProfile, flatEnvelope } from "../http/api-profile.ts";
-import { callerAddress } from "../http/request.ts";
 import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
+import { callerAddress } from "../http/request.ts";
 import { serveReference } from "../reference/reference.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
-import { describeNftData, nftDataRoutes } from "./routes.ts";
+import type { NftDataContext } from "./context.ts";
 import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";
+import { describeNftData, nftDataRoutes } from "./routes.ts";
 
 const chainId = accountChain.id;
 

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { WalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { ActivityItem, presentActivity } from "../v1/activity.ts";
 import { Collection, presentCollection } from "../v1/collections/collections.ts";
-import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
-import type { MediaLinks } from "../v1/media-links.ts";
-import type { OrderViewContext } from "../v1/orders/book-order.ts";
 import { presentToken, Token } from "../v1/collections/token.ts";
 import { TraitTypes } from "../v1/collections/traits.ts";
+import type { MediaLinks } from "../v1/media-links.ts";
+import type { OrderViewContext } from "../v1/orders/book-order.ts";
+import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
 import type { NftDataContext } from "./context.ts";
 
 type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
@@ -39,9 +39,7 @@ const snakeKey = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The schema of `snake`'s result for a schema of objects, arrays, nullable and optional values. */
-function snakeSchema<Schema extends z.ZodType>(
-  schema: Schema,
-): z.ZodType<Snake<z.output<Schema>>> {
+function snakeSchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<Snake<z.output<Schema>>> {
   return renamedSchema(schema) as unknown as z.ZodType<Snake<z.output<Schema>>>;
 }
 

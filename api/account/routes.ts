@@ -1,16 +1,29 @@
-import { activity, walletActivity } from "./activity.ts";
-import { login, bearerRefusals } from "./login.ts";
-import { batchCollections, collectionAttributes, accountCollection, collectionHolders, listAccountCollections, listCollectionsAlias } from "./collections.ts";
-import { batchWallets, accountWalletTokens } from "./wallets.ts";
-import { accountToken, accountTokens } from "./tokens.ts";
-import type { NftDataRoute } from "./context.ts";
 import { accountChain } from "#chains/index.ts";
 import { eventTypes } from "#projections/activity/feed-events.ts";
 import { streamQuery, streamRefusals } from "../feed/answer-feed.ts";
 import { flatEnvelope } from "../http/api-profile.ts";
-import { describeRoutes, resumption, thisDocument, failures, sharedResponse } from "../http/openapi.ts";
+import {
+  describeRoutes,
+  failures,
+  resumption,
+  sharedResponse,
+  thisDocument,
+} from "../http/openapi.ts";
 import { parameterRefusals } from "../http/query.ts";
 import { withExamples } from "../reference/examples.ts";
+import { activity, walletActivity } from "./activity.ts";
+import {
+  accountCollection,
+  batchCollections,
+  collectionAttributes,
+  collectionHolders,
+  listAccountCollections,
+  listCollectionsAlias,
+} from "./collections.ts";
+import type { NftDataRoute } from "./context.ts";
+import { bearerRefusals, login } from "./login.ts";
+import { accountToken, accountTokens } from "./tokens.ts";
+import { accountWalletTokens, batchWallets } from "./wallets.ts";
 
 /** Every endpoint, in the order of the document. */
 export const nftDataRoutes: readonly NftDataRoute[] = [

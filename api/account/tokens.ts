@@ -1,15 +1,27 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { readTokens } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfReference } from "../v1/collection-reference.ts";
 import { keyOfToken, tokenKeyOf } from "../v1/collections/tokens.ts";
 import { flag, tokenId } from "../v1/parameters.ts";
-import { route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, attributeFilter, collectionAddress, findByAddress, readRefusals } from "./context.ts";
+import {
+  attributeFilter,
+  collectionAddress,
+  cutList,
+  findByAddress,
+  listFields,
+  listMeta,
+  listPageOf,
+  listRefusals,
+  readRefusals,
+  route,
+  walletAddress,
+} from "./context.ts";
 import { NftToken, presentNftToken } from "./objects.ts";
-import { readToken } from "#projections/tokens/read-token.ts";
-import { allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
 
 export const accountTokens = route(
   {

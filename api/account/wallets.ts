@@ -3,9 +3,21 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import { contractsOfReference } from "../v1/collection-reference.ts";
 import { heldKey, keyOfHeld, walletScope } from "../v1/wallet-tokens.ts";
-import { findByAddress, route, cutList, listFields, listMeta, listPageOf, listRefusals, walletAddress, collectionAddress, nextMeta, addresses } from "./context.ts";
-import { NftHeldToken, presentNftHeld } from "./objects.ts";
 import { address } from "../v1/wire.ts";
+import {
+  addresses,
+  collectionAddress,
+  cutList,
+  findByAddress,
+  listFields,
+  listMeta,
+  listPageOf,
+  listRefusals,
+  nextMeta,
+  route,
+  walletAddress,
+} from "./context.ts";
+import { NftHeldToken, presentNftHeld } from "./objects.ts";
 
 export const accountWalletTokens = route(
   {

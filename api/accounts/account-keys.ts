@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import type { Session, Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { createPermanentKey } from "../keys/stored-keys.ts";
-import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";
-import type { AccountContext } from "./account-context.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import type { Scope } from "../http/limit.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
+import { type KeyTerms, unlimitedTerms } from "../keys/key-terms.ts";
+import { hashKey, lastCharacters, makeKey } from "../keys/key-text.ts";
+import { createPermanentKey } from "../keys/stored-keys.ts";
+import type { AccountContext } from "./account-context.ts";
 import { keyMadeMail } from "./mail.ts";
 import type { AccountSession as SignedInSession } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
-import type { Scope } from "../http/limit.ts";
-import { hashKey, lastCharacters, makeKey } from "../keys/key-text.ts";
 
 export const maxKeys = 10;
 export const overlapHours = 24;

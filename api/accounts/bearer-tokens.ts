@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Refused } from "../http/route.ts";
-import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
-import { parseEmail } from "./stored-accounts.ts";
+import { hashKey, isSecret, lastCharacters, makeKey } from "../keys/key-text.ts";
 import type { CredentialUse } from "./places.ts";
+import { parseEmail } from "./stored-accounts.ts";
 import { openThrottle } from "./throttle.ts";
 
 /** A token of the account API, shown only once: opaque, valid for 30 days, revocable. */

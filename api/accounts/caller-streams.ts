@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
 
 /** What a stream was opened with, by its id. */

@@ -1,16 +1,22 @@
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { AccountContext } from "./account-context.ts";
-import { canonicalEmail, parseEmail } from "./stored-accounts.ts";
-import { createLink, consumeLink, readLink } from "./links.ts";
-import { resetMail, welcomeMail, changedMail } from "./mail.ts";
-import type { TooMany } from "./throttle.ts";
 import { sql } from "kysely";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Session } from "#projections/log/database.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
+import type { AccountContext } from "./account-context.ts";
+import { consumeLink, createLink, readLink } from "./links.ts";
+import { changedMail, resetMail, welcomeMail } from "./mail.ts";
 import { type Busy, parsePassword } from "./passwords.ts";
-import { endSessions, type Visitor, createSession, type AccountSession } from "./sessions.ts";
-import { beginSession, type BegunSession, suspended, checkPassword, wrongCurrentPassword } from "./sign-in.ts";
 import { notePlaces } from "./places.ts";
+import { type AccountSession, createSession, endSessions, type Visitor } from "./sessions.ts";
+import {
+  type BegunSession,
+  beginSession,
+  checkPassword,
+  suspended,
+  wrongCurrentPassword,
+} from "./sign-in.ts";
+import { canonicalEmail, parseEmail } from "./stored-accounts.ts";
+import type { TooMany } from "./throttle.ts";
 
 /**
  * Mails a link for choosing a password. Only the mail shows whether an account exists: response and work are the same

@@ -1,6 +1,6 @@
-import { linkHours } from "./links.ts";
 import { createTransport } from "nodemailer";
 import type { Logger } from "pino";
+import { linkHours } from "./links.ts";
 
 type MailContext = { readonly to: string; readonly link: string; readonly baseUrl: string };
 

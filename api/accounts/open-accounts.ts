@@ -1,16 +1,16 @@
+import { sql } from "kysely";
 import type { Logger } from "pino";
-import { type DatabaseAddress, openDatabase, type Database } from "#projections/log/database.ts";
 import { openListener } from "#jobs/runner/signals.ts";
+import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
+import { type Clock, timeOfBoth } from "../keys/clock.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";
-import { type Clock, timeOfBoth } from "../keys/clock.ts";
 import { openMailer } from "./mail.ts";
 import { openPasswords } from "./passwords.ts";
 import { openPlaces, type Places, placeDays } from "./places.ts";
-import { openThrottle } from "./throttle.ts";
-import { sql } from "kysely";
 import { idleDays, maxAgeDays } from "./sessions.ts";
+import { openThrottle } from "./throttle.ts";
 
 type OpenedAccounts = {
   readonly accounts: AccountContext;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
-import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { dictionary } from "@zxcvbn-ts/language-common";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 
 /** Argon2id; about 19 MiB and 20 ms per password. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

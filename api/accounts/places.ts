@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { AccountContext } from "./account-context.ts";
 import { currentTime } from "../keys/clock.ts";
+import type { AccountContext } from "./account-context.ts";
 import { newPlaceMail } from "./mail.ts";
 
 /** The use of a credential. `address`: as callers without a key are counted. */

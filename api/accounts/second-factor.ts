@@ -1,13 +1,13 @@
-import { randomBytes, createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
+import { currentTime } from "../keys/clock.ts";
 import { hashKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
-import { currentTime } from "../keys/clock.ts";
 import { secondFactorMail } from "./mail.ts";
-import { endSessions, type AccountSession } from "./sessions.ts";
+import { type AccountSession, endSessions } from "./sessions.ts";
 import type { TooMany } from "./throttle.ts";
 
 const recoveryCodes = 10;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
-import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
+import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 
 /** A signed-in user's session. */
 export type AccountSession = {

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { AccountContext } from "./account-context.ts";
-import { parseEmail } from "./stored-accounts.ts";
-import type { Busy } from "./passwords.ts";
-import { type Visitor, createSession, type AccountSession } from "./sessions.ts";
-import type { TooMany } from "./throttle.ts";
-import { notePlaces } from "./places.ts";
-import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
+import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
 import { currentTime } from "../keys/clock.ts";
+import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
+import type { AccountContext } from "./account-context.ts";
+import type { Busy } from "./passwords.ts";
+import { notePlaces } from "./places.ts";
 import { consumeCode, readSecondFactor } from "./second-factor.ts";
+import { type AccountSession, createSession, type Visitor } from "./sessions.ts";
+import { parseEmail } from "./stored-accounts.ts";
+import type { TooMany } from "./throttle.ts";
 
 type SignIn = {
   readonly email: string;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { idleDays, maxAgeDays } from "./sessions.ts";
 import { z } from "zod";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { idleDays, maxAgeDays } from "./sessions.ts";
 
 /** A stored account with the number of its valid keys, tokens and sessions. */
 export type StoredAccount = {

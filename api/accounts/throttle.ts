@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import { beganLater, type Clock, currentTime } from "../keys/clock.ts";
 
 /** How often one subject may attempt something, in a window that starts with its first attempt. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { base32, codeAt, makeTotpSecret, matchingStep, stepAt, totpAddress } from "./second-factor.ts";
+import {
+  base32,
+  codeAt,
+  makeTotpSecret,
+  matchingStep,
+  stepAt,
+  totpAddress,
+} from "./second-factor.ts";
 
 /** RFC 6238, appendix B: the seed of each algorithm, and its codes of 8 digits. */
 const seeds = {

@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { sendRejection } from "../http/answer.ts";
-import { eventFilter, filterFields } from "./event.ts";
-import { type StreamOpener, sseConnection } from "./subscribers.ts";
-import type { Feed } from "./open-feed.ts";
-import { resolveEventId } from "./events.ts";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
+import { sendRejection } from "../http/answer.ts";
 import { limitRefusals } from "../http/limit.ts";
+import { eventFilter, filterFields } from "./event.ts";
+import { resolveEventId } from "./events.ts";
+import type { Feed } from "./open-feed.ts";
+import { type StreamOpener, sseConnection } from "./subscribers.ts";
 
 /** HTTP status of each code. */
 export const streamRefusals = {

@@ -1,16 +1,16 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts";
-import { answerFeed, countStreamOrRefuse } from "./answer-feed.ts";
-import { delivery } from "./event.ts";
-import type { FeedOf } from "./start-feed.ts";
-import { callerAddress } from "../http/request.ts";
 import { keyOf } from "../http/limit.ts";
 import { requireScope } from "../http/mount.ts";
 import { parametersOf, unknownParameters } from "../http/query.ts";
-import { events } from "./events.ts";
+import { callerAddress } from "../http/request.ts";
 import { v1Parameters } from "../v1/context.ts";
 import { chainId } from "../v1/parameters.ts";
+import { answerFeed, countStreamOrRefuse } from "./answer-feed.ts";
+import { delivery } from "./event.ts";
+import { events } from "./events.ts";
+import type { FeedOf } from "./start-feed.ts";
 
 const query = z.object({ chainId, delivery });
 const known = parametersOf(events, v1Parameters);

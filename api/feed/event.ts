@@ -1,11 +1,28 @@
+import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type EventContent, eventTypes, formatEventId, type EventId, type FeedEventType, type FeedEvent } from "#projections/activity/feed-events.ts";
+import {
+  type EventContent,
+  type EventId,
+  eventTypes,
+  type FeedEvent,
+  type FeedEventType,
+  formatEventId,
+} from "#projections/activity/feed-events.ts";
 import type { ReadEvent } from "#projections/activity/read-feed.ts";
-import { displayAmount, presentCurrency, address, chainIdValue, currency, hash, priceText, time, uint256Text } from "../v1/wire.ts";
-import { Sale } from "../v1/sales.ts";
-import type { Address } from "viem";
 import { commaList } from "../http/query.ts";
+import { Sale } from "../v1/sales.ts";
+import {
+  address,
+  chainIdValue,
+  currency,
+  displayAmount,
+  hash,
+  presentCurrency,
+  priceText,
+  time,
+  uint256Text,
+} from "../v1/wire.ts";
 
 /** Something that happened to a token or an order, or that did not happen after all. */
 export const Event = z

@@ -1,13 +1,32 @@
 import { z } from "zod";
+import {
+  type EventId,
+  type FeedEvent,
+  formatEventId,
+  idAfterPosition,
+  isAfter,
+  parseEventId,
+} from "#projections/activity/feed-events.ts";
+import {
+  type FeedSource,
+  type ReadEvent,
+  readFeed,
+  readFeedPosition,
+} from "#projections/activity/read-feed.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { formatEventId, idAfterPosition, type EventId, type FeedEvent, isAfter, parseEventId } from "#projections/activity/feed-events.ts";
-import { readFeedPosition, type FeedSource, type ReadEvent, readFeed } from "#projections/activity/read-feed.ts";
-import { delivery, eventFilter, filterFields, Event, presentEvent, type EventPredicate } from "./event.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { cursorRefusals, pageFields } from "../http/page.ts";
 import { route } from "../v1/context.ts";
 import { chainId, chainRefusals } from "../v1/parameters.ts";
-import type { Database } from "#projections/log/database.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
+import {
+  delivery,
+  Event,
+  type EventPredicate,
+  eventFilter,
+  filterFields,
+  presentEvent,
+} from "./event.ts";
 
 export const events = route(
   {

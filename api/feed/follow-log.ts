@@ -1,14 +1,19 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { idAfterPosition, type EventId, isAfter } from "#projections/activity/feed-events.ts";
-import { readFeedPosition, type FeedSlice, type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
 import type { Signal } from "#jobs/runner/signals.ts";
-import type { FrameEvent, Framed } from "./event.ts";
-import { type EventBatch, batchesOf } from "./subscribers.ts";
-import { setTimeout as delay } from "node:timers/promises";
-import type { Database } from "#projections/log/database.ts";
+import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
+import {
+  type FeedSlice,
+  type FeedSource,
+  readFeed,
+  readFeedPosition,
+} from "#projections/activity/read-feed.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
+import type { Framed, FrameEvent } from "./event.ts";
+import { batchesOf, type EventBatch } from "./subscribers.ts";
 
 /** Positions before the newest one that a new buffer starts with, for clients that reconnect after a restart. */
 const initialPositions = 2_000n;

@@ -1,10 +1,28 @@
 import type { Logger } from "pino";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource } from "#projections/activity/read-feed.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
 import { type EventPredicate, type FrameEvent, frameEvent } from "./event.ts";
-import { type FeedSnapshots, singleSnapshots, followLog, awaitPart, type PartReader, type ReplayBuffer } from "./follow-log.ts";
-import { type FeedLimits, feedLimits, type StreamOpener, type SseConnection, openSubscriber, openSubscribers, type EventBatch, batchOf, eventIdOf, type Subscriber } from "./subscribers.ts";
+import {
+  awaitPart,
+  type FeedSnapshots,
+  followLog,
+  type PartReader,
+  type ReplayBuffer,
+  singleSnapshots,
+} from "./follow-log.ts";
+import {
+  batchOf,
+  type EventBatch,
+  eventIdOf,
+  type FeedLimits,
+  feedLimits,
+  openSubscriber,
+  openSubscribers,
+  type SseConnection,
+  type StreamOpener,
+  type Subscriber,
+} from "./subscribers.ts";
 
 type Subscription = {
   readonly connection: SseConnection;

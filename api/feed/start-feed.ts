@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import { accountChain, type ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
 import { openListener } from "#jobs/runner/signals.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";
-import { feedSnapshots } from "./follow-log.ts";
 import { frameSnakeCase } from "./event.ts";
+import { feedSnapshots } from "./follow-log.ts";
 import { type Feed, openFeed } from "./open-feed.ts";
 
 /** Of each feed of `/v1`, beside the account API's. */

@@ -1,8 +1,14 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { type EventId, type FeedEvent, isAfter } from "#projections/activity/feed-events.ts";
-import { type EventPredicate, matchesEverything, type Framed, greetingAt, heartbeatAt } from "./event.ts";
 import { once } from "node:events";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Response } from "express";
+import { type EventId, type FeedEvent, isAfter } from "#projections/activity/feed-events.ts";
+import {
+  type EventPredicate,
+  type Framed,
+  greetingAt,
+  heartbeatAt,
+  matchesEverything,
+} from "./event.ts";
 
 /** The connected subscribers of this process, and their limits. */
 type Subscribers = {

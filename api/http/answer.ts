@@ -1,11 +1,11 @@
-import type { Request, RequestHandler, Response } from "express";
-import type { Rejection } from "#projections/domain/rejection.ts";
-import { setPosition } from "./reads/position.ts";
-import { requestIdOf } from "./request.ts";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import compression from "compression";
+import type { Request, RequestHandler, Response } from "express";
+import type { Rejection } from "#projections/domain/rejection.ts";
+import { setPosition } from "./reads/position.ts";
+import { requestIdOf } from "./request.ts";
 
 /** The response to a GET, ready to be sent. */
 export type Document = {

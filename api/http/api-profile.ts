@@ -1,8 +1,8 @@
+import { z } from "zod";
 import type { ConcurrencyLimiter } from "./concurrency.ts";
-import type { SlowRequests } from "./slow-requests.ts";
 import type { PositionedReads } from "./reads/positioned-reads.ts";
 import type { ResponseCache } from "./reads/response-cache.ts";
-import { z } from "zod";
+import type { SlowRequests } from "./slow-requests.ts";
 
 /** What all routes of one API share. */
 export type ApiProfile = {

@@ -1,9 +1,9 @@
-import type { RequestHandler, Response, Request } from "express";
-import { sendRejection } from "./answer.ts";
-import { setItems } from "./concurrency.ts";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Request, RequestHandler, Response } from "express";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { sendRejection } from "./answer.ts";
+import { setItems } from "./concurrency.ts";
 
 /** What a body may contain, beside its schema. */
 export type BodyLimits = {

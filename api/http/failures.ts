@@ -1,12 +1,16 @@
-import type { ErrorRequestHandler, RequestHandler, Request, Response } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Logger } from "pino";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import {
+  DatabaseUnavailable,
+  isConflict,
+  isStatementTimeout,
+} from "#projections/log/database-failure.ts";
 import { sendRejection } from "./answer.ts";
-import { loggedPath, requestIdOf } from "./request.ts";
-import { DatabaseUnavailable, isConflict, isStatementTimeout } from "#projections/log/database-failure.ts";
-import { ReadTimedOut } from "./slow-requests.ts";
 import { PositionNotReached } from "./reads/position.ts";
+import { loggedPath, requestIdOf } from "./request.ts";
 import type { Refused } from "./route.ts";
+import { ReadTimedOut } from "./slow-requests.ts";
 
 /** 404 for paths without a route. */
 export const handleUnknownPath: RequestHandler = (request, response) => {

@@ -1,15 +1,31 @@
 import type { Request, Response } from "express";
-import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type Document, jsonDocument, mediaDocument, sendDocument, sendRejection, sendResult } from "./answer.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type Document,
+  jsonDocument,
+  mediaDocument,
+  sendDocument,
+  sendRejection,
+  sendResult,
+} from "./answer.ts";
 import type { ApiProfile, Envelope } from "./api-profile.ts";
-import { callerAddress } from "./request.ts";
 import type { LoadClass } from "./concurrency.ts";
 import { keyOf } from "./limit.ts";
 import { nextLink } from "./page.ts";
 import { addressOf, minPosition, positionRefusals, setPosition } from "./reads/position.ts";
 import type { PositionedReads, PositionedSnapshot } from "./reads/positioned-reads.ts";
-import { type Answer, type Input, planningOf, type Refusal, type Refused, type Route, readsOf, successesOf } from "./route.ts";
+import { callerAddress } from "./request.ts";
+import {
+  type Answer,
+  type Input,
+  planningOf,
+  type Refusal,
+  type Refused,
+  type Route,
+  readsOf,
+  successesOf,
+} from "./route.ts";
 
 /** Answers the requests to a route. */
 export function handler<Context>(

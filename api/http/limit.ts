@@ -1,7 +1,13 @@
 import type { Request, RequestHandler, Response } from "express";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import { sendRejection, type RateLimitState, type Refund, registerRefund, setRateLimitHeaders } from "./answer.ts";
-import { callerAddress, callerIp, networkOf, loggedPath } from "./request.ts";
+import {
+  type RateLimitState,
+  type Refund,
+  registerRefund,
+  sendRejection,
+  setRateLimitHeaders,
+} from "./answer.ts";
+import { callerAddress, callerIp, loggedPath, networkOf } from "./request.ts";
 
 /** Codes that every rate-limited path may answer with. */
 export const limitRefusals = {

@@ -3,12 +3,12 @@ import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { type ApiProfile, metaEnvelope } from "./api-profile.ts";
 import { jsonBody } from "./body.ts";
-import { limitConcurrency, type LoadClass } from "./concurrency.ts";
+import { type LoadClass, limitConcurrency } from "./concurrency.ts";
 import { handler, sendRefusal } from "./handler.ts";
+import { keyOf, limitRefusals, type Scope } from "./limit.ts";
+import { parametersOf, refuseUnknownParameters } from "./query.ts";
 import { addressOf } from "./reads/position.ts";
 import { invalidCode, type Route, scopeOf } from "./route.ts";
-import { parametersOf, refuseUnknownParameters } from "./query.ts";
-import { keyOf, limitRefusals, type Scope } from "./limit.ts";
 
 type Methods = { get?: RequestHandler[]; post?: RequestHandler[] };
 

@@ -1,13 +1,20 @@
 import { z } from "zod";
-import { type ZodOpenApiResponseObject, createDocument, type ZodOpenApiComponentsObject, type ZodOpenApiObject, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  createDocument,
+  type ZodOpenApiComponentsObject,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from "zod-openapi";
 import { type Envelope, metaEnvelope } from "./api-profile.ts";
-import { type Refusal, type Refusals, type Route, readsOf, successesOf } from "./route.ts";
 import { bodyRefusals } from "./body.ts";
 import { overloadRefusals } from "./concurrency.ts";
 import { databaseRefusals } from "./failures.ts";
 import { limitRefusals } from "./limit.ts";
-import { positionRefusals } from "./reads/position.ts";
 import { parameterRefusals } from "./query.ts";
+import { positionRefusals } from "./reads/position.ts";
+import { type Refusal, type Refusals, type Route, readsOf, successesOf } from "./route.ts";
 
 /** Response headers, as OpenAPI components. */
 const headers = {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { splitAddress } from "./reads/position.ts";
 import { commaList } from "./query.ts";
+import { splitAddress } from "./reads/position.ts";
 
 /**
  * What a cursor is bound to (endpoint, sort, direction, filters): a cursor is valid only for the list that issued it.

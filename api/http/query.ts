@@ -1,9 +1,9 @@
 import type { RequestHandler } from "express";
+import { z } from "zod";
 import { type Rejection, type RejectionDetail, reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { positionParameter } from "./reads/position.ts";
 import { type Route, readsOf } from "./route.ts";
-import { z } from "zod";
 
 type Value = string | string[] | Map | undefined;
 type Map = { [name: string]: Value };

@@ -1,9 +1,13 @@
 import { z } from "zod";
-import { isRejection, type Rejection, type RejectionDetail } from "#projections/domain/rejection.ts";
+import {
+  isRejection,
+  type Rejection,
+  type RejectionDetail,
+} from "#projections/domain/rejection.ts";
 import type { Media } from "./answer.ts";
 import type { BodyLimits } from "./body.ts";
 import type { LoadClass } from "./concurrency.ts";
-import type { UsedKey, Scope } from "./limit.ts";
+import type { Scope, UsedKey } from "./limit.ts";
 
 /** The HTTP status of a rejection code, optionally with `retry`: what the caller can do, sent beside the code. */
 export type Refusal = number | { readonly status: number; readonly retry: string };

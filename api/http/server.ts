@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server, type ServerOptions, STATUS_CODES, IncomingMessage, ServerResponse } from "node:http";
+import {
+  createServer,
+  IncomingMessage,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Express } from "express";
 

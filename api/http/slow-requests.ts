@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import { isStatementTimeout } from "#projections/log/database-failure.ts";
-import { splitAddress } from "./reads/position.ts";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { isStatementTimeout } from "#projections/log/database-failure.ts";
 import { type ClassFigures, type ConcurrencyLimiter, loadClasses } from "./concurrency.ts";
+import { splitAddress } from "./reads/position.ts";
 
 /** A read was ended for the time that it took, or is refused because it was before. */
 export class ReadTimedOut extends Error {

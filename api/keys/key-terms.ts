@@ -1,8 +1,8 @@
 import { isIP, isIPv4 } from "node:net";
-import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { type Scope, scopes } from "../http/limit.ts";
 import { sql } from "kysely";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import { type Scope, scopes } from "../http/limit.ts";
 import type { RequestLimits } from "./count-requests.ts";
 import type { KeyType } from "./key-text.ts";
 import { type KeyRequest, readKeyRequests } from "./request-log.ts";

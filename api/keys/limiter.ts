@@ -1,11 +1,18 @@
+import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Admitted, AnsweredRequest, Counter, Limiter, LimitRefusal, UsedKey } from "../http/limit.ts";
 import type { RateLimitState } from "../http/answer.ts";
+import type {
+  Admitted,
+  AnsweredRequest,
+  Counter,
+  Limiter,
+  LimitRefusal,
+  UsedKey,
+} from "../http/limit.ts";
 import { type CountedMinute, type KnownKey, maxRefundFactor } from "./count-requests.ts";
 import { hashKey, isKey } from "./key-text.ts";
 import { openSharedCounts, type SharedCountsOptions, type Taken } from "./shared-counts.ts";
-import { timingSafeEqual } from "node:crypto";
 
 type LimiterOptions = SharedCountsOptions & {
   /** Called for every request admitted with a key. */
@@ -78,7 +85,10 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const { perMinute, caller, key } = remembered;
     return perMinute === 0 ? unlimited(caller, key) : countHere(perMinute, { caller, key });
   };
-  const countKey = async ({ address, ip }: From, text: string): Promise<Admitted | LimitRefusal> => {
+  const countKey = async (
+    { address, ip }: From,
+    text: string,
+  ): Promise<Admitted | LimitRefusal> => {
     const hash = hashKey(text);
     const name = `key ${hash.toString("base64url")}`;
     const taken = await shared.take({ caller: name, hash, ip, wanted: 1 });
@@ -105,7 +115,9 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     async admit({ key, ...from }) {
       const { address } = from;
       if (key === undefined) return countAddress(address);
-      const admission = isKey(key) ? await countKey(from, key) : { ...malformedKey, rateLimit: null };
+      const admission = isKey(key)
+        ? await countKey(from, key)
+        : { ...malformedKey, rateLimit: null };
       if (!("rejected" in admission) || admission.rejected === "rate_limited") return admission;
       // A wrong key counts for the address: guessing is limited like a caller without a key.
       const counted = await countAddress(address);

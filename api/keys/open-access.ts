@@ -1,13 +1,13 @@
+import { sql } from "kysely";
 import type { Logger } from "pino";
-import { type DatabaseAddress, openDatabase, type Database } from "#projections/log/database.ts";
+import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
 import type { Counter, Limiter } from "../http/limit.ts";
-import { type InstantKeys, openInstantKeys } from "./stored-keys.ts";
-import { type KeyUse, openLimiter } from "./limiter.ts";
-import { type OwnKeys, openOwnKeys } from "./key-terms.ts";
-import { openRequestLog, requestDays } from "./request-log.ts";
-import { sql } from "kysely";
 import { timeOfBoth } from "./clock.ts";
+import { type OwnKeys, openOwnKeys } from "./key-terms.ts";
+import { type KeyUse, openLimiter } from "./limiter.ts";
+import { openRequestLog, requestDays } from "./request-log.ts";
+import { type InstantKeys, openInstantKeys } from "./stored-keys.ts";
 
 type Access = {
   readonly limiter: Limiter & Counter;

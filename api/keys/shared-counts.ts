@@ -1,6 +1,15 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { type Counted, type CountRequest, countRequests, type KnownKey, type RequestLimits, uncountRequest, uncountUnused, type CountedMinute } from "./count-requests.ts";
+import {
+  type Counted,
+  type CountedMinute,
+  type CountRequest,
+  countRequests,
+  type KnownKey,
+  type RequestLimits,
+  uncountRequest,
+  uncountUnused,
+} from "./count-requests.ts";
 
 /** Requests of an address or of a key, granted together or not at all. */
 export type RequestToCount = CountRequest;

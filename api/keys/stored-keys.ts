@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import { type KeyTerms, unlimitedTerms } from "./key-terms.ts";
-import { hashKey, lastCharacters, makeKey, type KeyType } from "./key-text.ts";
-import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { hashKey, type KeyType, lastCharacters, makeKey } from "./key-text.ts";
 
 const instantKeyDays = 7;
 const instantKeysPerDay = 3;

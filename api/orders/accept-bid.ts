@@ -1,15 +1,35 @@
-import { type Address, type Hex, bytesToBigInt } from "viem";
+import { randomBytes } from "node:crypto";
+import { type Address, bytesToBigInt, type Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { isRejection, reject, type Rejection } from "#projections/domain/rejection.ts";
-import { type BidRow, readBid, readBestBids } from "#projections/orders/read-bids.ts";
-import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import { type CheckedOrder, evaluateStoredOrder, type chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
+import {
+  type BidSale,
+  bidQueries,
+  evaluateBid,
+  evaluateReceipt,
+  evaluateSeller,
+  isBidReading,
+  type SellerRejectionCode,
+  saleQueries,
+  sellerApproval,
+} from "#jobs/orders/evaluate-bid.ts";
+import {
+  type CheckedOrder,
+  type chainUnavailable,
+  evaluateStoredOrder,
+  queryChainOrReject,
+} from "#jobs/orders/evaluate-order.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import {
+  type BasicOrderParameters,
+  basicOrderForItemBid,
+  type MatchedOrders,
+  matchBidWithMirror,
+} from "#projections/domain/seaport/fill.ts";
+import { type BidRow, readBestBids, readBid } from "#projections/orders/read-bids.ts";
+import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { type Market, recordReadings } from "./market.ts";
 import { orderHashOf, orderId } from "./order-id.ts";
-import { bidQueries, evaluateBid, evaluateReceipt, evaluateSeller, isBidReading, type BidSale, saleQueries, sellerApproval, type SellerRejectionCode } from "#jobs/orders/evaluate-bid.ts";
-import { randomBytes } from "node:crypto";
-import { type BasicOrderParameters, basicOrderForItemBid, type MatchedOrders, matchBidWithMirror } from "#projections/domain/seaport/fill.ts";
 
 /** A call that sells into a bid and would succeed now. */
 export type AcceptedBid = {

@@ -1,13 +1,26 @@
 import { type Address, maxUint256 } from "viem";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
-import { validateExposure, validateBidState } from "#projections/domain/orders/validate-state.ts";
+import { validateBidState, validateExposure } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
-import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
-import { royaltyQueries } from "./royalty.ts";
 import { readBlocked, rejectBlocked } from "./blocked-makers.ts";
-import { type MakerFunds, makerFundsFrom, makerFundsQueries, type PricedRequest, priceRequestedItem, type RequestedItem, type RequirementsRequest, readRequestedItems, readTokenSources, type TokenSources, tokenQueries, tokenStateOf } from "./requested-items.ts";
+import {
+  type MakerFunds,
+  makerFundsFrom,
+  makerFundsQueries,
+  type PricedRequest,
+  priceRequestedItem,
+  type RequestedItem,
+  type RequirementsRequest,
+  readRequestedItems,
+  readTokenSources,
+  type TokenSources,
+  tokenQueries,
+  tokenStateOf,
+} from "./requested-items.ts";
+import { royaltyQueries } from "./royalty.ts";
 
 /** `tokenId` is null for a bid on every token of the contract. */
 export type BidItem = {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
-import type { Database } from "#projections/log/database.ts";
 import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import { bytea, byteaArray } from "#projections/log/sql-values.ts";
 
 export type BlockedMaker = { address: Address; reason: string | null; blockedAt: Date };

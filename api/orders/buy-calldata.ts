@@ -1,6 +1,19 @@
-import { type Address, concatHex, encodeFunctionData, type Hex, keccak256, slice, stringToHex, zeroHash } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  slice,
+  stringToHex,
+  zeroHash,
+} from "viem";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { type AdvancedOrder, advancedOrder, orderQuantity } from "#projections/domain/seaport/fill.ts";
+import {
+  type AdvancedOrder,
+  advancedOrder,
+  orderQuantity,
+} from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 
 /** Balance and allowance of a buyer who pays in an ERC-20 currency; null: the buyer is not known. */

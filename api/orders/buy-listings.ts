@@ -1,19 +1,19 @@
 import { type Address, type Hex, zeroAddress } from "viem";
+import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
-import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { type ChainResults, readingsOf } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
-import { type Market, recordReadings } from "./market.ts";
-import { buildPurchase, type Purchase, serviceTag, encodePurchase } from "./buy-calldata.ts";
 import { evaluateListing, listingQueries, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
-import { type BuyableListing, findBuyableListings } from "./buyable-listings.ts";
-import { commonConduit } from "#abis/deployments.ts";
+import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
+import type { Fulfillment, Partner } from "#jobs/partners/partner.ts";
+import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { isFilledWhole, orderParameters, orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import type { Fulfillment, Partner } from "#jobs/partners/partner.ts";
+import { buildPurchase, encodePurchase, type Purchase, serviceTag } from "./buy-calldata.ts";
+import { type BuyableListing, findBuyableListings } from "./buyable-listings.ts";
+import { type Market, recordReadings } from "./market.ts";
 
 type BuyCode =
   | "not_found"

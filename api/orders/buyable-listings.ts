@@ -1,14 +1,17 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import { type BuyRejection, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
+import { evaluateStoredOrder } from "#jobs/orders/evaluate-order.ts";
 import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type ListingRow, readListings } from "#projections/orders/read-listings.ts";
-import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import { evaluateStoredOrder } from "#jobs/orders/evaluate-order.ts";
+import {
+  type MarketplaceOrder,
+  readMarketplaceOrders,
+} from "#projections/orders/read-signed-orders.ts";
 import type { Market } from "./market.ts";
 import { listingId, listingOf } from "./order-id.ts";
-import { type BuyRejection, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
 
 /** A stored listing and its signed order. */
 export type BuyableListing = {

@@ -1,15 +1,42 @@
 import type { Address } from "viem";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import {
+  chainUnavailable,
+  isConduitApproved,
+  queryChainOrReject,
+} from "#jobs/orders/evaluate-order.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { MarketTerms, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
-import { type ListingState, validateListingState, validatePriceRaise } from "#projections/domain/orders/validate-state.ts";
+import {
+  type ListingState,
+  validateListingState,
+  validatePriceRaise,
+} from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
-import { type NativeListing, readCheaperNativeListings } from "#projections/orders/read-listings.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { isConduitApproved, chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
-import { type CrossListingDraft, draftCrossListing, fetchPartnerTermsByContract, type PartnerTerms } from "./partner-terms.ts";
-import { royaltyQueries } from "./royalty.ts";
+import {
+  type NativeListing,
+  readCheaperNativeListings,
+} from "#projections/orders/read-listings.ts";
 import { readBlocked, rejectBlocked } from "./blocked-makers.ts";
-import { type PricedRequest, priceRequestedItem, type RequestedItem, type RequirementsRequest, readRequestedItems, readTokenSources, type TokenSources, tokenQueries, tokenStateOf, requestedTransferQueries } from "./requested-items.ts";
+import {
+  type CrossListingDraft,
+  draftCrossListing,
+  fetchPartnerTermsByContract,
+  type PartnerTerms,
+} from "./partner-terms.ts";
+import {
+  type PricedRequest,
+  priceRequestedItem,
+  type RequestedItem,
+  type RequirementsRequest,
+  readRequestedItems,
+  readTokenSources,
+  requestedTransferQueries,
+  type TokenSources,
+  tokenQueries,
+  tokenStateOf,
+} from "./requested-items.ts";
+import { royaltyQueries } from "./royalty.ts";
 
 export type ListingItem = {
   contract: Address;

@@ -1,17 +1,17 @@
+import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import type { MarketTerms, OrderBody } from "#projections/domain/orders/order-terms.ts";
-import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
-import type { Address, Hex } from "viem";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import { type Rejection, isRejection } from "#projections/domain/rejection.ts";
-import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
+import type { MarketTerms, OrderBody } from "#projections/domain/orders/order-terms.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ChainReadings } from "#projections/log/readings.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 
 /** Features that an operator can pause. */
 type PausableFeature = "listings" | "offers" | "buying";

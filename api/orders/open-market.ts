@@ -1,19 +1,19 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { type DatabaseAddress, openDatabase, type Database } from "#projections/log/database.ts";
-import { orderBounds } from "#projections/domain/orders/order-terms.ts";
-import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
-import { openSwitch } from "#projections/log/operators.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createQueryBatcher } from "#jobs/chain/query-chain.ts";
 import { openPartners } from "#jobs/partners/open-partners.ts";
 import { interactive } from "#jobs/partners/transport.ts";
+import { createSignal, openListener, type Signal } from "#jobs/runner/signals.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import { orderBounds } from "#projections/domain/orders/order-terms.ts";
+import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
+import { openSwitch } from "#projections/log/operators.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import { deleteIdleBudgets } from "./intake/stored-quotas.ts";
 import { openAdmission } from "./intake/submit.ts";
 import { countOutcomes, type Market } from "./market.ts";
-import { deleteIdleBudgets } from "./intake/stored-quotas.ts";
-import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
-import { openListener, createSignal, type Signal } from "#jobs/runner/signals.ts";
 
 type MarketConfig = {
   fees: { bps: number; recipient: Address };

@@ -1,5 +1,9 @@
 import type { Hex } from "viem";
-import { type ListingMarketplace, listingMarketplaces, partners } from "#projections/domain/marketplaces.ts";
+import {
+  type ListingMarketplace,
+  listingMarketplaces,
+  partners,
+} from "#projections/domain/marketplaces.ts";
 
 /** `askId` or `bidId` of a native order. */
 export function orderId(prefix: string, orderHash: Hex): string {

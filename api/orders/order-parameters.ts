@@ -1,17 +1,27 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import { chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import { validateTradable } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
-import { readKnownContracts } from "#projections/collections/find-collection.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import type { Market } from "./market.ts";
-import { chainUnavailable, queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
-import { type RoyaltyCase, readRoyaltyCases, royaltyFrom, royaltyQueries } from "./royalty.ts";
-import { type MakerFunds, makerFundsFrom, makerFundsQueries, type RequestedToken, readTokenSources, requestedStandard, tokenQueries, tokenStateOf, requestedTransferQueries } from "./requested-items.ts";
 import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
+import {
+  type MakerFunds,
+  makerFundsFrom,
+  makerFundsQueries,
+  type RequestedToken,
+  readTokenSources,
+  requestedStandard,
+  requestedTransferQueries,
+  tokenQueries,
+  tokenStateOf,
+} from "./requested-items.ts";
+import { type RoyaltyCase, readRoyaltyCases, royaltyFrom, royaltyQueries } from "./royalty.ts";
 
 /** The order to describe; unspecified values are null. */
 export type OrderParametersRequest = {

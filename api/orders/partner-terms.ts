@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Address, type Hex, zeroAddress } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
 import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 

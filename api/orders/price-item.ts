@@ -1,13 +1,23 @@
-import { maxUint256, type Address, zeroAddress } from "viem";
+import { type Address, maxUint256, zeroAddress } from "viem";
+import { chainUnavailable } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
-import type { MarketTerms, ParsedOrder, TradeFee, TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import type {
+  MarketTerms,
+  ParsedOrder,
+  TradeFee,
+  TradeTerms,
+} from "#projections/domain/orders/order-terms.ts";
 import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
 import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
+import {
+  bidComponents,
+  listingComponents,
+  type Price,
+  priceLegs,
+} from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { chainUnavailable } from "#jobs/orders/evaluate-order.ts";
-import { bidComponents, listingComponents, type Price, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 
 /** An intent whose token standard may be unknown: then there is nothing to sign. */
 type UnpricedIntent = Omit<DraftIntent, "standard"> & {
@@ -99,11 +109,7 @@ function draftOrder(
 /** Wei per unit: the fees deducted from a price, and the seller's net. */
 type PriceSplit = { sellerNetWei: bigint; fees: readonly TradeFee[] };
 
-function splitPrice(
-  unitPriceWei: bigint,
-  terms: MarketTerms,
-  royalty: Royalty | null,
-): PriceSplit {
+function splitPrice(unitPriceWei: bigint, terms: MarketTerms, royalty: Royalty | null): PriceSplit {
   const { sellerNetWei, feeLegs } = priceLegs(priceOf(unitPriceWei, terms, royalty));
   const services = feeLegs.length - (royalty !== null && royalty.royaltyWei > 0n ? 1 : 0);
   const fees = feeLegs.map((leg, index) => ({

@@ -1,17 +1,21 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { IntakeCode } from "#projections/domain/intake-codes.ts";
-import type { MarketTerms, ParsedOrder, TradeTerms } from "#projections/domain/orders/order-terms.ts";
-import type { Rejection } from "#projections/domain/rejection.ts";
-import { readKnownContracts } from "#projections/collections/find-collection.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import type { Market } from "./market.ts";
-import { type RoyaltyCase, readRoyaltyCases, royaltyFrom } from "./royalty.ts";
-import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
-import type { TokenState } from "#projections/domain/orders/validate-state.ts";
-import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
 import type { ChainQuery, Standard } from "#jobs/chain/chain-query.ts";
-import { findOwnerless, chainUnavailable } from "#jobs/orders/evaluate-order.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import { chainUnavailable, findOwnerless } from "#jobs/orders/evaluate-order.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
+import type { IntakeCode } from "#projections/domain/intake-codes.ts";
+import type {
+  MarketTerms,
+  ParsedOrder,
+  TradeTerms,
+} from "#projections/domain/orders/order-terms.ts";
+import type { TokenState } from "#projections/domain/orders/validate-state.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
+import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
+import type { Market } from "./market.ts";
+import { type PricedItem, priceItem, validateDraft } from "./price-item.ts";
+import { type RoyaltyCase, readRoyaltyCases, royaltyFrom } from "./royalty.ts";
 
 export type RequirementsRequest = { market: Market; chainId: ChainId; maker: Address; now: Date };
 

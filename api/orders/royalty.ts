@@ -1,11 +1,17 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
-import { type RoyaltyShare, readConfiguredRoyalties, readContractRoyalties, readOperatorRoyalties, readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
-import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import {
+  type RoyaltyShare,
+  readConfiguredRoyalties,
+  readContractRoyalties,
+  readOperatorRoyalties,
+  readPartnerRoyalties,
+} from "#projections/collections/read-royalties.ts";
+import { applicableRoyalty, type Royalty } from "#projections/domain/royalty.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 
 /** A price that may be subject to a royalty. `tokenId` is null for a bid on every token of the contract. */
 export type RoyaltyItem = { contract: Address; tokenId: bigint | null; unitPriceWei: bigint };

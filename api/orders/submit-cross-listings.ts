@@ -4,15 +4,25 @@ import type { ChainId } from "#chains/index.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { crossListingSubmitted, type SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readCrossListings, type StoredCrossListing } from "#projections/partners/read-cross-listings.ts";
 import { unixSeconds } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
+import {
+  crossListingSubmitted,
+  type SubmittedCrossListing,
+} from "#projections/partners/cross-listings.ts";
+import {
+  readCrossListings,
+  type StoredCrossListing,
+} from "#projections/partners/read-cross-listings.ts";
 import { parseOrderBody } from "./intake/parse.ts";
 import type { Market } from "./market.ts";
-import { checkCrossListing, type ParsedCrossListing, type RequirementsUnmet } from "./validate-cross-listing.ts";
 import { findPostingPartner } from "./partner-terms.ts";
+import {
+  checkCrossListing,
+  type ParsedCrossListing,
+  type RequirementsUnmet,
+} from "./validate-cross-listing.ts";
 
 /** Why a cross-listing is not posted. */
 export const crossListingCodes = [

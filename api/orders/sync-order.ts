@@ -1,15 +1,19 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
-import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { type ReceiptEvent, fetchTransactionProof, type TransactionProof } from "#jobs/chain/fetch-receipt.ts";
+import {
+  fetchTransactionProof,
+  type ReceiptEvent,
+  type TransactionProof,
+} from "#jobs/chain/fetch-receipt.ts";
 import type { ChainResults } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { bidQueries } from "#jobs/orders/evaluate-bid.ts";
 import { listingQueries } from "#jobs/orders/evaluate-listing.ts";
-import { type CheckedOrder, orderQueries, chainUnavailable } from "#jobs/orders/evaluate-order.ts";
+import { type CheckedOrder, chainUnavailable, orderQueries } from "#jobs/orders/evaluate-order.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
+import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { type Market, recordReadings } from "./market.ts";
 
 export type SyncRequest = {

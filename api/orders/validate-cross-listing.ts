@@ -1,20 +1,25 @@
 import type { Hex } from "viem";
+import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
+import { parsePartnerListing, type RejectReason } from "#jobs/partners/parse-listing.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderBody } from "#projections/domain/orders/order-terms.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { verifySignature } from "#projections/domain/seaport/signature.ts";
-import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
-import type { Partner } from "#jobs/partners/partner.ts";
-import type { Market } from "./market.ts";
-import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
-import { recoverSigner } from "./intake/parse.ts";
-import { fetchPartnerTerms, type PartnerFee, type PartnerTerms, partnerOrderForm } from "./partner-terms.ts";
-import { seaport } from "#abis/deployments.ts";
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
-import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 import { unixSeconds } from "#projections/orders/read-orders.ts";
-import { parsePartnerListing, type RejectReason } from "#jobs/partners/parse-listing.ts";
+import type { SubmittedCrossListing } from "#projections/partners/cross-listings.ts";
+import type { PartnerListing } from "#projections/partners/partner-listing.ts";
+import { recoverSigner } from "./intake/parse.ts";
+import type { Market } from "./market.ts";
+import {
+  fetchPartnerTerms,
+  type PartnerFee,
+  type PartnerTerms,
+  partnerOrderForm,
+} from "./partner-terms.ts";
 
 export type RequirementsUnmet = Rejection<"partner_requirements_unmet">;
 

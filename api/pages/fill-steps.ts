@@ -1,8 +1,8 @@
+import { seaportSignatures, seaportStructs } from "#abis/seaport.ts";
 import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "./kit/html.ts";
-import { marketplaceName } from "./kit/text.ts";
 import { panel } from "./kit/panel.ts";
-import { seaportSignatures, seaportStructs } from "#abis/seaport.ts";
+import { marketplaceName } from "./kit/text.ts";
 
 /** A word in single quotes for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,18 +1,18 @@
-import { chainNames } from "#chains/index.ts";
-import { html, type Html } from "./kit/html.ts";
-import { listActivity } from "../v1/activity.ts";
-import { floorLines } from "../v1/collections/floors.ts";
-import { listCollections, type Collection } from "../v1/collections/collections.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
-import { activityTable, liveSwitch, activityKinds, chosenKind } from "./kit/activity-table.ts";
-import { activityLink, pageLink } from "./kit/links.ts";
-import { nextPage, panel, tabs, table } from "./kit/panel.ts";
 import type { z } from "zod";
-import { amount, coinOf, change, formatCount, none, formatNumber } from "./kit/number.ts";
-import { picture } from "./kit/item-grid.ts";
-import { nameOr, shortHex } from "./kit/text.ts";
+import { chainNames } from "#chains/index.ts";
 import { formatProvedShare } from "#projections/log/chain-state.ts";
+import { listActivity } from "../v1/activity.ts";
+import { type Collection, listCollections } from "../v1/collections/collections.ts";
+import { floorLines } from "../v1/collections/floors.ts";
 import { status } from "../v1/status.ts";
+import { activityKinds, activityTable, chosenKind, liveSwitch } from "./kit/activity-table.ts";
+import { type Html, html } from "./kit/html.ts";
+import { picture } from "./kit/item-grid.ts";
+import { activityLink, pageLink } from "./kit/links.ts";
+import { amount, change, coinOf, formatCount, formatNumber, none } from "./kit/number.ts";
+import { nextPage, panel, table, tabs } from "./kit/panel.ts";
+import { nameOr, shortHex } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 
 const perPage = 20;
 

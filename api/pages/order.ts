@@ -1,16 +1,16 @@
-import { html, type Html } from "./kit/html.ts";
-import { listing } from "../v1/orders/listings.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
-import { toToken, toCollection, toWallet } from "./kit/links.ts";
-import { marketplaceName, plainText, shortId } from "./kit/text.ts";
-import { formatCount, amount, exactTime, moment, formatShare } from "./kit/number.ts";
-import { details, panel, figures, table } from "./kit/panel.ts";
-import { buySteps, cancelSteps, acceptSteps } from "./fill-steps.ts";
-import { bid } from "../v1/orders/bids.ts";
 import { chainNames } from "#chains/index.ts";
+import { bid } from "../v1/orders/bids.ts";
 import type { presentBookOrder } from "../v1/orders/book-order.ts";
-import { splitBar } from "./kit/plot.ts";
+import { listing } from "../v1/orders/listings.ts";
+import { acceptSteps, buySteps, cancelSteps } from "./fill-steps.ts";
+import { type Html, html } from "./kit/html.ts";
+import { toCollection, toToken, toWallet } from "./kit/links.ts";
+import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { statusMark } from "./kit/orders-table.ts";
+import { details, figures, panel, table } from "./kit/panel.ts";
+import { splitBar } from "./kit/plot.ts";
+import { marketplaceName, plainText, shortId } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 
 /** A listing: its terms, whether it can be filled, and how. */
 export async function listingPage(visit: Visit): Promise<PageContent> {

@@ -1,8 +1,8 @@
 import { prepareSearch } from "../v1/search.ts";
 import { collectionPage } from "./collection/page.ts";
+import type { SitePage } from "./kit/mount-site.ts";
 import { activityPage, marketPage } from "./market.ts";
 import { bidPage, listingPage } from "./order.ts";
-import type { SitePage } from "./kit/mount-site.ts";
 import { salePage } from "./sale.ts";
 import { searchPage } from "./search.ts";
 import { tokenPage } from "./token.ts";

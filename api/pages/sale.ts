@@ -1,16 +1,16 @@
 import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
-import { type Html, html } from "./kit/html.ts";
 import { listBids } from "../v1/orders/bids.ts";
 import { listListings } from "../v1/orders/listings.ts";
-import { sale, type Sale } from "../v1/sales.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
-import { amount, exactTime, moment, formatCount, formatShare } from "./kit/number.ts";
-import { cutNote, details, figures, panel, table } from "./kit/panel.ts";
+import { type Sale, sale } from "../v1/sales.ts";
+import { type Html, html } from "./kit/html.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./kit/links.ts";
-import { marketplaceName, shortId } from "./kit/text.ts";
+import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
+import { cutNote, details, figures, panel, table } from "./kit/panel.ts";
 import { splitBar } from "./kit/plot.ts";
+import { marketplaceName, shortId } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 
 type SaleRow = z.output<typeof Sale>;
 

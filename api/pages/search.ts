@@ -1,15 +1,15 @@
 import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
-import { type Html, html } from "./kit/html.ts";
 import { search } from "../v1/search.ts";
 import type { SearchResult } from "../v1/search-result.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
-import { transactionLink, walletLink, toWallet } from "./kit/links.ts";
+import { type Html, html } from "./kit/html.ts";
 import { picture } from "./kit/item-grid.ts";
-import { moment, formatCount } from "./kit/number.ts";
-import { panel, table } from "./kit/panel.ts";
+import { toWallet, transactionLink, walletLink } from "./kit/links.ts";
+import { formatCount, moment } from "./kit/number.ts";
 import { statusMark } from "./kit/orders-table.ts";
+import { panel, table } from "./kit/panel.ts";
 import { foreignText, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 
 /** Results of each kind that are shown. */
 const maxOfKind = 10;

@@ -1,15 +1,15 @@
 import type { z } from "zod";
-import { type Html, html } from "./kit/html.ts";
 import type { uncountedMeta } from "../http/page.ts";
 import type { ActivityItem } from "../v1/activity.ts";
 import type { Bid } from "../v1/orders/bids.ts";
 import type { Listing } from "../v1/orders/listings.ts";
 import type { Sale } from "../v1/sales.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
-import { cutNote, panel, table } from "./kit/panel.ts";
+import { type Html, html } from "./kit/html.ts";
 import { counted } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
-import { height, place, plot, width, roundScale } from "./kit/plot.ts";
+import { cutNote, panel, table } from "./kit/panel.ts";
+import { height, place, plot, roundScale, width } from "./kit/plot.ts";
 
 /** The answer of a list's endpoint: its first page. */
 type Rows<Row extends z.ZodType, Meta = { readonly total: number }> = {

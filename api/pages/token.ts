@@ -1,20 +1,28 @@
+import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
-import { type Html, html } from "./kit/html.ts";
-import { tokenActivity, type ActivityItem } from "../v1/activity.ts";
+import { type ActivityItem, tokenActivity } from "../v1/activity.ts";
+import { type Token, token } from "../v1/collections/token.ts";
+import { type TraitType, traits } from "../v1/collections/traits.ts";
 import { listBids } from "../v1/orders/bids.ts";
-import { token, type Token } from "../v1/collections/token.ts";
-import { traits, type TraitType } from "../v1/collections/traits.ts";
 import { listListings } from "../v1/orders/listings.ts";
 import { listSales } from "../v1/sales.ts";
 import { uncoveredPage } from "./collection/page.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
-import { amount, moment, formatCount, none, coinOf, formatShare, exactTime } from "./kit/number.ts";
-import { bidLink, listingLink, saleLink, toCollection, toWallet, collectionLink, toTransaction } from "./kit/links.ts";
-import { marketplaceName, foreignText, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
+import { type Html, html } from "./kit/html.ts";
 import { tokenMedia } from "./kit/item-grid.ts";
-import { figures, panel, table, details } from "./kit/panel.ts";
+import {
+  bidLink,
+  collectionLink,
+  listingLink,
+  saleLink,
+  toCollection,
+  toTransaction,
+  toWallet,
+} from "./kit/links.ts";
+import { amount, coinOf, exactTime, formatCount, formatShare, moment, none } from "./kit/number.ts";
+import { details, figures, panel, table } from "./kit/panel.ts";
+import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
-import type { z } from "zod";
 
 const maxDescription = 1_000;
 

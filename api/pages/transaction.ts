@@ -1,12 +1,12 @@
 import { chainNames } from "#chains/index.ts";
-import { html } from "./kit/html.ts";
 import { transaction } from "../v1/transaction.ts";
-import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityTable } from "./kit/activity-table.ts";
-import { exactTime, moment, formatCount } from "./kit/number.ts";
+import { html } from "./kit/html.ts";
+import { exactTime, formatCount, moment } from "./kit/number.ts";
 import { figures, panel } from "./kit/panel.ts";
 import { salesTable } from "./kit/sales-table.ts";
 import { shortHex } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 import { paymentPanel } from "./sale.ts";
 
 /** Sales of one transaction that are shown in detail; all of them are in the table. */

@@ -1,19 +1,19 @@
 import type { z } from "zod";
-import { type Html, html } from "./kit/html.ts";
-import { walletExposure, type Exposure } from "../v1/orders/exposure.ts";
-import type { Visit, PageContent } from "./kit/visit.ts";
-import { amount, formatCount } from "./kit/number.ts";
-import { toCollection, toToken, pageLink } from "./kit/links.ts";
-import { nextPage, panel, table, tabs } from "./kit/panel.ts";
-import { shortHex } from "./kit/text.ts";
-import { walletTokens, type HeldToken } from "../v1/wallet-tokens.ts";
-import { itemGrid } from "./kit/item-grid.ts";
 import { chainNames } from "#chains/index.ts";
 import { listActivity } from "../v1/activity.ts";
 import { listBids } from "../v1/orders/bids.ts";
+import { type Exposure, walletExposure } from "../v1/orders/exposure.ts";
 import { listListings } from "../v1/orders/listings.ts";
+import { type HeldToken, walletTokens } from "../v1/wallet-tokens.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
+import { type Html, html } from "./kit/html.ts";
+import { itemGrid } from "./kit/item-grid.ts";
+import { pageLink, toCollection, toToken } from "./kit/links.ts";
+import { amount, formatCount } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
+import { nextPage, panel, table, tabs } from "./kit/panel.ts";
+import { shortHex } from "./kit/text.ts";
+import type { PageContent, Visit } from "./kit/visit.ts";
 
 type Row = z.output<typeof Exposure>;
 

@@ -1,9 +1,35 @@
-import type { Database } from "#projections/log/database.ts";
-import { type ChainFinality, readChainFinality, readHistoryState, describeNodeFault, type NodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
-import { type IndexedBlocks, type RecordedHead, readIndexedBlocks, readNewestEvent, readRecordedHead, type IndexerState, readIndexerStates, type NewestEvent } from "#projections/log/progress.ts";
 import type { Head, HeadReading } from "#jobs/chain/fetch-head.ts";
-import { type Lag, trackFollower, type MaxLagSeconds, type ChainStatus, type FailingPart, type Findings, type ReadingFault, type TrackedFollower, type CatchingUp } from "./service-status.ts";
+import {
+  type ChainFinality,
+  describeNodeFault,
+  type NodeFault,
+  readChainFinality,
+  readHistoryState,
+  readNodeFaults,
+} from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type IndexedBlocks,
+  type IndexerState,
+  type NewestEvent,
+  type RecordedHead,
+  readIndexedBlocks,
+  readIndexerStates,
+  readNewestEvent,
+  readRecordedHead,
+} from "#projections/log/progress.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
+import {
+  type CatchingUp,
+  type ChainStatus,
+  type FailingPart,
+  type Findings,
+  type Lag,
+  type MaxLagSeconds,
+  type ReadingFault,
+  type TrackedFollower,
+  trackFollower,
+} from "./service-status.ts";
 
 export type ChainSource = {
   readonly chainId: number;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { projectionVersions } from "#projections/all.ts";
+import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Database } from "#projections/log/database.ts";
 import { isMissingRelation } from "#projections/log/database-failure.ts";
-import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { type ExplainFailure, TablesNotReady } from "../http/failures.ts";
 import type { PositionedReads } from "../http/reads/positioned-reads.ts";

@@ -1,14 +1,17 @@
-import { Gauge, type Registry, Counter } from "prom-client";
-import type { ServiceStatus } from "./service-status.ts";
-import type { StatusReader } from "./status-reader.ts";
-import type { Market } from "../orders/market.ts";
+import { Counter, Gauge, type Registry } from "prom-client";
+import { readCopyProgress } from "#projections/analytics/copy-source.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readBudgets, readCalls } from "#projections/log/outgoing-calls.ts";
+import {
+  readSyncMetrics,
+  type SyncMetrics,
+} from "#projections/partners/read-synced-collections.ts";
+import { readUnresolvedTotals } from "#projections/sales/read-unresolved-events.ts";
 import type { CallerStreams } from "../accounts/caller-streams.ts";
 import type { Feed } from "../feed/open-feed.ts";
-import type { Database } from "#projections/log/database.ts";
-import { readSyncMetrics, type SyncMetrics } from "#projections/partners/read-synced-collections.ts";
-import { readCalls, readBudgets } from "#projections/log/outgoing-calls.ts";
-import { readCopyProgress } from "#projections/analytics/copy-source.ts";
-import { readUnresolvedTotals } from "#projections/sales/read-unresolved-events.ts";
+import type { Market } from "../orders/market.ts";
+import type { ServiceStatus } from "./service-status.ts";
+import type { StatusReader } from "./status-reader.ts";
 
 /** Metrics of the service's parts, read on each scrape. Unknown values are omitted. */
 export function gaugeStatus(registry: Registry, readStatus: StatusReader): void {

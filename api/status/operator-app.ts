@@ -1,17 +1,17 @@
 import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { reject } from "#projections/domain/rejection.ts";
+import { sendRejection } from "../http/answer.ts";
 import { handleErrors, handleUnknownPath } from "../http/failures.ts";
+import { unavailableSeconds } from "../http/handler.ts";
 import { servePath } from "../http/mount.ts";
 import { assignRequestId } from "../http/request.ts";
 import { dataHeaders } from "../http/security.ts";
-import type { StatusReader } from "./status-reader.ts";
 import { type Listening, listen } from "../http/server.ts";
-import { reject } from "#projections/domain/rejection.ts";
-import { sendRejection } from "../http/answer.ts";
-import { unavailableSeconds } from "../http/handler.ts";
 import { maskFinding, maskHosts } from "../v1/public-status.ts";
 import type { ServiceStatus, Warning } from "./service-status.ts";
+import type { StatusReader } from "./status-reader.ts";
 
 type OperatorAppOptions = {
   readonly metrics: Registry;

@@ -1,7 +1,7 @@
+import type { HeadFault } from "#jobs/chain/fetch-head.ts";
 import type { ExcludedFacts } from "#projections/engine/quarantine.ts";
 import type { HistoryState } from "#projections/log/chain-state.ts";
 import type { IndexerState } from "#projections/log/progress.ts";
-import type { HeadFault } from "#jobs/chain/fetch-head.ts";
 
 /** A part that makes the service not ready. */
 export type FailingPart = {

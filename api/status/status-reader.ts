@@ -1,12 +1,31 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import { pendingMigrations } from "#projections/log/schema.ts";
+import {
+  describeExcludedFacts,
+  type ExcludedFacts,
+  readExcludedFacts,
+} from "#projections/engine/quarantine.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readHasClock, readIdleRoles, type ProjectionProgress, readProjectionProgress } from "#projections/log/progress.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type ProjectionProgress,
+  readHasClock,
+  readIdleRoles,
+  readProjectionProgress,
+} from "#projections/log/progress.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
 import { type ChainSource, openChainStatus } from "./chain-status.ts";
-import { type MaxLagSeconds, type FailingPart, type Findings, type ProjectionStatus, type ServiceStatus, type TrackedFollower, type Lag, trackFollower, type ExclusionWarning } from "./service-status.ts";
-import { describeExcludedFacts, type ExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine.ts";
+import {
+  type ExclusionWarning,
+  type FailingPart,
+  type Findings,
+  type Lag,
+  type MaxLagSeconds,
+  type ProjectionStatus,
+  type ServiceStatus,
+  type TrackedFollower,
+  trackFollower,
+} from "./service-status.ts";
 
 type StatusSources = {
   readonly db: Database;

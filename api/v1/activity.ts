@@ -1,21 +1,62 @@
-import { zeroAddress, type Hex } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type ActivityRow, type SubmittedOrderRow, type ActivityKey, readActivity } from "#projections/activity/read-activity.ts";
-import type { EventRow } from "#projections/activity/read-events.ts";
-import { activityTypes, type ActivityType } from "#projections/activity/read-event-scans.ts";
-import { orderId } from "../orders/order-id.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
-import { displayAmount, presentCurrency, address, chainIdValue, collectionRef, currency, hash, priceText, time, uint256Text } from "./wire.ts";
-import type { OrderViewContext } from "./orders/book-order.ts";
-import { Sale } from "./sales.ts";
-import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls } from "./urls.ts";
-import type { Database } from "#projections/log/database.ts";
+import {
+  type ActivityKey,
+  type ActivityRow,
+  readActivity,
+  type SubmittedOrderRow,
+} from "#projections/activity/read-activity.ts";
+import { type ActivityType, activityTypes } from "#projections/activity/read-event-scans.ts";
+import type { EventRow } from "#projections/activity/read-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorInteger, cursorOf, pageFields, parseCursorKey, type RowFields, rowFields, withFields, cursorRefusals, uncountedMeta } from "../http/page.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  cursorInteger,
+  cursorOf,
+  cursorRefusals,
+  pageFields,
+  parseCursorKey,
+  type RowFields,
+  rowFields,
+  uncountedMeta,
+  withFields,
+} from "../http/page.ts";
+import { orderId } from "../orders/order-id.ts";
+import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
 import { type Context, route } from "./context.ts";
-import { activityTypeList, since, chainId, chainRefusals, collectionKey, wallet, tokenId } from "./parameters.ts";
-import { rejectUnknownCollection, contractsOfQuery } from "./collection-reference.ts";
+import type { OrderViewContext } from "./orders/book-order.ts";
+import {
+  activityTypeList,
+  chainId,
+  chainRefusals,
+  collectionKey,
+  since,
+  tokenId,
+  wallet,
+} from "./parameters.ts";
+import { Sale } from "./sales.ts";
+import {
+  presentBidUrl,
+  presentCollectionUrls,
+  presentListingUrl,
+  presentMakerUrl,
+  presentSaleUrl,
+  presentTokenUrls,
+} from "./urls.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  currency,
+  displayAmount,
+  hash,
+  presentCurrency,
+  priceText,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 /** Something that happened to a token or an order. */
 export const ActivityItem = z

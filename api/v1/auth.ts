@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import { noInstantKeys } from "../keys/stored-keys.ts";
-import { route, type Context } from "./context.ts";
-import { optionalChainId, chainRefusals } from "./parameters.ts";
-import { cursorInteger } from "../http/page.ts";
 import { scopes } from "../http/limit.ts";
+import { cursorInteger } from "../http/page.ts";
 import type { OwnKeys } from "../keys/key-terms.ts";
 import { maxRequests, requestDays } from "../keys/request-log.ts";
+import { noInstantKeys } from "../keys/stored-keys.ts";
+import { type Context, route } from "./context.ts";
+import { chainRefusals, optionalChainId } from "./parameters.ts";
 
 const InstantKey = z
   .object({

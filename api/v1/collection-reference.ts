@@ -1,9 +1,9 @@
-import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { reject } from "#projections/domain/rejection.ts";
-import { type CollectionRef, findCollection } from "#projections/collections/find-collection.ts";
-import { versionCache } from "../http/reads/cache.ts";
 import type { z } from "zod";
+import type { ChainId } from "#chains/index.ts";
+import { type CollectionRef, findCollection } from "#projections/collections/find-collection.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { versionCache } from "../http/reads/cache.ts";
 import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
 import { collectionRef } from "./wire.ts";
 

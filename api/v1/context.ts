@@ -1,10 +1,10 @@
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import type { Market } from "../orders/market.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type Input, type Route, routeFor } from "../http/route.ts";
-import type { InstantKeys } from "../keys/stored-keys.ts";
 import type { OwnKeys } from "../keys/key-terms.ts";
+import type { InstantKeys } from "../keys/stored-keys.ts";
+import type { Market } from "../orders/market.ts";
 import type { MediaLinks } from "./media-links.ts";
 import type { PublicStatus } from "./public-status.ts";
 

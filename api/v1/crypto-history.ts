@@ -1,14 +1,22 @@
 import { z } from "zod";
-import { type CandleInterval, intervalMs, type CandleSummary as Summary, type Candle as Values, mergeCandles, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
-import { time } from "./wire.ts";
 import { type Coin, coinSymbols, coins, currencies } from "#chains/coins.ts";
 import { coinsInWords } from "#chains/texts.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
+import {
+  type CandleInterval,
+  intervalMs,
+  mergeCandles,
+  type CandleSummary as Summary,
+  summarizeCandles,
+  type Candle as Values,
+  windowStart,
+} from "#projections/domain/candles.ts";
 import type { Database } from "#projections/log/database.ts";
 import { priceHistoryDays, readHourlyCandles } from "#projections/prices/read-prices.ts";
-import { displayPrice } from "#jobs/prices/price.ts";
 import { timedCache } from "../http/reads/cache.ts";
 import { route } from "./context.ts";
 import { chainRefusals, optionalChainId } from "./parameters.ts";
+import { time } from "./wire.ts";
 
 /** Whole units as a JSON number for display. */
 type Display = (value: bigint) => number;

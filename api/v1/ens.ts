@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { apechain } from "#chains/apechain.ts";
 import { ensChain } from "#chains/index.ts";
-import { maxNameLength, parseEnsName } from "#projections/domain/ens-name.ts";
-import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { resolveEnsName } from "#jobs/chain/ens.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import type { Market } from "../orders/market.ts";
+import { maxNameLength, parseEnsName } from "#projections/domain/ens-name.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { timedCache } from "../http/reads/cache.ts";
-import { address } from "./wire.ts";
+import type { Market } from "../orders/market.ts";
 import { route } from "./context.ts";
 import { chainId, chainRefusals } from "./parameters.ts";
+import { address } from "./wire.ts";
 
 const ttlSeconds = 60;
 

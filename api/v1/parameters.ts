@@ -1,9 +1,15 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
-import { type ListingMarketplace, listingMarketplaces, type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
-import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { activityTypes } from "#projections/activity/read-event-scans.ts";
+import {
+  type ListingMarketplace,
+  listingMarketplaces,
+  type PartnerName,
+  partnerNames,
+  partners,
+} from "#projections/domain/marketplaces.ts";
+import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { commaList } from "../http/query.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */

@@ -1,21 +1,68 @@
+import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type SalePart, type SaleParts, type SaleRow, washRules, readSale } from "#projections/sales/read-sale.ts";
-import type { TokenSaleRow } from "#projections/tokens/read-token-details.ts";
-import { displayPrice } from "#jobs/prices/price.ts";
-import { type PartFields, partsOf, type RowFields, cursorInteger, cutPage, pageFields, pageMeta, pageOf, pageRefusals, rowFields, withFields } from "../http/page.ts";
-import { displayAmount, presentCurrency, address, chainIdValue, collectionRef, currency, exactUnits, hash, priceText, time, uint256Text, currencyOfSymbol } from "./wire.ts";
-import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
-import type { Address } from "viem";
 import { currenciesInWords } from "#chains/texts.ts";
-import { type Rejection, reject, isRejection } from "#projections/domain/rejection.ts";
-import type { TradeFilter, SaleKey } from "#projections/sales/read-sale-filter.ts";
-import { saleMarketplace, since, text, until, wallet, chainId, chainRefusals, collectionKey, tokenId, traitFilter, saleId } from "./parameters.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import {
+  readSale,
+  type SalePart,
+  type SaleParts,
+  type SaleRow,
+  washRules,
+} from "#projections/sales/read-sale.ts";
+import type { SaleKey, TradeFilter } from "#projections/sales/read-sale-filter.ts";
 import { readSales } from "#projections/sales/read-sales.ts";
-import { readTraitKeys, readTraitKeysOfChain, type RequestedTrait } from "#projections/traits/read-tokens-with-traits.ts";
-import { rejectUnknownCollection, contractsOfQuery } from "./collection-reference.ts";
+import type { TokenSaleRow } from "#projections/tokens/read-token-details.ts";
+import {
+  type RequestedTrait,
+  readTraitKeys,
+  readTraitKeysOfChain,
+} from "#projections/traits/read-tokens-with-traits.ts";
+import {
+  cursorInteger,
+  cutPage,
+  type PartFields,
+  pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+  partsOf,
+  type RowFields,
+  rowFields,
+  withFields,
+} from "../http/page.ts";
+import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
 import { route } from "./context.ts";
+import {
+  chainId,
+  chainRefusals,
+  collectionKey,
+  saleId,
+  saleMarketplace,
+  since,
+  text,
+  tokenId,
+  traitFilter,
+  until,
+  wallet,
+} from "./parameters.ts";
+import { presentSaleUrl, presentTokenUrls, saleUrls } from "./urls.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  currency,
+  currencyOfSymbol,
+  displayAmount,
+  exactUnits,
+  hash,
+  presentCurrency,
+  priceText,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 const fee = z.object({
   recipient: address,

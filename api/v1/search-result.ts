@@ -1,13 +1,42 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, defaultChain } from "#chains/index.ts";
-import type { CollectionMatch, OrderMatch, SaleMatch, TransactionMatch, TokenMatch } from "#projections/collections/read-search.ts";
-import { listingId, orderId } from "../orders/order-id.ts";
-import { collectionPath, type MediaLinks, presentMedia, tokenPath, mediaUrl } from "./media-links.ts";
-import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls, collectionUrls, tokenUrls } from "./urls.ts";
-import { nameStandard, address, chainIdValue, hash, standardName, time, uint256Text } from "./wire.ts";
+import type {
+  CollectionMatch,
+  OrderMatch,
+  SaleMatch,
+  TokenMatch,
+  TransactionMatch,
+} from "#projections/collections/read-search.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
+import { listingId, orderId } from "../orders/order-id.ts";
+import {
+  collectionPath,
+  type MediaLinks,
+  mediaUrl,
+  presentMedia,
+  tokenPath,
+} from "./media-links.ts";
+import {
+  collectionUrls,
+  presentBidUrl,
+  presentCollectionUrls,
+  presentListingUrl,
+  presentMakerUrl,
+  presentSaleUrl,
+  presentTokenUrls,
+  tokenUrls,
+} from "./urls.ts";
+import {
+  address,
+  chainIdValue,
+  hash,
+  nameStandard,
+  standardName,
+  time,
+  uint256Text,
+} from "./wire.ts";
 
 type Found = {
   collections: readonly CollectionMatch[];

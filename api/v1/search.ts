@@ -1,16 +1,24 @@
+import type { Hex } from "viem";
 import { z } from "zod";
 import { chainIds } from "#chains/index.ts";
-import { readHashMatches, type CollectionMatch, readCollectionsByAddress, readCollectionsByText, readTokensAt, readTokensByName, type TokenMatch } from "#projections/collections/read-search.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
-import { presentFound, SearchResult } from "./search-result.ts";
-import { readEnsRecord } from "./ens.ts";
-import { type Context, route } from "./context.ts";
-import { chainRefusals, optionalChainId, text } from "./parameters.ts";
-import type { Database } from "#projections/log/database.ts";
-import type { Hex } from "viem";
+import {
+  type CollectionMatch,
+  readCollectionsByAddress,
+  readCollectionsByText,
+  readHashMatches,
+  readTokensAt,
+  readTokensByName,
+  type TokenMatch,
+} from "#projections/collections/read-search.ts";
 import { parseEnsName } from "#projections/domain/ens-name.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type Context, route } from "./context.ts";
+import { readEnsRecord } from "./ens.ts";
+import { chainRefusals, optionalChainId, text } from "./parameters.ts";
+import { presentFound, SearchResult } from "./search-result.ts";
 
 const maxText = 200;
 

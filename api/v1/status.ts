@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { maskFinding, Status } from "./public-status.ts";
 import { route } from "./context.ts";
 import { chainRefusals, optionalChainId } from "./parameters.ts";
+import { maskFinding, Status } from "./public-status.ts";
 
 export const status = route(
   {

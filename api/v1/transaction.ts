@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { reject } from "#projections/domain/rejection.ts";
 import { maxTransactionRows, readTransactionEvents } from "#projections/activity/read-events.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { ActivityItem, presentActivity } from "./activity.ts";
-import { presentSale, Sale } from "./sales.ts";
-import { chainIdValue, hash, time } from "./wire.ts";
 import { route } from "./context.ts";
 import { chainId, chainRefusals, transactionHash } from "./parameters.ts";
+import { presentSale, Sale } from "./sales.ts";
+import { chainIdValue, hash, time } from "./wire.ts";
 
 const Transaction = z
   .object({

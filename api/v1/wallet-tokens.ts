@@ -1,15 +1,30 @@
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { type WalletTokenDetails, readWalletTokenDetails, type WalletFilter, type WalletTokenCursor } from "#projections/tokens/read-wallet-tokens.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import {
+  readWalletTokenDetails,
+  type WalletFilter,
+  type WalletTokenCursor,
+  type WalletTokenDetails,
+} from "#projections/tokens/read-wallet-tokens.ts";
+import {
+  type CursorScope,
+  cursorInteger,
+  cursorPageOf,
+  cursorRefusals,
+  cutPage,
+  pageFields,
+  rowFields,
+  uncountedMeta,
+  withFields,
+} from "../http/page.ts";
+import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
+import { presentToken, Token, tokenPartsOf } from "./collections/token.ts";
+import { route } from "./context.ts";
 import type { MediaLinks } from "./media-links.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
-import { presentToken, Token, tokenPartsOf } from "./collections/token.ts";
-import { uint256Text } from "./wire.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta, rowFields, withFields, type CursorScope, cursorInteger } from "../http/page.ts";
-import { rejectUnknownCollection, contractsOfQuery } from "./collection-reference.ts";
-import { route } from "./context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
+import { uint256Text } from "./wire.ts";
 
 /** A token that a wallet holds. */
 export const HeldToken = Token.extend({

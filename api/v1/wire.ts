@@ -1,7 +1,7 @@
-import { z } from "zod";
-import { chainIds, type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { type Address, formatEther, zeroAddress } from "viem";
+import { z } from "zod";
 import { currencies } from "#chains/coins.ts";
+import { type ChainId, chainById, chainIds, wrappedNative } from "#chains/index.ts";
 
 /** Formats every payload shares. Addresses and hashes are lower case on the way out. */
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/);

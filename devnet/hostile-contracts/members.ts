@@ -1,8 +1,8 @@
-import { type Address, maxUint256, type Abi, encodeFunctionData, numberToHex } from "viem";
+import { type Abi, type Address, encodeFunctionData, maxUint256, numberToHex } from "viem";
 import { accounts } from "../accounts.ts";
-import { contracts, addressOf, creatorOf } from "../contracts/addresses.ts";
-import { type OwnName, readArtifact } from "../contracts/artifacts.ts";
 import type { DevnetClient } from "../client.ts";
+import { addressOf, contracts, creatorOf } from "../contracts/addresses.ts";
+import { type OwnName, readArtifact } from "../contracts/artifacts.ts";
 import { create, sendAs } from "../deploy.ts";
 
 /** A call of a member; `abiOf` where it answers another contract's interface. */

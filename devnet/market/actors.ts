@@ -1,15 +1,22 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { Nft } from "#projections/domain/seaport/draft-components.ts";
+import { orderParameters } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { bidding, selling } from "./selling.ts";
-import { accountSigner, type MarketContext, type Signer, walletSigner, collectionAbi, editionsAbi } from "./signer.ts";
-import { type Address, encodeFunctionData, type Hex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
-import { erc721Abi, erc1155Abi, erc20Abi, wrappedNativeAbi } from "#abis/tokens.ts";
-import type { Nft } from "#projections/domain/seaport/draft-components.ts";
-import { wrappedNative } from "#chains/index.ts";
-import { seaportFunctions } from "#abis/seaport.ts";
-import { orderParameters } from "#projections/domain/seaport/fill.ts";
-import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import {
+  accountSigner,
+  collectionAbi,
+  editionsAbi,
+  type MarketContext,
+  type Signer,
+  walletSigner,
+} from "./signer.ts";
 
 /** All actors of a chain. `wallet` is a contract that signs with alice's key (EIP-1271). */
 export function createActors(market: MarketContext) {

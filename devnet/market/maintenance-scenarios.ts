@@ -1,6 +1,13 @@
 import { contracts } from "../contracts/addresses.ts";
 import type { Scenario } from "./actors.ts";
-import { drawEdition, drawOther, drawPriceWei, drawPunk, drawTrader, editionIds } from "./seed-tokens.ts";
+import {
+  drawEdition,
+  drawOther,
+  drawPriceWei,
+  drawPunk,
+  drawTrader,
+  editionIds,
+} from "./seed-tokens.ts";
 
 const newIdBound = 1_000_000_000;
 

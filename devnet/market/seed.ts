@@ -1,15 +1,21 @@
-import { zeroAddress, type Address, parseEther } from "viem";
+import { type Address, parseEther, zeroAddress } from "viem";
 import { erc721Abi } from "#abis/tokens.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
-import type { DevnetClient } from "../client.ts";
 import { syncWithClock } from "../anvil.ts";
+import type { DevnetClient } from "../client.ts";
 import { contracts } from "../contracts/addresses.ts";
-import { createActors, type Scenario, type Actor, type Actors } from "./actors.ts";
+import { type Actor, type Actors, createActors, type Scenario } from "./actors.ts";
 import { seededRandom } from "./random.ts";
+import {
+  consecutiveRange,
+  editionIds,
+  editionUnits,
+  multiContractRanges,
+  punkRange,
+} from "./seed-tokens.ts";
+import { type MarketContext, sendInThePast } from "./signer.ts";
 import { allScenarios, pickScenario } from "./trading.ts";
-import { sendInThePast, type MarketContext } from "./signer.ts";
-import { consecutiveRange, editionIds, editionUnits, multiContractRanges, punkRange } from "./seed-tokens.ts";
 
 const daySeconds = 24 * 60 * 60;
 export const historySeconds = 3 * daySeconds;

@@ -1,13 +1,25 @@
-import { encodeFunctionData, zeroHash, type Address, concatHex, type Hex } from "viem";
+import { type Address, concatHex, encodeFunctionData, type Hex, zeroHash } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { advancedOrder, orderQuantity, criteriaProof, criteriaRoot, basicOrderForItemBid, matchBidWithMirror } from "#projections/domain/seaport/fill.ts";
-import { listingComponents, type Nft, type Price, bidComponents } from "#projections/domain/seaport/draft-components.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { marketplaces } from "#projections/domain/marketplaces.ts";
+import {
+  bidComponents,
+  listingComponents,
+  type Nft,
+  type Price,
+} from "#projections/domain/seaport/draft-components.ts";
+import {
+  advancedOrder,
+  basicOrderForItemBid,
+  criteriaProof,
+  criteriaRoot,
+  matchBidWithMirror,
+  orderQuantity,
+} from "#projections/domain/seaport/fill.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { readPrice, readTerms, signBulkOrder, signOrder } from "./signed-orders.ts";
 import type { MarketContext, Signer } from "./signer.ts";
-import { wrappedNative } from "#chains/index.ts";
-import { marketplaces } from "#projections/domain/marketplaces.ts";
 
 type ListingInput = {
   nft: Nft;

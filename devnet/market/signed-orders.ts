@@ -1,9 +1,16 @@
 import type { Address } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import type { MakerChoices, Price } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { accounts } from "../accounts.ts";
 import { collectionAbi, type MarketContext, type Signer } from "./signer.ts";
 

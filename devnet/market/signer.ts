@@ -1,4 +1,11 @@
-import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt, parseAbi } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  parseAbi,
+  type TransactionReceipt,
+} from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import type { Random } from "./random.ts";

@@ -3,8 +3,8 @@ import { marketplaces } from "#projections/domain/marketplaces.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { contracts } from "../contracts/addresses.ts";
 import type { Actor, Scenario } from "./actors.ts";
-import { knownTags, type Tag } from "./selling.ts";
 import { drawEdition, drawOther, drawPriceWei, drawPunk, punkRange } from "./seed-tokens.ts";
+import { knownTags, type Tag } from "./selling.ts";
 import type { MarketContext } from "./signer.ts";
 
 /** Some fills carry the tag of the marketplace they come through. */

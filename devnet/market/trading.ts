@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "../client.ts";
 import { createActors, type Scenario } from "./actors.ts";
-import { seededRandom, type Random } from "./random.ts";
-import { sendAsMined, type MarketContext } from "./signer.ts";
 import * as maintenance from "./maintenance-scenarios.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { type MarketContext, sendAsMined } from "./signer.ts";
 import * as trades from "./trade-scenarios.ts";
 
 type TradingOptions = {

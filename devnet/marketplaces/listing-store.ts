@@ -1,10 +1,10 @@
 import { type Address, type Hex, isAddressEqual } from "viem";
+import { multicall3, seaport } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
 import type { ChainId } from "#chains/index.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { multicall3, seaport } from "#abis/deployments.ts";
-import { seaportFunctions } from "#abis/seaport.ts";
 import type { DevnetClient } from "../client.ts";
 
 /** What happens to a listing. */

@@ -1,15 +1,47 @@
-import { type Address, encodeFunctionData, type Hex, type LocalAccount, concatHex, keccak256, numberToHex, pad, stringToHex } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  type LocalAccount,
+  numberToHex,
+  pad,
+  stringToHex,
+} from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import { erc721Abi } from "#abis/tokens.ts";
-import { wrappedNative, type ChainId } from "#chains/index.ts";
-import { listingComponents, type MakerChoices, type Nft, type Price } from "#projections/domain/seaport/draft-components.ts";
-import { itemType, type OrderComponents, orderType, type SignedOrder, type OfferItem, orderTypes } from "#projections/domain/seaport/order-components.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
+import {
+  listingComponents,
+  type MakerChoices,
+  type Nft,
+  type Price,
+} from "#projections/domain/seaport/draft-components.ts";
+import {
+  itemType,
+  type OfferItem,
+  type OrderComponents,
+  orderType,
+  orderTypes,
+  type SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+  exchangeDomain,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { signedZone } from "../contracts/addresses.ts";
 import { readTerms, signOrder } from "../market/signed-orders.ts";
 import { accountSigner, type MarketContext } from "../market/signer.ts";
-import { partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "./stand-in-collections.ts";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import type { ListingStore } from "./listing-store.ts";
+import {
+  partnerFeeBps,
+  partnerFeeRecipients,
+  type StandInCollection,
+} from "./stand-in-collections.ts";
 
 export type StandInName = keyof typeof partnerFeeRecipients;
 

@@ -6,7 +6,7 @@ import { connect } from "../client.ts";
 import { createActors } from "../market/actors.ts";
 import { seededRandom } from "../market/random.ts";
 import { drawEdition, drawPriceWei, drawPunk } from "../market/seed-tokens.ts";
-import { sendAsMined, type MarketContext } from "../market/signer.ts";
+import { type MarketContext, sendAsMined } from "../market/signer.ts";
 import { openPartnerB } from "./magiceden/magiceden.ts";
 import { openPartnerA } from "./opensea/opensea.ts";
 import type { StandIn } from "./stand-in.ts";

@@ -1,7 +1,11 @@
-import type { ConsiderationItem, OfferItem, OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { zeroAddress } from "viem";
 import { currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
+import type {
+  ConsiderationItem,
+  OfferItem,
+  OrderComponents,
+} from "#projections/domain/seaport/order-components.ts";
 import type { StoredListing } from "./listing-store.ts";
 
 /** Item amounts and identifiers as decimal strings. */

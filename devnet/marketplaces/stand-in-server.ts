@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { stringifyBare } from "./seaport-shapes.ts";
-import { z } from "zod";
 import type { Hex } from "viem";
+import { z } from "zod";
 import { type StoredListing, totalWei } from "./listing-store.ts";
+import { stringifyBare } from "./seaport-shapes.ts";
 
 export type StandInRequest = {
   method: string;

@@ -1,6 +1,12 @@
 import { recoverAddress } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
-import { bulkOrderHash, hashPair, exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import {
+  bulkOrderHash,
+  exchangeDomain,
+  hashPair,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { accounts } from "../accounts.ts";
 import { contracts } from "../contracts/addresses.ts";
 import { openPartnerB } from "./magiceden/magiceden.ts";

@@ -1,17 +1,36 @@
+import { type Address, type Hex, isAddress, isAddressEqual, isHex, type LocalAccount } from "viem";
+import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
-import { connect, type DevnetClient } from "../client.ts";
-import { createListingStore, type ListingStatus, type ListingStore, type StoredListing, readMakerState } from "./listing-store.ts";
-import { type StandInName, addBulkListings, makePartnerListing, type PartnerSale } from "./make-partner-listing.ts";
-import type { StandInStream } from "./opensea/stream.ts";
-import { fixtureCollections, know, type StandInCollection } from "./stand-in-collections.ts";
-import { type Answer, type StandInRequest, startStandInServer, Faults, withoutFaults, type Remembered, type StandInServer } from "./stand-in-server.ts";
-import { type Address, type Hex, type LocalAccount, isAddress, isAddressEqual, isHex } from "viem";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { accounts } from "../accounts.ts";
+import { connect, type DevnetClient } from "../client.ts";
 import { seededRandom } from "../market/random.ts";
-import { sendAsMined, type MarketContext } from "../market/signer.ts";
-import { z } from "zod";
+import { type MarketContext, sendAsMined } from "../market/signer.ts";
+import {
+  createListingStore,
+  type ListingStatus,
+  type ListingStore,
+  readMakerState,
+  type StoredListing,
+} from "./listing-store.ts";
+import {
+  addBulkListings,
+  makePartnerListing,
+  type PartnerSale,
+  type StandInName,
+} from "./make-partner-listing.ts";
+import type { StandInStream } from "./opensea/stream.ts";
 import { presentWhole } from "./seaport-shapes.ts";
+import { fixtureCollections, know, type StandInCollection } from "./stand-in-collections.ts";
+import {
+  type Answer,
+  Faults,
+  type Remembered,
+  type StandInRequest,
+  type StandInServer,
+  startStandInServer,
+  withoutFaults,
+} from "./stand-in-server.ts";
 
 export type StandInOptions = {
   /** Where real orders are made and looked at; may be none. */
@@ -260,10 +279,7 @@ const controls: Record<string, Control> = {
 };
 
 /** Undefined: there is no such control. */
-async function control(
-  request: StandInRequest,
-  standIn: StandIn,
-): Promise<Answer | undefined> {
+async function control(request: StandInRequest, standIn: StandIn): Promise<Answer | undefined> {
   const action = controls[`${request.method} ${request.path}`];
   if (action === undefined) return undefined;
   try {

@@ -1,7 +1,11 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
-import { type OrderComponents, orderType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import {
+  type OrderComponents,
+  orderType,
+  type SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
 import type { Actor, Actors } from "../market/actors.ts";
 import type { MarketContext } from "../market/signer.ts";
 import { presentWhole } from "../marketplaces/seaport-shapes.ts";

@@ -1,6 +1,6 @@
 import type { Actors, Scenario } from "../market/actors.ts";
-import { pickScenario } from "../market/trading.ts";
 import type { MarketContext } from "../market/signer.ts";
+import { pickScenario } from "../market/trading.ts";
 import type { ApiClient } from "./api-client.ts";
 import { actorAt, type OrderBook } from "./signing.ts";
 import * as submissions from "./trades.ts";

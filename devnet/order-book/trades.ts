@@ -1,11 +1,29 @@
 import { type Address, encodeFunctionData, isAddressEqual, zeroAddress } from "viem";
 import { z } from "zod";
 import { seaportFunctions } from "#abis/seaport.ts";
-import type { Actor } from "../market/actors.ts";
-import { drawOther, drawPunk, tradedRanges, drawEdition, drawPriceWei, editionIds, punkRange } from "../market/seed-tokens.ts";
-import { actorAt, hex, type OrderBook, WireComponents, type BidTerms, composeBid, composeListing, type ListingTerms, presentSigned } from "./signing.ts";
 import { contracts } from "../contracts/addresses.ts";
+import type { Actor } from "../market/actors.ts";
+import {
+  drawEdition,
+  drawOther,
+  drawPriceWei,
+  drawPunk,
+  editionIds,
+  punkRange,
+  tradedRanges,
+} from "../market/seed-tokens.ts";
 import { signBulkOrder, signOrder } from "../market/signed-orders.ts";
+import {
+  actorAt,
+  type BidTerms,
+  composeBid,
+  composeListing,
+  hex,
+  type ListingTerms,
+  type OrderBook,
+  presentSigned,
+  WireComponents,
+} from "./signing.ts";
 
 const Order = z.looseObject({
   maker: hex,
@@ -159,7 +177,7 @@ function knownActor(actor: Actor | undefined, address: Address): Actor {
 /** Something that one of the people does on the order book. */
 export type Action = (book: OrderBook) => Promise<void>;
 
-export async function submitListing(book: OrderBook, maker: Actor, terms: ListingTerms) {
+async function submitListing(book: OrderBook, maker: Actor, terms: ListingTerms) {
   const { api, market } = book;
   const order = await signOrder(market, maker, await composeListing(book, maker.address, terms));
   const { chainId } = market;

@@ -1,8 +1,12 @@
 import { createHash, randomInt } from "node:crypto";
-import { type ClickhouseOptions, type ClickhouseServer, openClickhouse } from "./clickhouse-server.ts";
-import { viewsOf } from "./clickhouse-views.ts";
-import type { SyncBatch, Sink, SinkState, SinkTable } from "./sync.ts";
 import { beyond, type CopiedKind } from "#projections/analytics/data-sets.ts";
+import {
+  type ClickhouseOptions,
+  type ClickhouseServer,
+  openClickhouse,
+} from "./clickhouse-server.ts";
+import { viewsOf } from "./clickhouse-views.ts";
+import type { Sink, SinkState, SinkTable, SyncBatch } from "./sync.ts";
 
 /** Parts of a table that were replaced, from which its rows are written again without the old ones. */
 const REPLACED_PARTS = 20_000;

@@ -1,4 +1,12 @@
-import { floorsView, balancesView, tokensView, bidsView, listingsView, salesView, transfersView } from "#projections/analytics/views.ts";
+import {
+  balancesView,
+  bidsView,
+  floorsView,
+  listingsView,
+  salesView,
+  tokensView,
+  transfersView,
+} from "#projections/analytics/views.ts";
 import type { SinkTable } from "./sync.ts";
 
 type View = {

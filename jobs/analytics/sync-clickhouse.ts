@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
+import { syncingAlone } from "#projections/analytics/copy-source.ts";
+import { copiedProjections } from "#projections/analytics/data-sets.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { isLockHeld } from "#projections/log/named-lock.ts";
-import { copiedProjections } from "#projections/analytics/data-sets.ts";
 import type { Job } from "../runner/job.ts";
-import { syncingAlone } from "#projections/analytics/copy-source.ts";
 import { openClickhouseSink } from "./clickhouse-sink.ts";
 import { type SyncOptions, type SyncResult, sync } from "./sync.ts";
 

@@ -1,7 +1,13 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { type CopiedColumn, type DataSet, dataSets } from "#projections/analytics/data-sets.ts";
-import { type Digests, openSource, type Part, type CopySnapshot, type CopySource } from "#projections/analytics/copy-source.ts";
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type CopySnapshot,
+  type CopySource,
+  type Digests,
+  openSource,
+  type Part,
+} from "#projections/analytics/copy-source.ts";
+import { type CopiedColumn, type DataSet, dataSets } from "#projections/analytics/data-sets.ts";
 
 /** Facts between two commits. */
 const BATCH_FACTS = 250_000n;

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { callsRecipient, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { ChainReading, ReadingSubject } from "#projections/log/readings.ts";
-import { wordAt, type ChainCallOutcome, type ChainCall, type ReadBasis } from "./contract-calls.ts";
+import { type ChainCall, type ChainCallOutcome, type ReadBasis, wordAt } from "./contract-calls.ts";
 
 type Subject<Kind extends ReadingSubject["kind"]> = Extract<ReadingSubject, { kind: Kind }>;
 

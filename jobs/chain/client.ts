@@ -1,10 +1,17 @@
-import { createPublicClient, defineChain, fallback, type Hex, numberToHex, type Address } from "viem";
+import { LRUCache } from "lru-cache";
+import {
+  type Address,
+  createPublicClient,
+  defineChain,
+  fallback,
+  type Hex,
+  numberToHex,
+} from "viem";
+import { z } from "zod";
 import { currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
 import { countedHttp, requestBatch } from "./node-client.ts";
-import { z } from "zod";
 import { RpcFailure, type RpcResponse } from "./rpc.ts";
-import { LRUCache } from "lru-cache";
 
 type ChainOptions = {
   chainId: ChainId;

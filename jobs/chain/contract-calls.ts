@@ -1,8 +1,25 @@
-import { type Address, decodeFunctionResult, type Hex, isHex, multicall3Abi, numberToHex, type Abi, encodeFunctionData, prepareEncodeFunctionData, zeroAddress } from "viem";
+import {
+  type Abi,
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  isHex,
+  multicall3Abi,
+  numberToHex,
+  prepareEncodeFunctionData,
+  zeroAddress,
+} from "viem";
 import { multicall3 } from "#abis/deployments.ts";
-import { type BlockHeader, parseBlockHeader, type ChainClient } from "./client.ts";
-import { isContractFault, ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
+import { type BlockHeader, type ChainClient, parseBlockHeader } from "./client.ts";
 import { maxResponseBytes, type RpcTarget, requestBatch } from "./node-client.ts";
+import {
+  isContractFault,
+  ResponseTooLarge,
+  type RpcCall,
+  RpcFailure,
+  type RpcResponse,
+} from "./rpc.ts";
 
 export type ContractCall = { to: Address; data: Hex };
 

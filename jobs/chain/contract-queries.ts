@@ -1,8 +1,26 @@
-import { type Address, type Hex, slice, zeroAddress, parseAbi } from "viem";
-import { addressInWord, type ChainCallOutcome, type ChainCall, encodeCall, type ReadBasis } from "./contract-calls.ts";
-import { type DetectedStandard, type OutcomeLookup, type QueryCodec, singleCallCodec, wordOf, type QueryByKind, hasReturned } from "./chain-query.ts";
-import { seaport, commonConduit } from "#abis/deployments.ts";
-import { type ConsiderationItem, callsRecipient, itemType } from "#projections/domain/seaport/order-components.ts";
+import { type Address, type Hex, parseAbi, slice, zeroAddress } from "viem";
+import { commonConduit, seaport } from "#abis/deployments.ts";
+import {
+  type ConsiderationItem,
+  callsRecipient,
+  itemType,
+} from "#projections/domain/seaport/order-components.ts";
+import {
+  type DetectedStandard,
+  hasReturned,
+  type OutcomeLookup,
+  type QueryByKind,
+  type QueryCodec,
+  singleCallCodec,
+  wordOf,
+} from "./chain-query.ts";
+import {
+  addressInWord,
+  type ChainCall,
+  type ChainCallOutcome,
+  encodeCall,
+  type ReadBasis,
+} from "./contract-calls.ts";
 
 export const codeCodec = singleCallCodec<"code">(
   ({ address }) => ({ codeOf: address }),

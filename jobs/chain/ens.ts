@@ -1,12 +1,32 @@
-import { type Address, decodeAbiParameters, decodeFunctionResult, encodeFunctionData, getAddress, type Hex, namehash, parseAbi, size, concat, isAddress, keccak256, toHex, zeroAddress } from "viem";
-import { toCoinType, labelhash, packetToBytes } from "viem/ens";
+import {
+  type Address,
+  concat,
+  decodeAbiParameters,
+  decodeFunctionResult,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  isAddress,
+  keccak256,
+  namehash,
+  parseAbi,
+  size,
+  toHex,
+  zeroAddress,
+} from "viem";
+import { labelhash, packetToBytes, toCoinType } from "viem/ens";
+import { ensRegistry } from "#abis/deployments.ts";
 import { apechain } from "#chains/apechain.ts";
 import { parseEnsName } from "#projections/domain/ens-name.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type ChainCallOutcome, fetchReadBasis, type ReadBasis, type ChainCall } from "./contract-calls.ts";
-import { executeCalls } from "./execute-calls.ts";
 import type { ChainClient } from "./client.ts";
-import { ensRegistry } from "#abis/deployments.ts";
+import {
+  type ChainCall,
+  type ChainCallOutcome,
+  fetchReadBasis,
+  type ReadBasis,
+} from "./contract-calls.ts";
+import { executeCalls } from "./execute-calls.ts";
 import { RpcFailure } from "./rpc.ts";
 
 /** ENSIP-9. Overloads `addr`; separate, so that each is unambiguous. */

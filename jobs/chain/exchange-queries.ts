@@ -1,9 +1,15 @@
+import { slice } from "viem";
 import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "#abis/seaport.ts";
-import { encodeCall, type ChainCallOutcome, type ChainCall } from "./contract-calls.ts";
-import { singleCallCodec, wordOf, type QueryByKind, type ResultByKind, type QueryCodec } from "./chain-query.ts";
-import { slice } from "viem";
 import { orderParameters } from "#projections/domain/seaport/fill.ts";
+import {
+  type QueryByKind,
+  type QueryCodec,
+  type ResultByKind,
+  singleCallCodec,
+  wordOf,
+} from "./chain-query.ts";
+import { type ChainCall, type ChainCallOutcome, encodeCall } from "./contract-calls.ts";
 
 const exchange = seaport["1.6"];
 

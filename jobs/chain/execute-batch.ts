@@ -1,9 +1,23 @@
-import type { Hex } from "viem";
-import { type ReadBasis, requestAt, responseLimit, resultOf, splitJoinedResult, type CallGroup, gasLevels, groupCalls, joinedWeight, toCallGroup, weightOf, type ChainCallOutcome, type ChainCall } from "./contract-calls.ts";
-import { isContractFault, ResponseTooLarge, type RpcResponse, type RpcCall } from "./rpc.ts";
-import type { RpcTarget } from "./node-client.ts";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Hex } from "viem";
 import type { BlockHeader } from "./client.ts";
+import {
+  type CallGroup,
+  type ChainCall,
+  type ChainCallOutcome,
+  gasLevels,
+  groupCalls,
+  joinedWeight,
+  type ReadBasis,
+  requestAt,
+  responseLimit,
+  resultOf,
+  splitJoinedResult,
+  toCallGroup,
+  weightOf,
+} from "./contract-calls.ts";
+import type { RpcTarget } from "./node-client.ts";
+import { isContractFault, ResponseTooLarge, type RpcCall, type RpcResponse } from "./rpc.ts";
 
 /** Together with the block that proves the basis, the maximum of one HTTP request. */
 const callsPerRequest = 99;

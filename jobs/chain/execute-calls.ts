@@ -2,8 +2,14 @@ import type { Address } from "viem";
 import { conduitController, ensRegistry, multicall3, seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import type { ChainClient } from "./client.ts";
-import type { ReadBasis, ChainCallOutcome, ChainCall } from "./contract-calls.ts";
-import { type BatchCost, type BatchOptions, executeBatch, isSlowerThanNode, requestInTime } from "./execute-batch.ts";
+import type { ChainCall, ChainCallOutcome, ReadBasis } from "./contract-calls.ts";
+import {
+  type BatchCost,
+  type BatchOptions,
+  executeBatch,
+  isSlowerThanNode,
+  requestInTime,
+} from "./execute-batch.ts";
 
 /** Calls of a contract that is not known to be cheap, before it is known what they cost. */
 const firstCalls = 8;

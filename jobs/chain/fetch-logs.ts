@@ -1,9 +1,9 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { z } from "zod";
-import { type BlockHeader, parseBlockHeader, type ChainClient } from "./client.ts";
+import { type BlockHeader, type ChainClient, parseBlockHeader } from "./client.ts";
 import { BasisReorged } from "./contract-calls.ts";
-import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
 import { requestBatch } from "./node-client.ts";
+import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse } from "./rpc.ts";
 
 export type ChainLog = {
   address: Address;

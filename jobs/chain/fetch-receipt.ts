@@ -3,9 +3,9 @@ import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
-import { parseBlockHeader, type ChainClient } from "./client.ts";
-import { RpcFailure, type RpcResponse } from "./rpc.ts";
+import { type ChainClient, parseBlockHeader } from "./client.ts";
 import { requestBatch } from "./node-client.ts";
+import { RpcFailure, type RpcResponse } from "./rpc.ts";
 
 /** An event of the exchange that orders here are made for, about an order or a maker. */
 export type ReceiptEvent = { logIndex: number; offerer: Address } & (

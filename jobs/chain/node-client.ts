@@ -1,7 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ResponseTooLarge, type RpcCall, RpcFailure, type RpcResponse, reasonOf, parseAnswers, isContractFault } from "./rpc.ts";
-import { hexToNumber, isHex, BaseError, type HttpTransport, http, RpcRequestError } from "viem";
+import { BaseError, type HttpTransport, hexToNumber, http, isHex, RpcRequestError } from "viem";
 import { type EndedCall, publishCall } from "../outgoing-calls.ts";
+import {
+  isContractFault,
+  parseAnswers,
+  ResponseTooLarge,
+  type RpcCall,
+  RpcFailure,
+  type RpcResponse,
+  reasonOf,
+} from "./rpc.ts";
 
 /** RPC endpoints of a chain, tried in order. */
 export type RpcTarget = {

@@ -1,12 +1,53 @@
-import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
-import { type ChainCallOutcome, type ChainCall, callKey, BasisReorged, fetchReadBasis, type ReadBasis } from "./contract-calls.ts";
-import { type ExecutionOptions, executeCalls, CostlyTogether, isCommonContract } from "./execute-calls.ts";
-import { type ChainQuery, isReading, type QueryByKind, type QueryKind, type QueryResult, queryKey, type ResultByKind, payersOfQuery, type QueryCodec } from "./chain-query.ts";
-import type { ChainClient } from "./client.ts";
 import type { Address } from "viem";
-import { codeCodec, royaltyCodec, standardCodec, receiptCodec, recipientsCodec } from "./contract-queries.ts";
-import { channelCodec, counterCodec, orderStatusCodec, signatureCodec } from "./exchange-queries.ts";
-import { allowanceCodec, approvalCodec, balanceCodec, ownerCodec, tokenApprovalCodec, unitsCodec, transferCodec } from "./token-queries.ts";
+import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
+import {
+  type ChainQuery,
+  isReading,
+  payersOfQuery,
+  type QueryByKind,
+  type QueryCodec,
+  type QueryKind,
+  type QueryResult,
+  queryKey,
+  type ResultByKind,
+} from "./chain-query.ts";
+import type { ChainClient } from "./client.ts";
+import {
+  BasisReorged,
+  type ChainCall,
+  type ChainCallOutcome,
+  callKey,
+  fetchReadBasis,
+  type ReadBasis,
+} from "./contract-calls.ts";
+import {
+  codeCodec,
+  receiptCodec,
+  recipientsCodec,
+  royaltyCodec,
+  standardCodec,
+} from "./contract-queries.ts";
+import {
+  channelCodec,
+  counterCodec,
+  orderStatusCodec,
+  signatureCodec,
+} from "./exchange-queries.ts";
+import {
+  CostlyTogether,
+  type ExecutionOptions,
+  executeCalls,
+  isCommonContract,
+} from "./execute-calls.ts";
+import {
+  allowanceCodec,
+  approvalCodec,
+  balanceCodec,
+  ownerCodec,
+  tokenApprovalCodec,
+  transferCodec,
+  unitsCodec,
+} from "./token-queries.ts";
 
 /** Results of queries, all at the end of one block. */
 export type ChainResults = {

@@ -1,5 +1,5 @@
-import { OutsideFailure } from "../runner/job.ts";
 import { z } from "zod";
+import { OutsideFailure } from "../runner/job.ts";
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 

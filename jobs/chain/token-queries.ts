@@ -1,9 +1,23 @@
-import { commonConduit, seaport } from "#abis/deployments.ts";
-import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { addressInWord, encodeCall, type ChainCallOutcome, type ChainCall, type ContractCall, type ReadBasis } from "./contract-calls.ts";
-import { singleCallCodec, wordOf, type QueryByKind, hasReturned, type OutcomeLookup, type QueryCodec } from "./chain-query.ts";
 import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
+import { commonConduit, seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
+import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import {
+  hasReturned,
+  type OutcomeLookup,
+  type QueryByKind,
+  type QueryCodec,
+  singleCallCodec,
+  wordOf,
+} from "./chain-query.ts";
+import {
+  addressInWord,
+  type ChainCall,
+  type ChainCallOutcome,
+  type ContractCall,
+  encodeCall,
+  type ReadBasis,
+} from "./contract-calls.ts";
 
 /*
  * A contract that reverts or returns malformed data counts as: no owner, not approved, balance 0. Unknown is only a missing

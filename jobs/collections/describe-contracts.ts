@@ -1,16 +1,27 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
-import { areCollectionsAtLeastAt, readContractsWithoutDescription, type LoggedToken, readNewestTokens } from "#projections/collections/read-undescribed-contracts.ts";
-import type { ChainClient } from "../chain/client.ts";
-import type { Job, Waker } from "../runner/job.ts";
-import { unansweredContracts, type UnansweredContracts } from "../runner/cooldowns.ts";
 import { type Address, encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
 import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { erc721Abi } from "#abis/tokens.ts";
+import {
+  areCollectionsAtLeastAt,
+  type LoggedToken,
+  readContractsWithoutDescription,
+  readNewestTokens,
+} from "#projections/collections/read-undescribed-contracts.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { type ContractResult, callContracts, fetchReadBasis, haveCode, type ReadBasis } from "../chain/contract-calls.ts";
-import { parseContractText, standardCalls, detectStandard } from "./token-standard.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainClient } from "../chain/client.ts";
+import {
+  type ContractResult,
+  callContracts,
+  fetchReadBasis,
+  haveCode,
+  type ReadBasis,
+} from "../chain/contract-calls.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/cooldowns.ts";
+import type { Job, Waker } from "../runner/job.ts";
+import { detectStandard, parseContractText, standardCalls } from "./token-standard.ts";
 
 const pollMs = 5_000;
 

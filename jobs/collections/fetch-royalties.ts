@@ -1,16 +1,22 @@
-import type { Database } from "#projections/log/database.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
-import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
-import type { ChainClient } from "../chain/client.ts";
-import type { Job, Waker } from "../runner/job.ts";
-import { unansweredContracts, type UnansweredContracts } from "../runner/cooldowns.ts";
 import type { Address } from "viem";
 import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
-import { appendObservations } from "#projections/log/append.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
+import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  advanceScan,
+  endRoyaltyReread,
+  readContractsToReread,
+  readContractsWithoutRoyalty,
+  readScanBatch,
+} from "#projections/partners/royalty-sync.ts";
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
-import { advanceScan, readScanBatch, endRoyaltyReread, readContractsToReread, readContractsWithoutRoyalty } from "#projections/partners/royalty-sync.ts";
+import type { ChainClient } from "../chain/client.ts";
 import { queryChain } from "../chain/query-chain.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/cooldowns.ts";
+import type { Job, Waker } from "../runner/job.ts";
 
 const pollMs = 5_000;
 

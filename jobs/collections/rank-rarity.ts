@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "#projections/log/database.ts";
-import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { rankCollection } from "#projections/traits/rank-collection.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { sleep } from "../runner/back-off.ts";
 import type { Job, Waker } from "../runner/job.ts";
 

@@ -1,7 +1,11 @@
-import type { Database } from "#projections/log/database.ts";
-import { type CuratedCollection, collectionRegistered, registryIdentity } from "#projections/collections/facts.ts";
-import { appendObservations } from "#projections/log/append.ts";
+import {
+  type CuratedCollection,
+  collectionRegistered,
+  registryIdentity,
+} from "#projections/collections/facts.ts";
 import { readCuratedEntries } from "#projections/collections/read-registry.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 
 /**
  * Appends a `collection_registered` fact for each entry of the curated file that differs from the file's last entry for

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { bucketStart } from "#projections/domain/candles.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { appendObservations } from "#projections/log/append.ts";
 import { readContractFloors, readLastSnapshot } from "#projections/collections/read-floors.ts";
-import type { Job } from "../runner/job.ts";
+import { bucketStart } from "#projections/domain/candles.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type ClockGuard, openClockGuard } from "../recording/clock-ticks.ts";
+import type { Job } from "../runner/job.ts";
 
 const retryMs = 1_000;
 /** Between two looks for contracts with a first floor, and the number of contracts up to which there are such looks. */

@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, numberToHex, hexToBytes } from "viem";
+import { type Address, encodeFunctionData, type Hex, hexToBytes, numberToHex } from "viem";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import type { LoggedToken } from "#projections/collections/read-undescribed-contracts.ts";
 import type { ContractResult } from "../chain/contract-calls.ts";

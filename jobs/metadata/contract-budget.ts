@@ -1,9 +1,9 @@
-import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
-import type { FetchCost } from "./document-fetcher.ts";
-import type { UriResult } from "./fetch-uris.ts";
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Observation } from "#projections/log/append.ts";
+import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
+import type { FetchCost } from "./document-fetcher.ts";
+import type { UriResult } from "./fetch-uris.ts";
 
 /** Documents of one contract that are fetched at the same time. */
 const documentsAtOnce = 4;

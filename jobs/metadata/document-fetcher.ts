@@ -1,7 +1,15 @@
 import { Agent } from "undici";
 import { gatewayUrl, type Location, locate } from "#projections/domain/metadata/location.ts";
-import { undoCodings, type FetchedDocument, type DocumentFault, fetchDocumentAt, isPicture, type DocumentLimits, type DocumentRoute } from "./fetch-document.ts";
 import { createCooldowns } from "../runner/cooldowns.ts";
+import {
+  type DocumentFault,
+  type DocumentLimits,
+  type DocumentRoute,
+  type FetchedDocument,
+  fetchDocumentAt,
+  isPicture,
+  undoCodings,
+} from "./fetch-document.ts";
 import { publicLookup, type Resolve, resolveBySystem, urlRefusalReason } from "./public-address.ts";
 
 type FetcherOptions = {
@@ -112,7 +120,10 @@ function needsCooldown({ cause }: DocumentFault, { isGateway }: Address): boolea
   return cause === "busy" || cause === (isGateway ? "unreachable" : "slow");
 }
 
-function openAgent(limits: DocumentLimits, connect: { lookup?: ReturnType<typeof publicLookup> }): Agent {
+function openAgent(
+  limits: DocumentLimits,
+  connect: { lookup?: ReturnType<typeof publicLookup> },
+): Agent {
   return new Agent({
     connect: { ...connect, timeout: limits.timeoutMs },
     connections: requestsPerHost,

@@ -1,7 +1,7 @@
-import { type Dispatcher, request } from "undici";
-import { NotPublicError, urlRefusalReason } from "./public-address.ts";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { type Dispatcher, request } from "undici";
+import { NotPublicError, urlRefusalReason } from "./public-address.ts";
 
 /** Limits of fetching a document. */
 export type DocumentLimits = {
@@ -75,7 +75,10 @@ function redirectOf({ statusCode, headers }: Response): string | undefined {
   return statusCode >= 300 && statusCode < 400 ? header(headers.location) : undefined;
 }
 
-async function readAnswer(response: Response, limit: number): Promise<FetchedDocument | DocumentFault> {
+async function readAnswer(
+  response: Response,
+  limit: number,
+): Promise<FetchedDocument | DocumentFault> {
   const { statusCode, headers } = response;
   const [type = "", ...parameters] = (header(headers["content-type"]) ?? "")
     .toLowerCase()

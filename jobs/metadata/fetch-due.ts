@@ -1,20 +1,47 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Database } from "#projections/log/database.ts";
-import { type ContractMetadata, parseContractMetadata } from "#projections/domain/metadata/contract-metadata.ts";
-import { tokenUrisOf, type IdForm } from "#projections/domain/metadata/location.ts";
+import {
+  type ContractMetadata,
+  parseContractMetadata,
+} from "#projections/domain/metadata/contract-metadata.ts";
+import {
+  isJsonSchema,
+  type JsonObject,
+  parseJsonDocument,
+} from "#projections/domain/metadata/document.ts";
+import { type IdForm, tokenUrisOf } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";
-import { type TokenMetadata, imageMetadata, parseTokenMetadata } from "#projections/domain/metadata/token-metadata.ts";
-import { contractMetadataFetched, type Failure, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
+import {
+  imageMetadata,
+  parseTokenMetadata,
+  type TokenMetadata,
+} from "#projections/domain/metadata/token-metadata.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  contractMetadataFetched,
+  type Failure,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "#projections/metadata/facts.ts";
 import type { MetadataTarget } from "#projections/metadata/read-due-metadata.ts";
 import { readTradedContracts } from "#projections/sales/read-unresolved-events.ts";
 import type { ChainClient } from "../chain/client.ts";
 import type { ReadBasis } from "../chain/contract-calls.ts";
-import { workByContract, type ContractCost, fetchWithinBudget, type PassResult, type StorageMeter, tradedBytes, type UnpaidBudget, unpaidBytes, unpaidShare, untradedBytes } from "./contract-budget.ts";
+import {
+  type ContractCost,
+  fetchWithinBudget,
+  type PassResult,
+  type StorageMeter,
+  tradedBytes,
+  type UnpaidBudget,
+  unpaidBytes,
+  unpaidShare,
+  untradedBytes,
+  workByContract,
+} from "./contract-budget.ts";
 import type { DocumentFetcher, FetchCost } from "./document-fetcher.ts";
-import { fetchUris, type UriResult } from "./fetch-uris.ts";
-import { type JsonObject, parseJsonDocument, isJsonSchema } from "#projections/domain/metadata/document.ts";
 import { type FetchedDocument, isPicture } from "./fetch-document.ts";
+import { fetchUris, type UriResult } from "./fetch-uris.ts";
 
 type FetchContext = {
   db: Database;

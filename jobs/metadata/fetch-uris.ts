@@ -1,8 +1,15 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, parseAbi, size } from "viem";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { type ChainCallOutcome, type ChainCall, BasisReorged, fetchReadBasis, maxReturnedBytes, type ReadBasis } from "../chain/contract-calls.ts";
-import { executeCalls } from "../chain/execute-calls.ts";
 import type { ChainClient } from "../chain/client.ts";
+import {
+  BasisReorged,
+  type ChainCall,
+  type ChainCallOutcome,
+  fetchReadBasis,
+  maxReturnedBytes,
+  type ReadBasis,
+} from "../chain/contract-calls.ts";
+import { executeCalls } from "../chain/execute-calls.ts";
 import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 
 /** The metadata URI of a token, or of the contract without a token id. */

@@ -1,5 +1,5 @@
-import { isIP, type LookupFunction, BlockList, isIPv4, isIPv6 } from "node:net";
 import { lookup } from "node:dns/promises";
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from "node:net";
 
 const ports = new Set(["", "8443"]);
 

@@ -1,15 +1,30 @@
+import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database, Session } from "#projections/log/database.ts";
+import { inSnapshot } from "#projections/engine/snapshot.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { isMetadataAtLeastAt, endRequests, readChanged, type DueFilter, type MetadataTarget, readDueAgain, readPendingContracts, readPendingTokens, readRequested } from "#projections/metadata/read-due-metadata.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import {
+  type DueFilter,
+  endRequests,
+  isMetadataAtLeastAt,
+  type MetadataTarget,
+  readChanged,
+  readDueAgain,
+  readPendingContracts,
+  readPendingTokens,
+  readRequested,
+} from "#projections/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/client.ts";
-import type { Job, Waker } from "../runner/job.ts";
 import { createCooldowns } from "../runner/cooldowns.ts";
+import type { Job, Waker } from "../runner/job.ts";
+import {
+  createStorageMeter,
+  createUnpaidBudget,
+  type StorageMeter,
+  type UnpaidBudget,
+} from "./contract-budget.ts";
 import type { DocumentFetcher } from "./document-fetcher.ts";
 import { type FetchOutcome, fetchDue } from "./fetch-due.ts";
-import { createStorageMeter, createUnpaidBudget, type StorageMeter, type UnpaidBudget } from "./contract-budget.ts";
-import { sql } from "kysely";
-import { inSnapshot } from "#projections/engine/snapshot.ts";
 
 const pollMs = 5_000;
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
-import type { ChainReading, RecipientsPayload } from "#projections/log/readings.ts";
 import type { Observation } from "#projections/log/append.ts";
+import type { ChainReading, RecipientsPayload } from "#projections/log/readings.ts";
 import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
 
 /** Contracts in memory; the least recently changed is dropped first. */

@@ -1,15 +1,18 @@
 import type { Address, Hex } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
-import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
-import { type MarketplaceOrder, readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
+import {
+  type MarketplaceOrder,
+  readMarketplaceOrders,
+} from "#projections/orders/read-signed-orders.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { queryChain } from "../chain/query-chain.ts";
+import type { ChangingContracts } from "./changing-contracts.ts";
 import { bidQueries } from "./evaluate-bid.ts";
 import { listingQueries } from "./evaluate-listing.ts";
-import type { ChangingContracts } from "./changing-contracts.ts";
 
 type OrderToCheck = MarketplaceOrder & { orderHash: Hex };
 

@@ -3,7 +3,16 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import type { ChainReading } from "#projections/log/readings.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainResults } from "../chain/query-chain.ts";
-import { type CheckedOrder, evaluateOrder, orderQueries, evaluateConduit, heldUnits, isConduitApproved, transferQueries, chainUnavailable } from "./evaluate-order.ts";
+import {
+  type CheckedOrder,
+  chainUnavailable,
+  evaluateConduit,
+  evaluateOrder,
+  heldUnits,
+  isConduitApproved,
+  orderQueries,
+  transferQueries,
+} from "./evaluate-order.ts";
 
 /** Who sells what into a bid. */
 export type BidSale = { seller: Address; tokenId: bigint; units: bigint };
@@ -60,7 +69,12 @@ export function saleQueries(bid: CheckedOrder, sale: BidSale): ChainQuery[] {
 }
 
 /** Why the exchange would not fill these units of the bid; null: it would. */
-export function evaluateBid(bid: CheckedOrder, { units }: BidSale, results: ChainResults, now: Date) {
+export function evaluateBid(
+  bid: CheckedOrder,
+  { units }: BidSale,
+  results: ChainResults,
+  now: Date,
+) {
   const left = evaluateOrder(bid, results, now);
   if (isRejection(left)) return left;
   if (units > left) return reject("bad_amount", `Only ${left} units of the offer are left`);

@@ -3,7 +3,16 @@ import { isRejection, type Rejection, reject } from "#projections/domain/rejecti
 import { isFilledWhole, orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { ChainQuery } from "../chain/chain-query.ts";
 import type { ChainResults } from "../chain/query-chain.ts";
-import { type CheckedOrder, evaluateOrder, orderQueries, evaluateConduit, heldUnits, isConduitApproved, transferQueries, chainUnavailable } from "./evaluate-order.ts";
+import {
+  type CheckedOrder,
+  chainUnavailable,
+  evaluateConduit,
+  evaluateOrder,
+  heldUnits,
+  isConduitApproved,
+  orderQueries,
+  transferQueries,
+} from "./evaluate-order.ts";
 
 function listingQuerySet(listing: CheckedOrder) {
   const { contract, standard, tokenId } = listing.terms;

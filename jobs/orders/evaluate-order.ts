@@ -1,12 +1,12 @@
 import type { Address, Hex } from "viem";
+import type { ChainId } from "#chains/index.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { AcceptedOrder } from "#projections/orders/read-signed-orders.ts";
+import type { TokenOfContract } from "#projections/tokens/read-token.ts";
 import type { ChainQuery, Standard } from "../chain/chain-query.ts";
 import type { ChainResults } from "../chain/query-chain.ts";
-import type { TokenOfContract } from "#projections/tokens/read-token.ts";
-import type { ChainId } from "#chains/index.ts";
 import { RpcFailure } from "../chain/rpc.ts";
 
 export type CheckedOrder = AcceptedOrder & { orderHash: Hex };

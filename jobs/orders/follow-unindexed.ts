@@ -1,15 +1,15 @@
-import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainReadings } from "#projections/log/readings.ts";
+import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";
 import { type ChainQuery, isReading, queryKey } from "../chain/chain-query.ts";
-import { type ChainClient, type BlockHeader, fetchCanonicalHashes } from "../chain/client.ts";
+import { type BlockHeader, type ChainClient, fetchCanonicalHashes } from "../chain/client.ts";
 import { BasisReorged, type ReadBasis } from "../chain/contract-calls.ts";
 import { fetchLogsAfter } from "../chain/fetch-logs.ts";
-import type { Job } from "../runner/job.ts";
-import type { FollowedSource } from "./unindexed-sources.ts";
-import type { HeadWatch } from "./head-watch.ts";
-import { appendChangedReadings, appendReadings } from "#projections/orders/changed-readings.ts";
-import type { ChainReadings } from "#projections/log/readings.ts";
 import { runBatch } from "../chain/query-chain.ts";
+import type { Job } from "../runner/job.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import type { FollowedSource } from "./unindexed-sources.ts";
 
 /** Blocks of one request when behind; adapted to what the node accepts. */
 const width = { first: 32, most: 512 };

@@ -1,18 +1,26 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
 import type { Database } from "#projections/log/database.ts";
+import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
-import { type ContractSignedOrder, type ListingToRecheck, readCheapestListings, readContractSignedOrders, readListingsApprovedAlone, readPossiblyRestrictedListings, type TokenApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
+import {
+  type ContractSignedOrder,
+  type ListingToRecheck,
+  readCheapestListings,
+  readContractSignedOrders,
+  readListingsApprovedAlone,
+  readPossiblyRestrictedListings,
+  type TokenApprovedAlone,
+} from "#projections/orders/read-orders-without-events.ts";
+import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
 import type { ChainClient } from "../chain/client.ts";
+import { queryChain } from "../chain/query-chain.ts";
 import { sleep } from "../runner/back-off.ts";
 import type { Job } from "../runner/job.ts";
 import type { Signal } from "../runner/signals.ts";
-import type { HeadWatch } from "./head-watch.ts";
 import type { ChangingContracts, StateWithoutEvents } from "./changing-contracts.ts";
-import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
-import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
-import { queryChain } from "../chain/query-chain.ts";
 import { questionsOf } from "./check-orders.ts";
+import type { HeadWatch } from "./head-watch.ts";
 
 /**
  * Passes over contracts: one with each new block, however fast blocks come at the least a quarter of a second after the

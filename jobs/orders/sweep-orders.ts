@@ -1,14 +1,24 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { type OrderByAge, type OrderSource, readOrdersByStatus, readUnknownCounters, areBasesEffective, openRecheckedPosition, storeRecheckedPosition, readOrdersToRecheck, readNewUnknownCounters } from "#projections/orders/read-orders-to-recheck.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import {
+  areBasesEffective,
+  type OrderByAge,
+  type OrderSource,
+  openRecheckedPosition,
+  readNewUnknownCounters,
+  readOrdersByStatus,
+  readOrdersToRecheck,
+  readUnknownCounters,
+  storeRecheckedPosition,
+} from "#projections/orders/read-orders-to-recheck.ts";
 import type { ChainClient } from "../chain/client.ts";
 import type { Job, Waker } from "../runner/job.ts";
 import type { ChangingContracts } from "./changing-contracts.ts";
-import { checkCounters, checkOrders, type Checked } from "./check-orders.ts";
-import type { Window } from "#projections/engine/projection.ts";
-import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import { type Checked, checkCounters, checkOrders } from "./check-orders.ts";
 
 /** Orders of one batch, and maximum batches per interval for each scan. */
 const batchSize = 200;
@@ -167,9 +177,7 @@ type Batch = { fromNumber: bigint; check: () => Promise<Checked> };
  * until the next call has something to do: without end when all facts are looked through. How far they are is stored, and
  * moves only when what the chain answered counts, so that neither a restart nor a node that is behind loses an order.
  */
-function openUncertainOrders(
-  options: UncertainOptions,
-): (signal: AbortSignal) => Promise<number> {
+function openUncertainOrders(options: UncertainOptions): (signal: AbortSignal) => Promise<number> {
   const { db, client } = options;
   let position: Position | undefined;
   return async (signal) => {

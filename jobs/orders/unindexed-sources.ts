@@ -1,12 +1,21 @@
-import { type Address, type Hex, pad, toEventSelector, decodeEventLog } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import type { ChainClient } from "../chain/client.ts";
-import type { Window } from "#projections/engine/projection.ts";
-import type { ChainQuery } from "../chain/chain-query.ts";
-import type { ChainLog, LogFilter } from "../chain/fetch-logs.ts";
-import { wrappedNative } from "#chains/index.ts";
-import { readBidders, readBiddersAmong, readNewBidders, type ListedToken, readAddedTokens, readListedContracts, readListedTokens, readListedTokensAmong } from "#projections/orders/read-orders-without-events.ts";
+import { type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
 import { erc1155Abi } from "#abis/tokens.ts";
+import { wrappedNative } from "#chains/index.ts";
+import type { Window } from "#projections/engine/projection.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type ListedToken,
+  readAddedTokens,
+  readBidders,
+  readBiddersAmong,
+  readListedContracts,
+  readListedTokens,
+  readListedTokensAmong,
+  readNewBidders,
+} from "#projections/orders/read-orders-without-events.ts";
+import type { ChainQuery } from "../chain/chain-query.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { ChainLog, LogFilter } from "../chain/fetch-logs.ts";
 
 type Indexed = {
   wrappedNativeEvents: "all" | "none";

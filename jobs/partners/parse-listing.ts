@@ -2,7 +2,11 @@ import { type Address, type Hex, zeroAddress } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { marketplaces, type PartnerName } from "#projections/domain/marketplaces.ts";
-import { itemType, type OfferItem, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import {
+  itemType,
+  type OfferItem,
+  type OrderComponents,
+} from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
 
@@ -46,7 +50,10 @@ const maxPayments = 24;
 const maxWei = 2n ** 128n;
 
 /** A listing of one token at a fixed price in the native or wrapped native currency, or why the order is not one. */
-export function parsePartnerListing(order: PartnerOrder, context: Context): PartnerListing | RejectReason {
+export function parsePartnerListing(
+  order: PartnerOrder,
+  context: Context,
+): PartnerListing | RejectReason {
   const { components, chainId } = order;
   if (orderHash(components) !== order.orderHash) return "wrong_order_hash";
   if (order.exchange !== seaport["1.6"]) return "other_exchange";

@@ -1,10 +1,14 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { crossListingAnswered } from "#projections/partners/cross-listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { hasCrossListingTables, type QueuedCrossListing, readQueuedCrossListings } from "#projections/partners/read-cross-listings.ts";
+import type { Database } from "#projections/log/database.ts";
+import { crossListingAnswered } from "#projections/partners/cross-listings.ts";
+import {
+  hasCrossListingTables,
+  type QueuedCrossListing,
+  readQueuedCrossListings,
+} from "#projections/partners/read-cross-listings.ts";
 import type { Job, JobOutcome, Waker } from "../runner/job.ts";
 import { isPartnerFailure, type Partner, PartnerFailed } from "./partner.ts";
 

@@ -1,10 +1,10 @@
 import { type Dispatcher, request } from "undici";
-import { parseJson } from "#projections/domain/json.ts";
 import type { z } from "zod";
+import { parseJson } from "#projections/domain/json.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
 import { bytes, orderParametersSchema, uint256 } from "./order-schema.ts";
+import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
 
 export type PartnerRequest = {
   method: "GET" | "POST";

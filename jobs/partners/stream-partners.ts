@@ -1,14 +1,26 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { markStale } from "#projections/partners/sync-pass.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  isKnownListing,
+  readCreators,
+  readSyncedSlugs,
+} from "#projections/partners/read-synced-collections.ts";
 import { countSkipped, recordDelisted, recordListed } from "#projections/partners/sync-listings.ts";
-import { readSyncedSlugs, isKnownListing, readCreators } from "#projections/partners/read-synced-collections.ts";
+import { markStale } from "#projections/partners/sync-pass.ts";
 import { backOffMs } from "../runner/back-off.ts";
 import type { Job } from "../runner/job.ts";
 import { runJobs } from "../runner/run-jobs.ts";
-import { type Partner, type PartnerStream, type SkippedEntry, type StreamConnection, PartnerFailed, type StreamedOrder, type StreamListener } from "./partner.ts";
+import {
+  type Partner,
+  PartnerFailed,
+  type PartnerStream,
+  type SkippedEntry,
+  type StreamConnection,
+  type StreamedOrder,
+  type StreamListener,
+} from "./partner.ts";
 import { syncIntervals } from "./sync-step.ts";
 
 /** Times in milliseconds. */
@@ -187,10 +199,7 @@ const retryMs = 3_000;
  * Fetches an order announced by the stream and records the response. Changes of orders that are not known listings,
  * such as offers, need no request. Throws `PartnerFailed`: polling will find it.
  */
-async function recordStreamedOrder(
-  context: RecordContext,
-  entry: QueuedOrder,
-): Promise<void> {
+async function recordStreamedOrder(context: RecordContext, entry: QueuedOrder): Promise<void> {
   const { db, partner, stream, queue, now } = context;
   const { slug, order } = entry;
   const key = { marketplace: partner.name, ...order };

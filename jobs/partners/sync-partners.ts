@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import type { FeeLimits } from "#projections/domain/royalty.ts";
-import { enrollCollections } from "#projections/partners/sync-pass.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
+import type { FeeLimits } from "#projections/domain/royalty.ts";
+import type { Database } from "#projections/log/database.ts";
+import { enrollCollections } from "#projections/partners/sync-pass.ts";
 import type { Job } from "../runner/job.ts";
 import { type Partner, PartnerFailed, type SkippedEntry } from "./partner.ts";
-import { runSyncStep, type SyncContext } from "./sync-step.ts";
 import { partnerStream, type StreamLimits } from "./stream-partners.ts";
+import { runSyncStep, type SyncContext } from "./sync-step.ts";
 
 const idleMs = 2_000;
 const addContractsMs = 30_000;

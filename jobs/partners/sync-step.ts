@@ -1,12 +1,24 @@
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/royalty.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { appendPage, withdrawUnseen } from "#projections/partners/sync-listings.ts";
-import { beginPass, endPass, postponeCollection, type PartnerCollectionState, readDueCollection } from "#projections/partners/sync-pass.ts";
+import { defaultFeeLimits, type FeeLimits, type HeldReason } from "#projections/domain/royalty.ts";
+import type { Database } from "#projections/log/database.ts";
 import { recordCollection } from "#projections/partners/sync-fees.ts";
-import { isPartnerFailure, type ListingPage, type Partner, type PartnerFailure, type SkippedEntry } from "./partner.ts";
+import { appendPage, withdrawUnseen } from "#projections/partners/sync-listings.ts";
+import {
+  beginPass,
+  endPass,
+  type PartnerCollectionState,
+  postponeCollection,
+  readDueCollection,
+} from "#projections/partners/sync-pass.ts";
+import {
+  isPartnerFailure,
+  type ListingPage,
+  type Partner,
+  type PartnerFailure,
+  type SkippedEntry,
+} from "./partner.ts";
 
 /** Sync intervals in milliseconds. */
 export const syncIntervals = {

@@ -1,10 +1,15 @@
 import { LRUCache } from "lru-cache";
 import { Agent } from "undici";
 import { reject } from "#projections/domain/rejection.ts";
-import type { PartnerFailure } from "./partner.ts";
-import { type PartnerRequest, type PartnerResponse, type RequestOutcome, sendRequest } from "./send-request.ts";
 import type { CallOutcome } from "#projections/log/outgoing-calls.ts";
 import { publishBudget, publishCall } from "../outgoing-calls.ts";
+import type { PartnerFailure } from "./partner.ts";
+import {
+  type PartnerRequest,
+  type PartnerResponse,
+  type RequestOutcome,
+  sendRequest,
+} from "./send-request.ts";
 
 /** How long the caller can wait. */
 export type Timeouts = {

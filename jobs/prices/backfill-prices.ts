@@ -1,13 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Coin, coins } from "#chains/coins.ts";
+import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
-import { priceHistoryDays, readFirstSaleAt, readRecordedMinutes } from "#projections/prices/read-prices.ts";
+import { type PriceTick, priceTicked } from "#projections/prices/coin-prices.ts";
+import {
+  priceHistoryDays,
+  readFirstSaleAt,
+  readRecordedMinutes,
+} from "#projections/prices/read-prices.ts";
 import type { Job } from "../runner/job.ts";
 import type { PriceFeed } from "./exchanges.ts";
-import { setTimeout as delay } from "node:timers/promises";
-import { bucketStart, intervalMs } from "#projections/domain/candles.ts";
-import { type PriceTick, priceTicked } from "#projections/prices/coin-prices.ts";
-import { appendObservations } from "#projections/log/append.ts";
 import { fetchHours, type PricedHours } from "./fetch-prices.ts";
 import { agreeOnPrice } from "./price.ts";
 

@@ -1,6 +1,6 @@
 import type { Coin } from "#chains/coins.ts";
 import type { PriceSource } from "#projections/prices/coin-prices.ts";
-import { priceExchanges, type HourRange, type PriceFeed } from "./exchanges.ts";
+import { type HourRange, type PriceFeed, priceExchanges } from "./exchanges.ts";
 import { parsePrice } from "./price.ts";
 
 /** `failures`: messages of the exchanges without a price. */

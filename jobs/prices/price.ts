@@ -1,5 +1,5 @@
 import { formatUnits, parseUnits } from "viem";
-import { priceDecimals, type PriceSource } from "#projections/prices/coin-prices.ts";
+import { type PriceSource, priceDecimals } from "#projections/prices/coin-prices.ts";
 
 const maxPrice = 10n ** 18n;
 

@@ -1,18 +1,30 @@
 import type { Logger } from "pino";
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  size,
+} from "viem";
 import { type Coin, coins } from "#chains/coins.ts";
-import type { Database } from "#projections/log/database.ts";
 import { bucketStart } from "#projections/domain/candles.ts";
-import { type PriceTick, priceTicked, type PriceSource, priceDecimals } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type PriceSource,
+  type PriceTick,
+  priceDecimals,
+  priceTicked,
+} from "#projections/prices/coin-prices.ts";
 import type { ChainClient } from "../chain/client.ts";
+import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
 import { RpcFailure } from "../chain/rpc.ts";
 import type { Job } from "../runner/job.ts";
+import { priceHistory } from "./backfill-prices.ts";
 import type { PriceFeed } from "./exchanges.ts";
 import { fetchTickers } from "./fetch-prices.ts";
 import { agreeOnPrice } from "./price.ts";
-import { priceHistory } from "./backfill-prices.ts";
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, size } from "viem";
-import { callContracts, fetchReadBasis } from "../chain/contract-calls.ts";
 
 const minuteMs = 60_000;
 

@@ -1,10 +1,10 @@
+import { sql } from "kysely";
 import type { Logger } from "pino";
 import { keccak256, stringToHex } from "viem";
-import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import type { Job, Waker } from "../runner/job.ts";
-import { sql } from "kysely";
 
 const waitMs = 60_000;
 const retryMs = 1_000;

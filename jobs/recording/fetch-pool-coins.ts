@@ -1,8 +1,15 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { sudoswapV2PairAbi } from "#abis/sudoswap.ts";
 import type { PoolCoins } from "#projections/log/recording/pools-and-punks.ts";
-import { addressInWord, wordAt, callContracts, fetchReadBasis, type ReadBasis, encodeCall } from "../chain/contract-calls.ts";
 import type { ChainClient } from "../chain/client.ts";
+import {
+  addressInWord,
+  callContracts,
+  encodeCall,
+  fetchReadBasis,
+  type ReadBasis,
+  wordAt,
+} from "../chain/contract-calls.ts";
 import { RpcFailure } from "../chain/rpc.ts";
 
 /** Pools in one request. */

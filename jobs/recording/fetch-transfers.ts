@@ -1,13 +1,16 @@
 import { LRUCache } from "lru-cache";
-import { type TokenTransfer, nativeTransferLogs } from "#projections/exchanges/model/exchange.ts";
-import type { TransactionRef, TransferReader } from "#projections/log/recording/missing-transfers.ts";
-import type { ChainClient } from "../chain/client.ts";
-import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
-import { requestBatch } from "../chain/node-client.ts";
 import { decodeEventLog, type Hex, toEventSelector } from "viem";
 import { z } from "zod";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { isOfCryptopunks, punkTransfer } from "#projections/exchanges/cryptopunks/cryptopunks.ts";
+import { nativeTransferLogs, type TokenTransfer } from "#projections/exchanges/model/exchange.ts";
+import type {
+  TransactionRef,
+  TransferReader,
+} from "#projections/log/recording/missing-transfers.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { requestBatch } from "../chain/node-client.ts";
+import { ResponseTooLarge, RpcFailure } from "../chain/rpc.ts";
 
 /** Receipts in one request, to begin with. */
 const BATCH = 50;

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
+import { isCurrent, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
 import { advance, type Tick } from "#projections/engine/tick.ts";
-import { type Target, isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import type { Job } from "../runner/job.ts";
 import { createPolledSignal, type Signal } from "../runner/signals.ts";
-import type { Projection } from "#projections/engine/projection.ts";
-import { schemaOf } from "#projections/log/versions.ts";
 
 const RETRY_MS = 1_000;
 

@@ -1,11 +1,11 @@
+import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
-import { recordChain, type Recording } from "#projections/log/recording/recorder.ts";
+import type { Database } from "#projections/log/database.ts";
 import { openSwitch } from "#projections/log/operators.ts";
+import { type Recording, recordChain } from "#projections/log/recording/recorder.ts";
 import type { Job, JobOutcome } from "../runner/job.ts";
 import { createPolledSignal, type PolledSignal, type Signal } from "../runner/signals.ts";
-import { availableParallelism } from "node:os";
 
 /** Wait while the projections have to catch up before more of a backlog is recorded. */
 const BACKLOG_WAIT_MS = 100;

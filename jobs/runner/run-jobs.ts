@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { sleep } from "./back-off.ts";
-import { type Job, type JobOutcome, type JobRetry, partOfJob, OutsideFailure } from "./job.ts";
 import type { JobFigures } from "#projections/log/operators.ts";
+import { sleep } from "./back-off.ts";
+import { type Job, type JobOutcome, type JobRetry, OutsideFailure, partOfJob } from "./job.ts";
 
 /** What all jobs of a process share. */
 type JobRunner = {

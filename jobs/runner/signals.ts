@@ -1,8 +1,8 @@
-import type { Waker } from "./job.ts";
 import pg from "pg";
 import type { Logger } from "pino";
 import { keptAlive } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
+import type { Waker } from "./job.ts";
 
 /** Many notify, one waits; a notification while nobody waits is kept for the next wait. */
 export type Signal = {

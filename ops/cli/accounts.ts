@@ -1,14 +1,21 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { parseEmail, type AccountSelector, readAccount, readAccounts, type StoredAccount, setSuspended } from "#api/accounts/stored-accounts.ts";
 import { openMailer } from "#api/accounts/mail.ts";
-import { endSessions } from "#api/accounts/sessions.ts";
 import { endSecondFactor } from "#api/accounts/second-factor.ts";
-import { readKeys, createPermanentKey, revokeKey, type StoredKey } from "#api/keys/stored-keys.ts";
+import { endSessions } from "#api/accounts/sessions.ts";
+import {
+  type AccountSelector,
+  parseEmail,
+  readAccount,
+  readAccounts,
+  type StoredAccount,
+  setSuspended,
+} from "#api/accounts/stored-accounts.ts";
+import { hashKey, isKey, type KeyType } from "#api/keys/key-text.ts";
+import { createPermanentKey, readKeys, revokeKey, type StoredKey } from "#api/keys/stored-keys.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { createLogger } from "../output/logger.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
-import { hashKey, isKey, type KeyType } from "#api/keys/key-text.ts";
 
 type AccountFlags = { json?: boolean };
 
@@ -197,10 +204,7 @@ async function listKeys({ instant, ended, json }: ListOptions): Promise<void> {
 }
 
 /** Keys as text lines; `limits` apply to keys without their own. */
-function keyLines(
-  keys: readonly StoredKey[],
-  limits: Readonly<Record<KeyType, number>>,
-): string[] {
+function keyLines(keys: readonly StoredKey[], limits: Readonly<Record<KeyType, number>>): string[] {
   const head = ["number", "name", "ends in", "limit", "created", "last used", "state", "account"];
   return tableLines([head, ...keys.map((key) => rowOf(key, key.perMinute ?? limits[key.type]))]);
 }

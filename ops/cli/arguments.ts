@@ -1,9 +1,9 @@
-import { InvalidArgumentError, type Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Address } from "viem";
 import { chainIds } from "#chains/index.ts";
+import type { Projection } from "#projections/engine/projection.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
-import type { Projection } from "#projections/engine/projection.ts";
 
 /** A collection by its slug, or by an address in lower case. */
 export type Named = { chainId: number; named: string };

@@ -1,15 +1,15 @@
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
+import { type Address, isAddress } from "viem";
 import type { Difference } from "#projections/log/audit.ts";
 import type { Config } from "../config/config.ts";
 import { type Audit, auditChain } from "../ponder/audit-chain.ts";
-import { readIndexers, recordedSources } from "../ponder/indexers.ts";
-import { type Opened, withDatabase } from "./open-database.ts";
-import { print, openProgress } from "./output.ts";
-import { chosenChain } from "./arguments.ts";
-import { type Address, isAddress } from "viem";
 import { backfillChain } from "../ponder/backfill-chain.ts";
 import { transferSources } from "../ponder/indexed-sources.ts";
+import { readIndexers, recordedSources } from "../ponder/indexers.ts";
+import { chosenChain } from "./arguments.ts";
+import { type Opened, withDatabase } from "./open-database.ts";
+import { openProgress, print } from "./output.ts";
 
 type Range = { from?: number; to?: number };
 type AuditFlags = { repair?: boolean; json?: boolean };
@@ -96,7 +96,13 @@ const descriptions: Record<Difference["kind"], string> = {
 const describe = ({ kind, logIndexes }: Difference): string =>
   `${descriptions[kind]} ${logIndexes.join(", ")}`;
 
-type BackfillFlags = { chain: string; from: number; to: number; collection?: Address; json?: boolean };
+type BackfillFlags = {
+  chain: string;
+  from: number;
+  to: number;
+  collection?: Address;
+  json?: boolean;
+};
 
 export function addBackfill(program: Command): void {
   program
@@ -125,7 +131,13 @@ function parseAddress(text: string): Address {
   return text.toLowerCase() as Address;
 }
 
-async function backfill({ chain: chainId, from, to, collection, json }: BackfillFlags): Promise<void> {
+async function backfill({
+  chain: chainId,
+  from,
+  to,
+  collection,
+  json,
+}: BackfillFlags): Promise<void> {
   await withDatabase("backfill", async ({ db, config }) => {
     const chain = chosenChain(config, chainId);
     const indexers = await readIndexers(db, chain, config.curated);

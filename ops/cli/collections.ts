@@ -1,15 +1,28 @@
 import type { Command } from "commander";
 import type { Address } from "viem";
+import { collectionRegistered } from "#projections/collections/facts.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
+import {
+  entriesInForce,
+  type RegistryEntry,
+  readRegistry,
+} from "#projections/collections/read-registry.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { entriesInForce, type RegistryEntry, readRegistry } from "#projections/collections/read-registry.ts";
+import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Config } from "../config/config.ts";
+import {
+  type Contract,
+  type Named,
+  parseChain,
+  parseCollectionName,
+  parseContract,
+  parseContracts,
+  parseNamed,
+  parseSlug,
+} from "./arguments.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
-import { type Contract, type Named, parseChain, parseContract, parseContracts, parseCollectionName, parseNamed, parseSlug } from "./arguments.ts";
-import type { Database } from "#projections/log/database.ts";
-import { collectionRegistered } from "#projections/collections/facts.ts";
-import { appendObservations } from "#projections/log/append.ts";
-import { readKnownContracts } from "#projections/collections/find-collection.ts";
 
 type Json = { json?: boolean };
 type Naming = Json & { slug?: string; name?: string };

@@ -1,14 +1,14 @@
-import { type Command, InvalidArgumentError, Argument } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
 import { chainIds } from "#chains/index.ts";
+import { createSignal, openListener } from "#jobs/runner/signals.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import type { Database } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { type FactFilter, readFactsAfter, type PlacedFact } from "#projections/log/facts.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
-import { openListener, createSignal } from "#jobs/runner/signals.ts";
-import { isKind, lineOf, presentFact, stringify } from "../reports/present-fact.ts";
+import { type FactFilter, type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
 import { createLogger } from "../output/logger.ts";
+import { explainRow, type FactLinks, finders, verdictOf } from "../reports/explain-row.ts";
+import { isKind, lineOf, presentFact, stringify } from "../reports/present-fact.ts";
 import { withDatabase } from "./open-database.ts";
-import { explainRow, type FactLinks, verdictOf, finders } from "../reports/explain-row.ts";
 import { print } from "./output.ts";
 
 const AT_ONCE = 1_000;

@@ -2,24 +2,24 @@ import process from "node:process";
 import { Command, CommanderError } from "commander";
 import { ConfigurationError, configurationExitCode } from "../config/read-config.ts";
 import { addAccounts, addKeys } from "./accounts.ts";
-import { addAnalysts, addRoles } from "./roles.ts";
-import { addMakers } from "./makers.ts";
 import { addAnalytics } from "./analytics/analytics.ts";
-import { addCollections } from "./collections.ts";
-import { addRoyalties } from "./royalties.ts";
 import { addExport } from "./analytics/export.ts";
-import { addDoctor, addStatus } from "./status.ts";
-import { addExplain, addTail } from "./facts.ts";
-import { addSql } from "./sql.ts";
 import { addAudit, addBackfill } from "./audit.ts";
-import { addLog, addPrune } from "./prune.ts";
+import { addCollections } from "./collections.ts";
+import { addExplain, addTail } from "./facts.ts";
+import { addMakers } from "./makers.ts";
 import { addPrices } from "./prices.ts";
-import { addRecover, addReindex } from "./reindex.ts";
-import { addSourceCommands } from "./sources.ts";
+import { addLog, addPrune } from "./prune.ts";
 import { addQuarantine } from "./quarantine.ts";
 import { addRebuild, addRollback } from "./rebuild.ts";
+import { addRecover, addReindex } from "./reindex.ts";
+import { addAnalysts, addRoles } from "./roles.ts";
+import { addRoyalties } from "./royalties.ts";
+import { addPause, migrateConfigured, printConfig } from "./service.ts";
+import { addSourceCommands } from "./sources.ts";
+import { addSql } from "./sql.ts";
+import { addDoctor, addStatus } from "./status.ts";
 import { addVerify } from "./verify.ts";
-import { printConfig, migrateConfigured, addPause } from "./service.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {

@@ -1,6 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, isAddress } from "viem";
-import { type BlockedMaker, blockMaker, readAllBlocked, unblockMaker } from "#api/orders/blocked-makers.ts";
+import {
+  type BlockedMaker,
+  blockMaker,
+  readAllBlocked,
+  unblockMaker,
+} from "#api/orders/blocked-makers.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
 

@@ -3,12 +3,12 @@ import { type Database, openDatabase } from "#projections/log/database.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import type { Config } from "../config/config.ts";
 import { readConfig, readEnvironment } from "../config/read-config.ts";
-import { type DatabaseRoles, readDatabaseRoles } from "../postgres/database-roles.ts";
 import { createLogger } from "../output/logger.ts";
 import { askServer, throwIfRefused } from "../postgres/answering-server.ts";
+import { type DatabaseRoles, readDatabaseRoles } from "../postgres/database-roles.ts";
 import { startPostgres } from "../postgres/embedded.ts";
-import { isServiceStarting, mergeInstallation } from "../processes/installation.ts";
 import { startOrphanGuard } from "../processes/child.ts";
+import { isServiceStarting, mergeInstallation } from "../processes/installation.ts";
 
 export type Opened = { db: Database; config: Config; url: string };
 

@@ -1,6 +1,6 @@
-import { stringify } from "../reports/present-fact.ts";
-import { openLiveLine, barOf } from "../output/live-line.ts";
 import type { BuildProgress } from "#projections/engine/rebuild.ts";
+import { barOf, openLiveLine } from "../output/live-line.ts";
+import { stringify } from "../reports/present-fact.ts";
 
 /** Prints the result of a command: one line of JSON, or lines of text. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {

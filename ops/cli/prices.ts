@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Coin, coinSymbols, coins } from "#chains/coins.ts";
 import { type BackfillProgress, backfillPrices } from "#jobs/prices/backfill-prices.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, openProgress, type Progress } from "./output.ts";
+import { openProgress, type Progress, print } from "./output.ts";
 
 type Options = { type?: Coin; days: number; json?: boolean };
 

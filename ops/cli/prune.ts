@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/log/database.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readPartitions } from "#projections/log/schema.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { megabytes } from "../reports/present-fact.ts";
 import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "../reports/stale-schemas.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
-import { readPartitions } from "#projections/log/schema.ts";
 
 /** `op prune` */
 export function addPrune(program: Command): void {

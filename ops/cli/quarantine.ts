@@ -1,9 +1,14 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
-import { lineOf, presentQuarantined, type QuarantinedFact, readQuarantinedFacts } from "../reports/present-fact.ts";
+import {
+  lineOf,
+  presentQuarantined,
+  type QuarantinedFact,
+  readQuarantinedFacts,
+} from "../reports/present-fact.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, openProgress } from "./output.ts";
+import { openProgress, print } from "./output.ts";
 import { rebuildShown } from "./rebuild.ts";
 
 type Options = { json?: boolean };

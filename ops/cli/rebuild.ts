@@ -1,16 +1,20 @@
 import type { Command } from "commander";
-import type { Database } from "#projections/log/database.ts";
-import { readCheckpoints, isCurrent } from "#projections/engine/checkpoint.ts";
-import type { Projection } from "#projections/engine/projection.ts";
-import { rebuild, withDependents, rollBack } from "#projections/engine/rebuild.ts";
-import { type StartedRebuild, startRebuild, shadowSchemas } from "#projections/engine/shadow-schema.ts";
-import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { bindViews } from "#projections/analytics/bind-views.ts";
+import { isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
+import type { Projection } from "#projections/engine/projection.ts";
+import { rebuild, rollBack, withDependents } from "#projections/engine/rebuild.ts";
+import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
+import {
+  type StartedRebuild,
+  shadowSchemas,
+  startRebuild,
+} from "#projections/engine/shadow-schema.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
-import { reportBuild, print, openProgress, type Progress } from "./output.ts";
-import { withDatabase } from "./open-database.ts";
 import { chooseProjections } from "./arguments.ts";
+import { withDatabase } from "./open-database.ts";
+import { openProgress, type Progress, print, reportBuild } from "./output.ts";
 
 /** `op rebuild [projection…]` */
 export function addRebuild(program: Command): void {

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
+import { createLogger } from "../output/logger.ts";
 import { readIndexers } from "../ponder/indexers.ts";
+import { recoverChain } from "../ponder/recover.ts";
 import { reindexChain } from "../ponder/reindex.ts";
 import { fetchChainHead } from "../reports/read-status.ts";
-import { createLogger } from "../output/logger.ts";
-import { withDatabase } from "./open-database.ts";
-import { print, openProgress } from "./output.ts";
 import { chosenChain } from "./arguments.ts";
-import { recoverChain } from "../ponder/recover.ts";
+import { withDatabase } from "./open-database.ts";
+import { openProgress, print } from "./output.ts";
 
 export function addReindex(program: Command): void {
   program

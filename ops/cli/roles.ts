@@ -1,16 +1,22 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
+import { areViewsBound, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import { type Granted, grantRole, revokeRole } from "#projections/analytics/roles.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
+import {
+  addressesOf,
+  areSeparate,
+  configuredRoles,
+  type DatabaseRoles,
+  readDatabaseRoles,
+} from "../postgres/database-roles.ts";
 import { applyRights, rightsScript } from "../postgres/rights.ts";
-import { addressesOf, configuredRoles, areSeparate, type DatabaseRoles, readDatabaseRoles } from "../postgres/database-roles.ts";
 import { withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
-import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { areViewsBound, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import { type Granted, grantRole, revokeRole } from "#projections/analytics/roles.ts";
 
 /** `op roles grant`, `op roles sql` */
 export function addRoles(program: Command): void {
@@ -122,7 +128,10 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError("expected 1 to 86400");
 }
 
-async function grantAnalyst(name: string, { passwordFile, timeout, json }: GrantOptions): Promise<void> {
+async function grantAnalyst(
+  name: string,
+  { passwordFile, timeout, json }: GrantOptions,
+): Promise<void> {
   const areBound = await withDatabase(
     "analysts grant",
     async ({ db }) => {

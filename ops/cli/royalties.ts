@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
+import { partnerNames } from "#projections/domain/marketplaces.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partners/sync-fees.ts";
+import { type Contract, parseContract, parseContracts } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
-import { type Contract, parseContract, parseContracts } from "./arguments.ts";
 
 type Json = { json?: boolean };
 type Decision = "accepted" | "refused";

@@ -1,13 +1,13 @@
 import { Argument, type Command } from "commander";
 import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
-import { withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import { applyRights } from "../postgres/rights.ts";
-import { readDatabaseRoles } from "../postgres/database-roles.ts";
-import { migrate as migrateDatabase } from "../postgres/migrate.ts";
 import { readConfig, readEnvironment } from "../config/read-config.ts";
 import { renderDocument, renderExample, renderInEffect } from "../config/render.ts";
+import { readDatabaseRoles } from "../postgres/database-roles.ts";
+import { migrate as migrateDatabase } from "../postgres/migrate.ts";
+import { applyRights } from "../postgres/rights.ts";
+import { withDatabase } from "./open-database.ts";
+import { print } from "./output.ts";
 
 /** `op pause` and `op resume` */
 export function addPause(program: Command): void {

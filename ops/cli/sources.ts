@@ -1,17 +1,28 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Address, isAddress } from "viem";
+import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/exchange.ts";
 import type { Database } from "#projections/log/database.ts";
-import { coreIndexer, addSources, readSources, removeSource, restoreSource } from "#projections/log/sources.ts";
+import {
+  addSources,
+  coreIndexer,
+  readSources,
+  removeSource,
+  restoreSource,
+} from "#projections/log/sources.ts";
+import {
+  readUnresolvedEvents,
+  readUnresolvedTotals,
+  type UnresolvedEventRow,
+  type UnresolvedTotal,
+} from "#projections/sales/read-unresolved-events.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
-import { collectionSource, exchangeSources, metadataSources } from "../ponder/indexers.ts";
 import { coreProtocol } from "../ponder/indexed-sources.ts";
+import { collectionSource, exchangeSources, metadataSources } from "../ponder/indexers.ts";
+import { linksOf } from "../reports/explain-row.ts";
 import { type ChainSources, readChainSources } from "../reports/read-status.ts";
+import { chosenChain } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
-import { chosenChain } from "./arguments.ts";
-import { type UnresolvedReason, unresolvedReasons } from "#projections/exchanges/model/exchange.ts";
-import { readUnresolvedEvents, readUnresolvedTotals, type UnresolvedEventRow, type UnresolvedTotal } from "#projections/sales/read-unresolved-events.ts";
-import { linksOf } from "../reports/explain-row.ts";
 
 type SourceFlags = { chain: string; json?: boolean };
 
@@ -176,7 +187,13 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
-async function listUnresolved({ chain, protocol, reason, limit, json }: UnresolvedFlags): Promise<void> {
+async function listUnresolved({
+  chain,
+  protocol,
+  reason,
+  limit,
+  json,
+}: UnresolvedFlags): Promise<void> {
   await withDatabase("sources unresolved", async ({ db, config }) => {
     const filter = {
       chainId: chain === undefined ? null : Number(chain),

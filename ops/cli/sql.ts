@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { projectionNames } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
-import { targetOf, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import type { Market } from "#api/orders/market.ts";
 import { routes } from "#api/routes.ts";
 import type { Context, V1Route } from "#api/v1/context.ts";
+import { projectionNames } from "#projections/all.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { readCheckpoints, type Target, targetOf } from "#projections/engine/checkpoint.ts";
+import { openWindow } from "#projections/engine/fact-window.ts";
+import { applyWindow, handlesAny } from "#projections/engine/tick.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import type { Config } from "../config/config.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { applyWindow, handlesAny } from "#projections/engine/tick.ts";
-import { openWindow } from "#projections/engine/fact-window.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
 
 /** `op sql listings`, `op sql '/v1/sales?chainId=1'` */
 export function addSql(program: Command): void {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { describeExcludedFacts } from "#projections/engine/quarantine.ts";
+import { findProblems } from "../reports/find-problems.ts";
+import type { Finding } from "../reports/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
 import { withDatabase } from "./open-database.ts";
 import { print, tableLines } from "./output.ts";
-import { findProblems } from "../reports/find-problems.ts";
-import type { Finding } from "../reports/find-server-problems.ts";
 
 /** `op status` */
 export function addStatus(program: Command): void {

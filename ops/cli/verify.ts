@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Database } from "#projections/log/database.ts";
-import { type RowDifference, type Verification, verify } from "#projections/engine/verify.ts";
 import type { Projection } from "#projections/engine/projection.ts";
+import { type RowDifference, type Verification, verify } from "#projections/engine/verify.ts";
+import type { Database } from "#projections/log/database.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { stringify } from "../reports/present-fact.ts";
-import { reportBuild, print, openProgress } from "./output.ts";
-import { withDatabase } from "./open-database.ts";
 import { chooseProjections } from "./arguments.ts";
+import { withDatabase } from "./open-database.ts";
+import { openProgress, print, reportBuild } from "./output.ts";
 
 /** Differing rows printed per projection; all are counted. */
 const MOST = 20;

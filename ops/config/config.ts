@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import type { Address } from "viem";
-import { chainIds, type ChainId, chainById } from "#chains/index.ts";
-import type { FeeLimits } from "#projections/domain/royalty.ts";
-import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
-import type { CuratedCollection } from "#projections/collections/facts.ts";
+import { type ChainId, chainById, chainIds } from "#chains/index.ts";
 import type { PartnerConfigs } from "#jobs/partners/open-partners.ts";
 import { type PriceFeed, publicFeeds } from "#jobs/prices/exchanges.ts";
-import { type AnalyticsConfig, shapeAnalytics, type ReplicaAddress } from "./database-settings.ts";
+import type { CuratedCollection } from "#projections/collections/facts.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { FeeLimits } from "#projections/domain/royalty.ts";
+import { type AnalyticsConfig, type ReplicaAddress, shapeAnalytics } from "./database-settings.ts";
 import type { Environment } from "./environment.ts";
 import { shapePartners } from "./partner-settings.ts";
 

@@ -1,14 +1,25 @@
-import { defaultGateways } from "#api/v1/media-links.ts";
-import { setting, urlList, urlOf, wholeNumber, onOff, address, mailSender, pathSegment, priceFeedList, trustedProxies } from "./setting.ts";
 import { z } from "zod";
-import { defaultQuotas, type OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import { defaultGateways } from "#api/v1/media-links.ts";
 import { coinSymbols } from "#chains/coins.ts";
 import { accountChain, chainIds } from "#chains/index.ts";
-import { defaultFeeLimits } from "#projections/domain/royalty.ts";
 import { exchangeNames } from "#jobs/prices/exchanges.ts";
-import { analyticsSettings, databaseSettings } from "./database-settings.ts";
+import { defaultQuotas, type OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import { defaultFeeLimits } from "#projections/domain/royalty.ts";
 import { chainSettings } from "./chain-settings.ts";
+import { analyticsSettings, databaseSettings } from "./database-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
+import {
+  address,
+  mailSender,
+  onOff,
+  pathSegment,
+  priceFeedList,
+  setting,
+  trustedProxies,
+  urlList,
+  urlOf,
+  wholeNumber,
+} from "./setting.ts";
 
 const gatewayExpectation = "an http or https URL";
 

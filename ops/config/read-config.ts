@@ -1,12 +1,19 @@
-import { resolve } from "node:path";
-import { type Config, shapeConfig } from "./config.ts";
-import { Environment } from "./environment.ts";
-import { misspeltSettings, badValue, missingCompanions, openConsole, settingsOfUnknownChains, sharedPorts } from "./setting-problems.ts";
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { chainById, chainIds, chains } from "#chains/index.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
+import { type Config, shapeConfig } from "./config.ts";
+import { Environment } from "./environment.ts";
 import { address } from "./setting.ts";
+import {
+  badValue,
+  missingCompanions,
+  misspeltSettings,
+  openConsole,
+  settingsOfUnknownChains,
+  sharedPorts,
+} from "./setting-problems.ts";
 
 const defaultCuratedFile = resolve(import.meta.dirname, "../../abis/curated-collections.json");
 
@@ -93,9 +100,7 @@ const CuratedFile = z
   );
 
 /** Reads the curated collections; `fault`: why the file is invalid. */
-function readCurated(
-  path: string,
-): { collections: CuratedCollection[] } | { fault: string } {
+function readCurated(path: string): { collections: CuratedCollection[] } | { fault: string } {
   try {
     const parsed = CuratedFile.safeParse(JSON.parse(readFileSync(path, "utf8")));
     if (parsed.success) return { collections: parsed.data };

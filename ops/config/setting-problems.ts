@@ -1,11 +1,11 @@
+import { nearestName } from "#api/http/query.ts";
 import { chainIds } from "#chains/index.ts";
 import { chainSettings } from "./chain-settings.ts";
+import { isLoopback } from "./config.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { Environment } from "./environment.ts";
-import { isLoopback } from "./config.ts";
 import { partnerSettingDependencies } from "./partner-settings.ts";
 import { aboutSetting } from "./setting.ts";
-import { nearestName } from "#api/http/query.ts";
 
 const chainSettingNames = new Set(
   Object.keys(chainSettings).flatMap((name) => /^(.+)_\d+$/.exec(name)?.[1] ?? []),

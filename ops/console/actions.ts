@@ -1,14 +1,29 @@
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { appendActionEnded, appendActionStarted, type RecordedAction, readOperatorActions, readPaused, switchNames } from "#projections/log/operators.ts";
-import { html, type Html } from "#api/pages/kit/html.ts";
-import { servePath } from "#api/http/mount.ts";
-import { type ConsoleContext, sendConsolePage, serveConsolePage, textOf, type ConsoleContent, type ConsoleVisit, notFoundPage } from "./page.ts";
-import { isOwnForm, operatorOf } from "./guard.ts";
-import { type ConsoleAction, findAction, type ActionOutcome, actionLink } from "./known-actions.ts";
-import { moment } from "#api/pages/kit/number.ts";
-import { panel, table, details } from "#api/pages/kit/panel.ts";
-import { foreignText } from "#api/pages/kit/text.ts";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import { servePath } from "#api/http/mount.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
+import { details, panel, table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
+import {
+  appendActionEnded,
+  appendActionStarted,
+  type RecordedAction,
+  readOperatorActions,
+  readPaused,
+  switchNames,
+} from "#projections/log/operators.ts";
+import { isOwnForm, operatorOf } from "./guard.ts";
+import { type ActionOutcome, actionLink, type ConsoleAction, findAction } from "./known-actions.ts";
+import {
+  type ConsoleContent,
+  type ConsoleContext,
+  type ConsoleVisit,
+  notFoundPage,
+  sendConsolePage,
+  serveConsolePage,
+  textOf,
+} from "./page.ts";
 
 const readForm = express.urlencoded({ extended: false, limit: 8_192, parameterLimit: 20 });
 

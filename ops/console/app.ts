@@ -1,26 +1,32 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Express, type RequestHandler } from "express";
-import { html } from "#api/pages/kit/html.ts";
+import helmet from "helmet";
 import { handleErrors } from "#api/http/failures.ts";
 import { servePath } from "#api/http/mount.ts";
 import { assignRequestId } from "#api/http/request.ts";
+import { pagePolicy } from "#api/http/security.ts";
+import { html } from "#api/pages/kit/html.ts";
 import { answerHealth, answerReadiness } from "#api/status/operator-app.ts";
 import type { StatusReader } from "#api/status/status-reader.ts";
 import { mountActions } from "./actions.ts";
-import { type ConsoleContext, sendConsolePage, serveConsolePage, notFoundPage, type ConsolePage } from "./page.ts";
-import { guard } from "./guard.ts";
 import { callersPage } from "./callers.ts";
 import { chainsPage } from "./chains.ts";
 import { databasePage } from "./database.ts";
 import { factPage, rowPage } from "./fact.ts";
+import { guard } from "./guard.ts";
 import { logPage } from "./log.ts";
 import { overviewPage } from "./overview.ts";
+import {
+  type ConsoleContext,
+  type ConsolePage,
+  notFoundPage,
+  sendConsolePage,
+  serveConsolePage,
+} from "./page.ts";
 import { projectionsPage } from "./projections.ts";
 import { upstreamPage } from "./upstream.ts";
 import { workPage } from "./work.ts";
-import helmet from "helmet";
-import { pagePolicy } from "#api/http/security.ts";
 
 type ConsoleOptions = {
   readonly context: ConsoleContext;

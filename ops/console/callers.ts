@@ -1,10 +1,10 @@
+import { sql } from "kysely";
 import { html } from "#api/pages/kit/html.ts";
-import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { formatCount, moment } from "#api/pages/kit/number.ts";
 import { panel, table } from "#api/pages/kit/panel.ts";
 import { plainText } from "#api/pages/kit/text.ts";
-import type { ConsoleContent, ConsoleVisit } from "./page.ts";
-import { sql } from "kysely";
 import type { Database } from "#projections/log/database.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 
 const most = 50;
 

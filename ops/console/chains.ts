@@ -1,12 +1,16 @@
-import { readReorgs, type Reorg, type ReorgBlock } from "#projections/log/blocks.ts";
-import { readSamples } from "#projections/log/operators.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
+import { moment } from "#api/pages/kit/number.ts";
 import { panel, table } from "#api/pages/kit/panel.ts";
-import { type ChainSources, readChainSources, readServiceProgress } from "../reports/read-status.ts";
+import { shortHex } from "#api/pages/kit/text.ts";
+import { type Reorg, type ReorgBlock, readReorgs } from "#projections/log/blocks.ts";
+import { readSamples } from "#projections/log/operators.ts";
+import {
+  type ChainSources,
+  readChainSources,
+  readServiceProgress,
+} from "../reports/read-status.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { chainTable, timeChart } from "./tables.ts";
-import { moment } from "#api/pages/kit/number.ts";
-import { shortHex } from "#api/pages/kit/text.ts";
 
 const dayMs = 86_400_000;
 const reorgDays = 7;

@@ -1,15 +1,15 @@
-import { readSamples } from "#projections/log/operators.ts";
+import { sql } from "kysely";
 import { type Html, html } from "#api/pages/kit/html.ts";
-import { moment, formatCount, formatShare } from "#api/pages/kit/number.ts";
+import { formatCount, formatShare, moment } from "#api/pages/kit/number.ts";
 import { figures, panel, table } from "#api/pages/kit/panel.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readSamples } from "#projections/log/operators.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { megabytes } from "../reports/present-fact.ts";
 import { findStaleSchemas } from "../reports/stale-schemas.ts";
 import { actionLink } from "./known-actions.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { timeChart } from "./tables.ts";
-import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 
 const growthDays = 30;
 

@@ -1,13 +1,13 @@
-import { factKind } from "#projections/log/fact-kinds.ts";
-import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/facts.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { exactTime } from "#api/pages/kit/number.ts";
 import { details, panel } from "#api/pages/kit/panel.ts";
-import { linksFor, explainRow, verdictOf, finders } from "../reports/explain-row.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/facts.ts";
+import { explainRow, finders, linksFor, verdictOf } from "../reports/explain-row.ts";
 import { presentFact, stringify } from "../reports/present-fact.ts";
 import { readServiceProgress } from "../reports/read-status.ts";
 import { actionLink } from "./known-actions.ts";
-import { type ConsoleContent, notFoundPage, type ConsoleVisit } from "./page.ts";
+import { type ConsoleContent, type ConsoleVisit, notFoundPage } from "./page.ts";
 import { factTable } from "./tables.ts";
 
 /** A fact and its life: appended, retracted and readopted with its block, quarantined and released, applied. */

@@ -1,11 +1,11 @@
-import type { Database } from "#projections/log/database.ts";
-import type { FetchChainHead, ServiceProgress } from "../reports/read-status.ts";
-import { findProblems } from "../reports/find-problems.ts";
-import type { Finding } from "../reports/find-server-problems.ts";
-import type { InspectedConfig } from "../reports/inspected-config.ts";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { z } from "zod";
+import type { Database } from "#projections/log/database.ts";
+import { findProblems } from "../reports/find-problems.ts";
+import type { Finding } from "../reports/find-server-problems.ts";
+import type { InspectedConfig } from "../reports/inspected-config.ts";
+import type { FetchChainHead, ServiceProgress } from "../reports/read-status.ts";
 
 /** Milliseconds for which findings are shown: looking for them reads the whole catalog. */
 const maxAgeMs = 20_000;

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
-import { hasOwnOrigin } from "#api/pages/developers/serve-page.ts";
 import { callerAddress, networkOf } from "#api/http/request.ts";
+import { hasOwnOrigin } from "#api/pages/developers/serve-page.ts";
 import { isLoopback } from "../config/config.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */

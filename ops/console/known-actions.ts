@@ -1,9 +1,9 @@
-import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
-import { configuredProjections } from "../reports/inspected-config.ts";
-import type { ConsoleContext } from "./page.ts";
-import { operationArguments, Operation } from "./operations.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { pageLink } from "#api/pages/kit/links.ts";
+import { type SwitchName, setPaused, switchNames } from "#projections/log/operators.ts";
+import { configuredProjections } from "../reports/inspected-config.ts";
+import { Operation, operationArguments } from "./operations.ts";
+import type { ConsoleContext } from "./page.ts";
 
 export type ActionOutcome = { isDone: boolean; output: string };
 
@@ -49,7 +49,11 @@ const effects = {
     "Drops the schemas that no process uses, among them the tables that op rollback would restore. This cannot be undone.",
 };
 
-function switchAction({ db }: Context, verb: "pause" | "resume", target: string): ConsoleAction | null {
+function switchAction(
+  { db }: Context,
+  verb: "pause" | "resume",
+  target: string,
+): ConsoleAction | null {
   const name = switchNames.find((one) => one === target);
   if (name === undefined) return null;
   const run = async (): Promise<ActionOutcome> => {

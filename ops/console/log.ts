@@ -1,16 +1,16 @@
-import { chainIds } from "#chains/index.ts";
-import { countFacts, readFactsBefore } from "#projections/log/facts.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { pageLink } from "#api/pages/kit/links.ts";
 import { formatCount } from "#api/pages/kit/number.ts";
 import { nextPage, panel, table } from "#api/pages/kit/panel.ts";
+import { chainIds } from "#chains/index.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
+import { countFacts, readFactsBefore } from "#projections/log/facts.ts";
 import { finders } from "../reports/explain-row.ts";
 import { isKind, kindNameOf } from "../reports/present-fact.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
-import { factTable } from "./tables.ts";
 import { readRate } from "./samples.ts";
+import { factTable } from "./tables.ts";
 
 const perPage = 50;
 
@@ -52,7 +52,10 @@ export async function logPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   return { title: "Log", body, isLive: parameter("before") === "" };
 }
 
-async function rates({ db }: ConsoleVisit, rate: Awaited<ReturnType<typeof readRate>>): Promise<Html> {
+async function rates(
+  { db }: ConsoleVisit,
+  rate: Awaited<ReturnType<typeof readRate>>,
+): Promise<Html> {
   if (rate === null) {
     return html`<p class="empty">The head of the log is sampled every minute while the console runs; there is no sample yet.</p>`;
   }

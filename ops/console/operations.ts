@@ -1,5 +1,5 @@
-import { z } from "zod";
 import process from "node:process";
+import { z } from "zod";
 
 const projection = z.string().regex(/^[a-z][a-z_]{0,40}$/);
 

@@ -1,11 +1,11 @@
 import { type Html, html } from "#api/pages/kit/html.ts";
-import { moment, formatCount } from "#api/pages/kit/number.ts";
+import { formatCount, moment } from "#api/pages/kit/number.ts";
 import { figures, panel } from "#api/pages/kit/panel.ts";
 import type { Finding } from "../reports/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
-import { chainTable, projectionTable } from "./tables.ts";
 import { readRate } from "./samples.ts";
+import { chainTable, projectionTable } from "./tables.ts";
 
 /** How everything is, at a glance: what `op status` and `op doctor` say. */
 export async function overviewPage(visit: ConsoleVisit): Promise<ConsoleContent> {

@@ -1,14 +1,14 @@
 import type { Request, Response } from "express";
-import { html, type Html } from "#api/pages/kit/html.ts";
-import { requestIdOf } from "#api/http/request.ts";
-import { operatorOf } from "./guard.ts";
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import type { FetchChainHead } from "../reports/read-status.ts";
-import type { InspectedConfig } from "../reports/inspected-config.ts";
-import type { RunOperation } from "./operations.ts";
-import type { ReadProblems, ReadProcesses, MeasureRebuilds } from "./figures.ts";
+import { requestIdOf } from "#api/http/request.ts";
+import { type Html, html } from "#api/pages/kit/html.ts";
 import { plainText } from "#api/pages/kit/text.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { InspectedConfig } from "../reports/inspected-config.ts";
+import type { FetchChainHead } from "../reports/read-status.ts";
+import type { MeasureRebuilds, ReadProblems, ReadProcesses } from "./figures.ts";
+import { operatorOf } from "./guard.ts";
+import type { RunOperation } from "./operations.ts";
 
 /** Serves a page. A fault is logged, and its page names the request. */
 export function serveConsolePage(context: ConsoleContext, handle: ConsolePage) {
@@ -76,7 +76,11 @@ export type ConsoleContent = {
 export type ConsolePage = (visit: ConsoleVisit) => Promise<ConsoleContent>;
 
 /** A page that says that something does not exist. */
-export const notFoundPage = (title: string, body: Html): ConsoleContent => ({ title, body, status: 404 });
+export const notFoundPage = (title: string, body: Html): ConsoleContent => ({
+  title,
+  body,
+  status: 404,
+});
 
 /** What pages and actions of the console work with. */
 export type ConsoleContext = {

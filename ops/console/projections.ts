@@ -4,10 +4,10 @@ import { panel, table } from "#api/pages/kit/panel.ts";
 import { foreignText } from "#api/pages/kit/text.ts";
 import { kindNameOf, type QuarantinedFact, readQuarantinedFacts } from "../reports/present-fact.ts";
 import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
+import type { RebuildPace } from "./figures.ts";
 import { actionLink } from "./known-actions.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { projectionTable } from "./tables.ts";
-import type { RebuildPace } from "./figures.ts";
 
 /** The projections with their rebuilds, and the facts that they exclude. */
 export async function projectionsPage(visit: ConsoleVisit): Promise<ConsoleContent> {

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import { deleteOldSamples, storeSamples, readSamples } from "#projections/log/operators.ts";
-import { type FetchChainHead, readServiceProgress } from "../reports/read-status.ts";
-import type { InspectedConfig } from "../reports/inspected-config.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
+import { deleteOldSamples, readSamples, storeSamples } from "#projections/log/operators.ts";
+import type { InspectedConfig } from "../reports/inspected-config.ts";
+import { type FetchChainHead, readServiceProgress } from "../reports/read-status.ts";
 
 const everyMs = 60_000;
 const keptMs = 31 * 86_400_000;

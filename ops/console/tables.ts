@@ -1,12 +1,12 @@
 import { type Html, html } from "#api/pages/kit/html.ts";
+import { formatNumber, moment } from "#api/pages/kit/number.ts";
 import { table } from "#api/pages/kit/panel.ts";
-import type { ServiceProgress } from "../reports/read-status.ts";
-import { moment, formatNumber } from "#api/pages/kit/number.ts";
-import type { PlacedFact } from "#projections/log/facts.ts";
+import { height, place, plot, roundScale, width } from "#api/pages/kit/plot.ts";
 import { shortHex, shortId } from "#api/pages/kit/text.ts";
-import { kindNameOf } from "../reports/present-fact.ts";
+import type { PlacedFact } from "#projections/log/facts.ts";
 import type { FigureSample } from "#projections/log/operators.ts";
-import { height, place, plot, width, roundScale } from "#api/pages/kit/plot.ts";
+import { kindNameOf } from "../reports/present-fact.ts";
+import type { ServiceProgress } from "../reports/read-status.ts";
 
 type Chain = ServiceProgress["chains"][number];
 

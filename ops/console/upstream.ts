@@ -1,11 +1,18 @@
-import { readCalls, type StoredCalls, readBudgets, type StoredBudget, type CallOutcome, callFaults } from "#projections/log/outgoing-calls.ts";
-import { type Html, html } from "#api/pages/kit/html.ts";
-import { moment, formatCount } from "#api/pages/kit/number.ts";
-import { panel, table, type Column } from "#api/pages/kit/panel.ts";
-import type { ConsoleContent, ConsoleVisit } from "./page.ts";
-import { foreignText } from "#api/pages/kit/text.ts";
 import { sql } from "kysely";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { formatCount, moment } from "#api/pages/kit/number.ts";
+import { type Column, panel, table } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 import type { Database } from "#projections/log/database.ts";
+import {
+  type CallOutcome,
+  callFaults,
+  readBudgets,
+  readCalls,
+  type StoredBudget,
+  type StoredCalls,
+} from "#projections/log/outgoing-calls.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 
 const uncounted = "None was counted yet: processes store their counts every ten seconds.";
 

@@ -1,15 +1,15 @@
-import { countFacts } from "#projections/log/facts.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
-import { readJobFigures, type JobFigures } from "#projections/log/operators.ts";
-import { type Html, html } from "#api/pages/kit/html.ts";
-import { moment, formatCount } from "#api/pages/kit/number.ts";
-import { panel, table } from "#api/pages/kit/panel.ts";
-import { megabytes, kindNameOf } from "../reports/present-fact.ts";
-import type { ConsoleContent, ConsoleVisit } from "./page.ts";
-import type { RunningProcess } from "./figures.ts";
-import { readRate } from "./samples.ts";
 import { sql } from "kysely";
+import { type Html, html } from "#api/pages/kit/html.ts";
+import { formatCount, moment } from "#api/pages/kit/number.ts";
+import { panel, table } from "#api/pages/kit/panel.ts";
 import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
+import { countFacts } from "#projections/log/facts.ts";
+import { type JobFigures, readJobFigures } from "#projections/log/operators.ts";
+import { kindNameOf, megabytes } from "../reports/present-fact.ts";
+import type { RunningProcess } from "./figures.ts";
+import type { ConsoleContent, ConsoleVisit } from "./page.ts";
+import { readRate } from "./samples.ts";
 
 /** Minutes over which readings of the chains are counted. */
 const readingMinutes = 60;

@@ -1,8 +1,8 @@
-import { type Logger, pino, type LogFn } from "pino";
-import type { Config } from "../config/config.ts";
-import { type LiveLine, openLiveLine } from "./live-line.ts";
+import { type LogFn, type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import { DatabaseUnavailable, statementFailure } from "#projections/log/database-failure.ts";
+import type { Config } from "../config/config.ts";
+import { type LiveLine, openLiveLine } from "./live-line.ts";
 
 /** Takes one log line, as JSON. */
 export type LogSink = (line: string) => void;

@@ -1,18 +1,25 @@
 import { type Hex, keccak256, stringToHex } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import { type Difference, readSettledNumber, type ChainBlock, compareBlocks, readLoggedBlocks, repairBlocks } from "#projections/log/audit.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import type { Observation } from "#projections/log/append.ts";
+import {
+  type ChainBlock,
+  compareBlocks,
+  type Difference,
+  readLoggedBlocks,
+  readSettledNumber,
+  repairBlocks,
+} from "#projections/log/audit.ts";
 import { forgetHistoryProof } from "#projections/log/chain-state.ts";
-import { coreIndexer } from "#projections/log/sources.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readIndexerProgress } from "#projections/log/progress.ts";
-import { openChainClient, type ChainClient } from "#jobs/chain/client.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import type { ChainConfig } from "../config/config.ts";
 import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
 import type { BlockReader } from "../reader/read-blocks.ts";
-import type { ChainConfig } from "../config/config.ts";
-import type { Indexer } from "./indexers.ts";
-import { openResumePoint, walkEvents, type ChainEvent, fetchMissing } from "./chain-events.ts";
-import { sourceFilters } from "./indexed-sources.ts";
-import type { Observation } from "#projections/log/append.ts";
 import type { BlockRange } from "../reader/read-range.ts";
+import { type ChainEvent, fetchMissing, openResumePoint, walkEvents } from "./chain-events.ts";
+import { sourceFilters } from "./indexed-sources.ts";
+import type { Indexer } from "./indexers.ts";
 
 type Range = { from: number; to: number };
 

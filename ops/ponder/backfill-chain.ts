@@ -1,8 +1,8 @@
-import type { Database } from "#projections/log/database.ts";
-import { repairBlocks } from "#projections/log/audit.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
-import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
+import { repairBlocks } from "#projections/log/audit.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ChainConfig } from "../config/config.ts";
+import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
 import { fetchMissing, openResumePoint, walkEvents } from "./chain-events.ts";
 import { type EventSource, sourceFilters } from "./indexed-sources.ts";
 

@@ -1,23 +1,23 @@
+import { sql } from "kysely";
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { Database } from "#projections/log/database.ts";
-import { runConcurrently } from "#projections/engine/run-concurrently.ts";
-import type { MissingEvents } from "#projections/log/audit.ts";
-import type { DecodedEvent } from "#projections/log/recording/ponder-events.ts";
-import { readPoolCoinsOf } from "#projections/log/recording/missing-transfers.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
 import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
+import { requestBatch } from "#jobs/chain/node-client.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
-import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { requestBatch } from "#jobs/chain/node-client.ts";
+import { runConcurrently } from "#projections/engine/run-concurrently.ts";
+import type { MissingEvents } from "#projections/log/audit.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readPoolCoinsOf } from "#projections/log/recording/missing-transfers.ts";
+import type { DecodedEvent } from "#projections/log/recording/ponder-events.ts";
 import type { RpcLog } from "../reader/block-proof.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
 import { resultOrThrow } from "../reader/node-pool.ts";
 import type { BlockReader } from "../reader/read-blocks.ts";
 import type { BlockRange } from "../reader/read-range.ts";
-import { type EventSource, decodeArguments, type SourceFilter } from "./indexed-sources.ts";
-import { sql } from "kysely";
+import { decodeArguments, type EventSource, type SourceFilter } from "./indexed-sources.ts";
 
 /** An event of the indexed sources, decoded from the chain's logs. */
 export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
@@ -65,7 +65,10 @@ export function chainLogOf(log: RpcLog): ChainLog {
 }
 
 /** The events of one filter among these logs that become facts. */
-export function chainEventsOf({ source, event }: SourceFilter, logs: readonly ChainLog[]): ChainEvent[] {
+export function chainEventsOf(
+  { source, event }: SourceFilter,
+  logs: readonly ChainLog[],
+): ChainEvent[] {
   return logs.flatMap(({ topics, data, ...log }): ChainEvent[] => {
     const args = decodeArguments(event, { topics, data });
     const { name } = event;

@@ -1,9 +1,13 @@
-import type { Database } from "#projections/log/database.ts";
-import { type ChainFinality, readChainFinality, storeChainFinality } from "#projections/log/chain-state.ts";
 import type { RpcResponse } from "#jobs/chain/rpc.ts";
-import type { ChainReader } from "../reader/chain-reader.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
+import {
+  type ChainFinality,
+  readChainFinality,
+  storeChainFinality,
+} from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { ChainConfig } from "../config/config.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
 import type { ChainFaults } from "./tell-faults.ts";
 
 type FollowFinalityOptions = {

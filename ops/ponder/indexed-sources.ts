@@ -1,14 +1,21 @@
 import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import { hasTopicsOf } from "#abis/event-topics.ts";
 import { conduitAbi } from "#abis/seaport.ts";
 import { metadataAbi } from "#abis/token-metadata.ts";
-import { erc20Abi, erc721Abi, erc1155Abi, plainTransferAbi, unindexedTransferAbi, wrappedNativeAbi } from "#abis/tokens.ts";
+import {
+  erc20Abi,
+  erc721Abi,
+  erc1155Abi,
+  plainTransferAbi,
+  unindexedTransferAbi,
+  wrappedNativeAbi,
+} from "#abis/tokens.ts";
 import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
 import { seaport as seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
-import { hasTopicsOf } from "#abis/event-topics.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
 export type EventSource = {

@@ -1,10 +1,32 @@
+import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Database, Session } from "#projections/log/database.ts";
-import { coreIndexer, type IndexedSource, readCaughtUpIndexers, readSources, addSources, type NewSource, removeSource, restoreSource } from "#projections/log/sources.ts";
+import {
+  addSources,
+  coreIndexer,
+  type IndexedSource,
+  type NewSource,
+  readCaughtUpIndexers,
+  readSources,
+  removeSource,
+  restoreSource,
+} from "#projections/log/sources.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
-import { contentsOf, declaredCollections, type EventSource, hasMetadataEvents, type IndexedCollection, type IndexedSources, indexedSources, metadataSourceName, addableExchanges, collectionEvents, coreProtocol, metadataEvents } from "./indexed-sources.ts";
+import {
+  addableExchanges,
+  collectionEvents,
+  contentsOf,
+  coreProtocol,
+  declaredCollections,
+  type EventSource,
+  hasMetadataEvents,
+  type IndexedCollection,
+  type IndexedSources,
+  indexedSources,
+  metadataEvents,
+  metadataSourceName,
+} from "./indexed-sources.ts";
 import { namedCollections, plainContract } from "./plain-transfers.ts";
-import { sql } from "kysely";
 
 /** One of a chain's indexers. */
 export type Indexer = {

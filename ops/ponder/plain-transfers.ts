@@ -1,10 +1,20 @@
 import type { Address } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import { addSources, type IndexedSource, type NewSource, readSources } from "#projections/log/sources.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
-import { type ContractResult, callContracts, fetchReadBasis, haveCode } from "#jobs/chain/contract-calls.ts";
+import {
+  type ContractResult,
+  callContracts,
+  fetchReadBasis,
+  haveCode,
+} from "#jobs/chain/contract-calls.ts";
 import { hasOtherTransfers, standardCalls } from "#jobs/collections/token-standard.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  addSources,
+  type IndexedSource,
+  type NewSource,
+  readSources,
+} from "#projections/log/sources.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 import { declaredCollections, type IndexedCollection, plainSources } from "./indexed-sources.ts";
 

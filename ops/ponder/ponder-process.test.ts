@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test, vi } from "vitest";
 import { erc721Abi } from "#abis/tokens.ts";
-import { startPonder, ponderSettings } from "./ponder-process.ts";
+import { ponderSettings, startPonder } from "./ponder-process.ts";
 
 /** Of Node: V8 compiles and collects in four of them, from its start. */
 const leastThreads = 5;

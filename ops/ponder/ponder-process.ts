@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
+import type { Logger } from "pino";
+import type { Database } from "#projections/log/database.ts";
 import type { IndexerSettings } from "#src/settings.ts";
+import type { ChainConfig } from "../config/config.ts";
 import { readEnvironment } from "../config/read-config.ts";
 import { ponderDirectory, projectRoot } from "../programs.ts";
 import type { ReaderAddress } from "../reader/serve-ponder.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
-import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import type { ChainConfig } from "../config/config.ts";
 
 type PonderProcess = {
   pid: number | undefined;

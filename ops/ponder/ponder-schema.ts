@@ -1,16 +1,22 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ponderDirectory, projectRoot } from "../programs.ts";
-import type { IndexedSources } from "./indexed-sources.ts";
-import { sql } from "kysely";
-import { type Database, keptAlive } from "#projections/log/database.ts";
-import type { IndexerId } from "#projections/log/sources.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
 import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { beginHolding, createLock, isLockHeld, takeLock, viewOf } from "#projections/log/named-lock.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
+import { type Database, keptAlive } from "#projections/log/database.ts";
+import {
+  beginHolding,
+  createLock,
+  isLockHeld,
+  takeLock,
+  viewOf,
+} from "#projections/log/named-lock.ts";
+import type { IndexerId } from "#projections/log/sources.ts";
+import { ponderDirectory, projectRoot } from "../programs.ts";
+import type { IndexedSources } from "./indexed-sources.ts";
 
 /**
  * `ponder_<chain id>_<8 hex digits>`, a hash of what is indexed and of the code that decodes it. It covers everything

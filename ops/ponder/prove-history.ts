@@ -1,20 +1,24 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import { type HistoryProof, readHistoryProof, storeHistoryProof } from "#projections/log/chain-state.ts";
-import { openChainClient, type ChainClient } from "#jobs/chain/client.ts";
+import type { Hex } from "viem";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
+import { runConcurrently } from "#projections/engine/run-concurrently.ts";
+import {
+  type HistoryProof,
+  readHistoryProof,
+  storeHistoryProof,
+} from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainConfig } from "../config/config.ts";
+import type { RpcBlock } from "../reader/block-proof.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
 import type { BlockRange } from "../reader/read-range.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
-import type { ChainConfig } from "../config/config.ts";
-import { type AuditedIndexer, readSettled, type ChainTruth, compareRange } from "./audit-chain.ts";
+import { type AuditedIndexer, type ChainTruth, compareRange, readSettled } from "./audit-chain.ts";
+import { chainEventsOf, chainLogOf } from "./chain-events.ts";
+import { type SourceFilter, sourceFilters } from "./indexed-sources.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
-import { sourceFilters, type SourceFilter } from "./indexed-sources.ts";
-import type { Hex } from "viem";
-import { runConcurrently } from "#projections/engine/run-concurrently.ts";
-import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
-import type { RpcBlock } from "../reader/block-proof.ts";
-import { chainLogOf, chainEventsOf } from "./chain-events.ts";
 
 type ProveHistoryOptions = {
   db: Database;
@@ -268,7 +272,9 @@ async function mendBlocks(
   { range, blocks, logs }: ProvedBlocks,
   { mayRetract }: { mayRetract: boolean },
 ): Promise<Mended> {
-  const events = filters.flatMap((filter) => chainEventsOf(filter, logs.filter(selectorOf(filter))));
+  const events = filters.flatMap((filter) =>
+    chainEventsOf(filter, logs.filter(selectorOf(filter))),
+  );
   const truth = truthOf(reader, blocks);
   const comparison = { db, client, blocks: reader.blocks, truth, range, events };
   const { differences, left } = await compareRange({

@@ -1,13 +1,19 @@
 import { sql } from "kysely";
+import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
+import { fetchReadBasis } from "#jobs/chain/contract-calls.ts";
+import { appendBlockStates, blockIdRange, firstBlockId, logHead } from "#projections/log/blocks.ts";
 import type { Database, Session } from "#projections/log/database.ts";
-import { blockIdRange, firstBlockId, appendBlockStates, logHead } from "#projections/log/blocks.ts";
 import { blockNumberIn } from "#projections/log/recording/ponder-events.ts";
 import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
-import { fetchCanonicalHashes, openChainClient, type ChainClient } from "#jobs/chain/client.ts";
-import { fetchReadBasis } from "#jobs/chain/contract-calls.ts";
-import { readGeneration, startGeneration, lockSchema, type SchemaLock, schemaName } from "./ponder-schema.ts";
 import type { Indexer } from "./indexers.ts";
 import type { IndexingContext } from "./ponder-process.ts";
+import {
+  lockSchema,
+  readGeneration,
+  type SchemaLock,
+  schemaName,
+  startGeneration,
+} from "./ponder-schema.ts";
 
 type Recovery = {
   /** First height of the abandoned branch. */

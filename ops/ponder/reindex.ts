@@ -1,13 +1,13 @@
-import { detachRemoved } from "#projections/log/sources.ts";
+import { sleep } from "#jobs/runner/back-off.ts";
 import { readIndexedBlock } from "#projections/log/progress.ts";
+import { detachRemoved } from "#projections/log/sources.ts";
+import { findFreePort } from "../free-port.ts";
 import { openChainReader } from "../reader/chain-reader.ts";
 import { serveReader } from "../reader/serve-ponder.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
-import { findFreePort } from "../free-port.ts";
-import { readGeneration, startGeneration, lockSchema, schemaName } from "./ponder-schema.ts";
 import type { IndexedSources } from "./indexed-sources.ts";
-import { type IndexingContext, secretsOf, startPonder, ponderSettings } from "./ponder-process.ts";
 import { readPonderLog } from "./ponder-log.ts";
+import { type IndexingContext, ponderSettings, secretsOf, startPonder } from "./ponder-process.ts";
+import { lockSchema, readGeneration, schemaName, startGeneration } from "./ponder-schema.ts";
 
 const pollMs = 500;
 

@@ -1,18 +1,30 @@
 import { once } from "node:events";
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import { sleep } from "#jobs/runner/back-off.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  readIndexedBlocks,
+  readIndexerProgress,
+  storeCaughtUp,
+  storeRate,
+} from "#projections/log/progress.ts";
 import { coreIndexer, type IndexerId } from "#projections/log/sources.ts";
-import { readIndexerProgress, readIndexedBlocks, storeCaughtUp, storeRate } from "#projections/log/progress.ts";
+import { findFreePort } from "../free-port.ts";
 import type { RpcBlock } from "../reader/block-proof.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
 import type { ReaderAddress } from "../reader/serve-ponder.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
-import { findFreePort } from "../free-port.ts";
-import { activateFirstSchema, activateSchema, readGeneration, waitForNewGeneration, lockSchema, schemaName } from "./ponder-schema.ts";
-import { type IndexingContext, secretsOf, startPonder, ponderSettings } from "./ponder-process.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
+import { type IndexingContext, ponderSettings, secretsOf, startPonder } from "./ponder-process.ts";
+import {
+  activateFirstSchema,
+  activateSchema,
+  lockSchema,
+  readGeneration,
+  schemaName,
+  waitForNewGeneration,
+} from "./ponder-schema.ts";
 import type { ChainFaults } from "./tell-faults.ts";
-import { sql } from "kysely";
-import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
 
 /** One run of Ponder, from the first block that the reader has to its exit. */
 type PonderRun = {

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Database } from "#projections/log/database.ts";
-import { storeNodeFaults } from "#projections/log/chain-state.ts";
-import type { ChainReader } from "../reader/chain-reader.ts";
 import { sleep } from "#jobs/runner/back-off.ts";
+import { storeNodeFaults } from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { ChainReader } from "../reader/chain-reader.ts";
 import { openRepeatFilter } from "./ponder-log.ts";
 
 /** Why parts that read a chain stand still, by their names; those that work are not in it. */

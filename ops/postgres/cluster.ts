@@ -1,11 +1,23 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
-import { chmod, chown, mkdir, open, readFile, rename, rm, stat, cp, mkdtemp, symlink } from "node:fs/promises";
-import { join, basename, dirname } from "node:path";
+import { constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { processesIn, signal, waitUntil } from "./live-processes.ts";
-import { createRequire } from "node:module";
 
 /** The user that the server runs as: PostgreSQL does not run as root. Absent when this process is not root. */
 type ServerUser = { uid: number; gid: number };

@@ -3,8 +3,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { z } from "zod";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { scramVerifier } from "#projections/analytics/roles.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { type DatabaseRoles, forEachRole, processNames } from "./database-roles.ts";
 import { rightsStatements } from "./rights.ts";
 

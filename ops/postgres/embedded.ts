@@ -5,7 +5,16 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { findFreePort, isFree } from "../free-port.ts";
-import { locateBinaries, clusterPaths, directoryArgument, ensureCluster, openServerLog, readPidFile, serverUser, stopProcessesIn } from "./cluster.ts";
+import {
+  clusterPaths,
+  directoryArgument,
+  ensureCluster,
+  locateBinaries,
+  openServerLog,
+  readPidFile,
+  serverUser,
+  stopProcessesIn,
+} from "./cluster.ts";
 import { lockDirectory, waitUntil } from "./live-processes.ts";
 
 export type EmbeddedPostgres = {

@@ -1,8 +1,13 @@
+import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database, Session } from "#projections/log/database.ts";
-import { completeIndexes, lackingChains, lackingMigrations, type MigrationName } from "#projections/log/schema.ts";
 import { withLock } from "#projections/log/named-lock.ts";
-import { readFile } from "node:fs/promises";
+import {
+  completeIndexes,
+  lackingChains,
+  lackingMigrations,
+  type MigrationName,
+} from "#projections/log/schema.ts";
 
 /** What makes an empty database one of this release. */
 const schemaFiles = [

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { sql } from "kysely";
-import type { Database, Session } from "#projections/log/database.ts";
-import { type DatabaseRoles, processRoles, processNames } from "./database-roles.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
+import type { Database, Session } from "#projections/log/database.ts";
+import { type DatabaseRoles, processNames, processRoles } from "./database-roles.ts";
 
 const LOCK_TIMEOUT_MS = 10_000;
 

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { configurationExitCode } from "../config/read-config.ts";
 import type { LogSink } from "../output/logger.ts";
 import { hasRunningMember } from "../postgres/live-processes.ts";
 import { projectRoot } from "../programs.ts";
-import type { Logger } from "pino";
-import { configurationExitCode } from "../config/read-config.ts";
-import { writeFileSync } from "node:fs";
-import { getPriority, setPriority } from "node:os";
 
 type ChildOptions = {
   /** Shown in its log lines. */

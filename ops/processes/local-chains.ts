@@ -1,13 +1,13 @@
 import { once } from "node:events";
-import { listeningUrl, type Config } from "../config/config.ts";
-import { launch } from "../programs.ts";
-import { startChild, keepRunning } from "./child.ts";
-import type { SupervisorContext } from "./supervisor-context.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
+import { type Config, listeningUrl } from "../config/config.ts";
 import { address } from "../config/setting.ts";
+import { launch } from "../programs.ts";
+import { keepRunning, startChild } from "./child.ts";
+import type { SupervisorContext } from "./supervisor-context.ts";
 
 /** Runs the local chains and waits until they are ready; they keep their ports when they are restarted. */
 export async function startLocalChains(context: SupervisorContext): Promise<LocalChains> {

@@ -1,12 +1,17 @@
+import process from "node:process";
 import { parseArgs } from "node:util";
 import type { Config } from "../config/config.ts";
-import { ConfigurationError, configurationExitCode, readConfig, readEnvironment } from "../config/read-config.ts";
+import {
+  ConfigurationError,
+  configurationExitCode,
+  readConfig,
+  readEnvironment,
+} from "../config/read-config.ts";
 import { openLiveLine } from "../output/live-line.ts";
 import { createLogger, openLogSink } from "../output/logger.ts";
 import { mergeInstallation } from "./installation.ts";
 import { type RoleName, roleNames, runRole } from "./run-role.ts";
 import { supervise } from "./supervisor.ts";
-import process from "node:process";
 
 type Variables = Record<string, string | undefined>;
 

@@ -4,7 +4,7 @@ import { openCallMeter } from "#jobs/outgoing-calls.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
 import { assertLogin } from "../postgres/answering-server.ts";
-import { type RoleConfig, roleDatabase, type RoleContext, type RunningRole } from "./roles/role.ts";
+import { type RoleConfig, type RoleContext, type RunningRole, roleDatabase } from "./roles/role.ts";
 
 /** Runs one role in this process until the signal, or until it fails. Resolves with the exit code. */
 export async function runRole(

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
+import { blockIdRange, readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { barOf } from "../output/live-line.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
-import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { blockIdRange, readLogHead } from "#projections/log/blocks.ts";
-import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 
 const checkEveryMs = 250;
 /** Between two readings: shown on one changing line of a terminal, or logged. */

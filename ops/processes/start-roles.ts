@@ -1,12 +1,18 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { ProcessRequest, type RunningProcess } from "../console/figures.ts";
+import { OperationRequest, operationArguments } from "../console/operations.ts";
 import { answeringFlags, launch } from "../programs.ts";
-import { type StartedChild, startChild, keepRunning, type RestartedProcess, lowerPriority } from "./child.ts";
+import {
+  keepRunning,
+  lowerPriority,
+  type RestartedProcess,
+  type StartedChild,
+  startChild,
+} from "./child.ts";
 import { withOneChain } from "./local-chains.ts";
 import { settingsOf } from "./process-settings.ts";
 import type { RoleName } from "./run-role.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
-import { ProcessRequest, type RunningProcess } from "../console/figures.ts";
-import { readdirSync, readFileSync } from "node:fs";
-import { operationArguments, OperationRequest } from "../console/operations.ts";
 
 type Variables = Record<string, string | undefined>;
 

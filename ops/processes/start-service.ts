@@ -1,27 +1,33 @@
-import { openDatabase, type Database } from "#projections/log/database.ts";
-import { type Config, listeningUrl, isLoopback } from "../config/config.ts";
-import { writeInstallation, writeStarting } from "./installation.ts";
-import { type LocalChains, localChainsEnvironment, startLocalChains } from "./local-chains.ts";
-import { openProgressReader, showProgressUntil } from "./show-progress.ts";
-import { startRoles } from "./start-roles.ts";
-import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { pendingMigrations } from "#projections/log/schema.ts";
-import { applyRights } from "../postgres/rights.ts";
-import { addressesOf, configuredRoles, type DatabaseAddresses, areSeparate, readDatabaseRoles } from "../postgres/database-roles.ts";
-import { createEmbeddedRoles } from "../postgres/embedded-roles.ts";
-import { migrate } from "../postgres/migrate.ts";
-import { assertLogin, placeOf, throwIfRefused } from "../postgres/answering-server.ts";
-import { ConfigurationError } from "../config/read-config.ts";
-import { DirectoryInUseError } from "../postgres/live-processes.ts";
-import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
-import { keepRunning } from "./child.ts";
 import type { Logger } from "pino";
-import { checkDirect, checkPooled } from "../reports/find-server-problems.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { pendingMigrations } from "#projections/log/schema.ts";
+import { type Config, isLoopback, listeningUrl } from "../config/config.ts";
+import { ConfigurationError } from "../config/read-config.ts";
 import { findFreePort } from "../free-port.ts";
+import { assertLogin, placeOf, throwIfRefused } from "../postgres/answering-server.ts";
+import {
+  addressesOf,
+  areSeparate,
+  configuredRoles,
+  type DatabaseAddresses,
+  readDatabaseRoles,
+} from "../postgres/database-roles.ts";
+import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
+import { createEmbeddedRoles } from "../postgres/embedded-roles.ts";
+import { DirectoryInUseError } from "../postgres/live-processes.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { applyRights } from "../postgres/rights.ts";
+import { checkDirect, checkPooled } from "../reports/find-server-problems.ts";
+import { keepRunning } from "./child.ts";
+import { writeInstallation, writeStarting } from "./installation.ts";
+import { type LocalChains, localChainsEnvironment, startLocalChains } from "./local-chains.ts";
 import type { RoleName } from "./run-role.ts";
+import { openProgressReader, showProgressUntil } from "./show-progress.ts";
+import { startRoles } from "./start-roles.ts";
+import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
 
 /** Starts database and local chains side by side, then the roles, and waits until all of them are current. */
 export async function startService(context: SupervisorContext): Promise<LocalChains | undefined> {
@@ -198,10 +204,7 @@ async function grantRights(
  * Runs the embedded PostgreSQL; it keeps its port when it is restarted. Returns its URL. `onLocked` is called once no
  * other process may use `DATA_DIR`, before the server starts.
  */
-async function startDatabase(
-  context: SupervisorContext,
-  onLocked: () => void,
-): Promise<string> {
+async function startDatabase(context: SupervisorContext, onLocked: () => void): Promise<string> {
   const { config, logger, orphanGuard, onConfigurationError, addStopStage, signal } = context;
   let address: { url: string; port: number } | undefined;
   const start = async () => {

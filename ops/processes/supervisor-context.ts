@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { LiveLine } from "../output/live-line.ts";
 import type { LogSink } from "../output/logger.ts";
-import type { RestartedProcess, OrphanGuard } from "./child.ts";
+import type { OrphanGuard, RestartedProcess } from "./child.ts";
 import type { RoleName } from "./run-role.ts";
 
 /** Shared by the steps that start the service. */

@@ -1,13 +1,13 @@
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ConfigurationError, configurationExitCode } from "../config/read-config.ts";
 import { findFreePort, isFree } from "../free-port.ts";
 import { type RestartedProcess, startOrphanGuard } from "./child.ts";
-import { withOperatorPorts, startService } from "./start-service.ts";
 import { printReady } from "./print-ready.ts";
+import { startService, withOperatorPorts } from "./start-service.ts";
 import { type SupervisorContext, usesDataDirectory } from "./supervisor-context.ts";
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 
 /** From the signal to the exit of the last process: 10 s are promised, and a busy machine takes its time to end one. */
 const stopBudgetMs = 6_500;

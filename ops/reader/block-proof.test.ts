@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import { areReceiptsOf, bloomOf, isHashOfHeader, mayHoldLogs, type RpcBlock, type RpcReceipt, orderedTrieRoot } from "./block-proof.ts";
+import {
+  areReceiptsOf,
+  bloomOf,
+  isHashOfHeader,
+  mayHoldLogs,
+  orderedTrieRoot,
+  type RpcBlock,
+  type RpcReceipt,
+} from "./block-proof.ts";
 
 /** The sources wrote numbers as numbers, decimal or hexadecimal text. */
 const quantity = (value: unknown) =>

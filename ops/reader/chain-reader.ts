@@ -134,7 +134,11 @@ async function blockAt(
   }
   if (!height.startsWith("0x")) {
     const call = { method: "eth_getBlockByNumber", params: [height, whole] };
-    return pool.ask({ calls: [call], accept: ([answer]) => resultOrThrow(answer), forMs: otherCallMs });
+    return pool.ask({
+      calls: [call],
+      accept: ([answer]) => resultOrThrow(answer),
+      forMs: otherCallMs,
+    });
   }
   const number = Number(height);
   const hash = heads.hashAt(number);

@@ -1,9 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
+import { WebSocket } from "ws";
 import type { RpcBlock } from "./block-proof.ts";
 import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
-import type { BlockReader, BlockPlace } from "./read-blocks.ts";
-import { setTimeout as delay } from "node:timers/promises";
-import { WebSocket } from "ws";
+import type { BlockPlace, BlockReader } from "./read-blocks.ts";
 
 export type HeadFollower = {
   /** The newest block whose logs are there and proved; null before the first. */

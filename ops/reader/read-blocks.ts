@@ -1,7 +1,16 @@
 import { LRUCache } from "lru-cache";
 import { type Hex, numberToHex } from "viem";
 import { RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
-import { areReceiptsOf, bloomOf, isHashOfHeader, type LogsFilter, mayHoldLogs, type RpcBlock, type RpcLog, type RpcReceipt } from "./block-proof.ts";
+import {
+  areReceiptsOf,
+  bloomOf,
+  isHashOfHeader,
+  type LogsFilter,
+  mayHoldLogs,
+  type RpcBlock,
+  type RpcLog,
+  type RpcReceipt,
+} from "./block-proof.ts";
 import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
 
 /** A block by its hash; nodes may find it by its height alone, where that is known. */
@@ -74,7 +83,8 @@ export function openBlockReader(pool: NodePool): BlockReader {
       const known = blocks.get(hash);
       if (known !== undefined && (!whole || isWhole(known))) return known;
       const call = { method: "eth_getBlockByHash", params: [hash, whole] };
-      const accept = ([answer]: readonly RpcResponse[]) => acceptBlock(resultOrThrow(answer), { hash });
+      const accept = ([answer]: readonly RpcResponse[]) =>
+        acceptBlock(resultOrThrow(answer), { hash });
       const acceptOrAsk = async (answers: readonly RpcResponse[], node: Node) =>
         number !== undefined && resultOrThrow(answers[0]) === null
           ? pool.askOne(node, { calls: [blockCall(number, whole)], accept })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { numberToHex } from "viem";
-import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { ResponseTooLarge, RpcFailure, type RpcResponse } from "#jobs/chain/rpc.ts";
+import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
 import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
@@ -131,7 +131,8 @@ async function readFrom(
         if (logsAnswer !== undefined && "error" in logsAnswer) {
           throw new LogsRefused(logsAnswer.error.message);
         }
-        if (resultOrThrow(headerAnswer) === null) throw new RpcFailure(`it has no block ${end} yet`);
+        if (resultOrThrow(headerAnswer) === null)
+          throw new RpcFailure(`it has no block ${end} yet`);
         const logs = acceptLogs(resultOrThrow(logsAnswer), filter, { from, to: end });
         // Where a log stands in its block only all of the block's logs show.
         if (!logs.every(isPlaceInBlock)) throw new LogsRefused("its log indexes are no places");

@@ -1,15 +1,15 @@
-import type { Database } from "#projections/log/database.ts";
+import type { Hex } from "viem";
+import { chainById, chainIds } from "#chains/index.ts";
+import { findCollection } from "#projections/collections/find-collection.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { type PlacedFact, readFactsBehind, type About } from "#projections/log/facts.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type About, type PlacedFact, readFactsBehind } from "#projections/log/facts.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { findOrders } from "#projections/orders/read-orders.ts";
+import { findSales } from "#projections/sales/read-sale.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 import { presentFact } from "./present-fact.ts";
-import type { Hex } from "viem";
-import { chainIds, chainById } from "#chains/index.ts";
-import { findCollection } from "#projections/collections/find-collection.ts";
-import { findOrders } from "#projections/orders/read-orders.ts";
-import { readToken } from "#projections/tokens/read-token.ts";
-import { findSales } from "#projections/sales/read-sale.ts";
 
 type Explained = { what: string; id: string; subject: Subject; most: number };
 

@@ -1,28 +1,43 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { isCurrent, findDrift } from "#projections/engine/checkpoint.ts";
+import { readCopyProgress } from "#projections/analytics/copy-source.ts";
+import { readAnalysts, readPowers } from "#projections/analytics/roles.ts";
+import { findDrift, isCurrent } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { factsPendingReplay, readQuarantineState, describeExcludedFacts, readExcludedFacts } from "#projections/engine/quarantine.ts";
+import {
+  describeExcludedFacts,
+  factsPendingReplay,
+  readExcludedFacts,
+  readQuarantineState,
+} from "#projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds, shadowSchemas } from "#projections/engine/shadow-schema.ts";
+import {
+  describeNodeFault,
+  readHistoryState,
+  readNodeFaults,
+} from "#projections/log/chain-state.ts";
 import { readContractsWithoutTransfers } from "#projections/log/contracts.ts";
-import { readHistoryState, describeNodeFault, readNodeFaults } from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readJobFigures } from "#projections/log/operators.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources.ts";
-import { readHeldFees } from "#projections/partners/sync-fees.ts";
-import { readAnalysts, readPowers } from "#projections/analytics/roles.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { readHeldFees } from "#projections/partners/sync-fees.ts";
 import { type ChainConfig, isLoopback } from "../config/config.ts";
+import type { AnalyticsConfig } from "../config/database-settings.ts";
+import { namedCollections } from "../ponder/plain-transfers.ts";
 import { readDatabaseRoles } from "../postgres/database-roles.ts";
 import { findWrongRights } from "../postgres/rights.ts";
-import { namedCollections } from "../ponder/plain-transfers.ts";
+import {
+  checkDisk,
+  checkPooler,
+  checkReplicas,
+  checkServer,
+  type Finding,
+} from "./find-server-problems.ts";
 import { configuredProjections, type InspectedConfig } from "./inspected-config.ts";
-import { type FetchChainHead, fetchChainHead } from "./read-status.ts";
-import { checkPooler, checkReplicas, checkDisk, checkServer, type Finding } from "./find-server-problems.ts";
 import { megabytes } from "./present-fact.ts";
+import { type FetchChainHead, fetchChainHead } from "./read-status.ts";
 import { findStaleSchemas } from "./stale-schemas.ts";
-import { readCopyProgress } from "#projections/analytics/copy-source.ts";
-import type { AnalyticsConfig } from "../config/database-settings.ts";
 
 /** Checks database, nodes, tables and disk: what `op doctor` reports. */
 export async function findProblems(

@@ -1,13 +1,13 @@
 import { statfs } from "node:fs/promises";
-import { sql } from "kysely";
-import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
-import { areIndexesComplete } from "#projections/log/schema.ts";
-import { locksSchema } from "#projections/log/named-lock.ts";
-import type { InspectedConfig } from "./inspected-config.ts";
 import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
 import { readLogHead } from "#projections/log/blocks.ts";
+import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
+import { locksSchema } from "#projections/log/named-lock.ts";
+import { areIndexesComplete } from "#projections/log/schema.ts";
 import type { ReplicaAddress } from "../config/database-settings.ts";
 import { askServer } from "../postgres/answering-server.ts";
+import type { InspectedConfig } from "./inspected-config.ts";
 
 /** A problem. A fault makes something fail or be wrong; others are notes. */
 export type Finding = { about: string; isFault: boolean; finding: string; advice: string };

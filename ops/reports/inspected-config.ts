@@ -1,6 +1,6 @@
-import type { Config } from "../config/config.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Projection } from "#projections/engine/projection.ts";
+import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
 
 /** What is read of the configuration. `database.url` is null where PostgreSQL is embedded and not running. */

@@ -1,7 +1,11 @@
+import {
+  isQuarantined,
+  type QuarantineEntry,
+  readQuarantine,
+} from "#projections/engine/quarantine.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
-import type { Database } from "#projections/log/database.ts";
-import { isQuarantined, type QuarantineEntry, readQuarantine } from "#projections/engine/quarantine.ts";
 
 const kindNames = new Map<number, string>(
   Object.entries(factKind).map(([name, number]) => [number, name]),

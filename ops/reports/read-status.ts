@@ -1,19 +1,28 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
+import { type HeadReading, openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { type Checkpoint, isCurrent, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { readExcludedFacts } from "#projections/engine/quarantine.ts";
 import { readUnfinishedRebuilds, shadowSchemas } from "#projections/engine/shadow-schema.ts";
-import { formatProvedShare, type HistoryState, readHistoryState } from "#projections/log/chain-state.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readIndexedBlocks, readRecordedHead, type IndexerState, readIndexerStates } from "#projections/log/progress.ts";
+import {
+  formatProvedShare,
+  type HistoryState,
+  readHistoryState,
+} from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readPaused } from "#projections/log/operators.ts";
-import { readPriceHistory } from "#projections/prices/read-prices.ts";
+import {
+  type IndexerState,
+  readIndexedBlocks,
+  readIndexerStates,
+  readRecordedHead,
+} from "#projections/log/progress.ts";
+import { type IndexedSource, readSources } from "#projections/log/sources.ts";
 import { isServed, isVersionOf, schemaOf } from "#projections/log/versions.ts";
+import { readPriceHistory } from "#projections/prices/read-prices.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { configuredProjections, type InspectedConfig } from "./inspected-config.ts";
-import { type IndexedSource, readSources } from "#projections/log/sources.ts";
-import { type HeadReading, openHeadReader } from "#jobs/chain/fetch-head.ts";
 
 /** How far chains, log and projections are: what `op status` prints. */
 export async function readServiceProgress(

@@ -1,13 +1,18 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { lockOfSchema, projectionLock, shadowSchemas, withoutShadow } from "#projections/engine/shadow-schema.ts";
-import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
-import { readPaused } from "#projections/log/operators.ts";
+import {
+  lockOfSchema,
+  projectionLock,
+  shadowSchemas,
+  withoutShadow,
+} from "#projections/engine/shadow-schema.ts";
+import type { Database } from "#projections/log/database.ts";
 import { createLock, isLockHeld, takeLock } from "#projections/log/named-lock.ts";
+import { readPaused } from "#projections/log/operators.ts";
+import { readPonderSchema } from "#projections/log/recording/reconcile.ts";
 import { isServed, isVersionOf, versions } from "#projections/log/versions.ts";
-import { readGeneration, ponderLock, schemaName } from "../ponder/ponder-schema.ts";
 import { readIndexers } from "../ponder/indexers.ts";
+import { ponderLock, readGeneration, schemaName } from "../ponder/ponder-schema.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 
 /** An unused schema, and the name of the lock that a process working in it holds. */

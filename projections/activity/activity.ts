@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { versions } from "../log/versions.ts";
 
@@ -10,11 +10,7 @@ const orderKinds = kindList("order_submitted", "partner_listing_seen");
 const cancelTable = (schema: string): RawBuilder<unknown> => sql.table(`${schema}.cancel`);
 
 /** Removes cancels that are no longer effective. */
-async function removeCancels(
-  session: Session,
-  schema: string,
-  window: FactWindow,
-): Promise<void> {
+async function removeCancels(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     delete from ${cancelTable(schema)} e using ${window.changes} c
     where c.weight < 0 and c.kind in ${cancelKinds}
@@ -24,11 +20,7 @@ async function removeCancels(
 }
 
 /** Adds cancels that became effective. A raised counter cancels all of the maker's orders: it has no order hash. */
-async function addCancels(
-  session: Session,
-  schema: string,
-  window: FactWindow,
-): Promise<void> {
+async function addCancels(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     insert into ${cancelTable(schema)}
       (block_id, log_index, sub_index, transaction_index, contract_id, token_id, maker, order_hash)
@@ -48,11 +40,7 @@ const cancelledToken = (window: FactWindow) => sql`
   order by k.address, f.token_id limit 1`;
 
 /** Gives cancels the tokens of orders that came later. */
-async function nameCancelled(
-  session: Session,
-  schema: string,
-  window: FactWindow,
-): Promise<void> {
+async function nameCancelled(session: Session, schema: string, window: FactWindow): Promise<void> {
   await sql`
     update ${cancelTable(schema)} e set contract_id = token.contract_id, token_id = token.token_id
     from (

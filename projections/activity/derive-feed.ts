@@ -1,8 +1,15 @@
-import { isOfUnknownPool } from "../exchanges/model/exchange.ts";
 import { isSaleFact } from "../exchanges/exchanges.ts";
+import { isOfUnknownPool } from "../exchanges/model/exchange.ts";
 import { factKind } from "../log/fact-kinds.ts";
-import { describeFact, type SalesRules, describeSales } from "./describe-feed.ts";
-import { type EventContent, type EventId, type FeedEvent, isAfter, type FeedFact, type KnownOrder } from "./feed-events.ts";
+import { describeFact, describeSales, type SalesRules } from "./describe-feed.ts";
+import {
+  type EventContent,
+  type EventId,
+  type FeedEvent,
+  type FeedFact,
+  isAfter,
+  type KnownOrder,
+} from "./feed-events.ts";
 import type { TransactionParts } from "./read-feed-facts.ts";
 
 /** A block's events that are not retracted, in the order in which they were emitted, and its facts. */

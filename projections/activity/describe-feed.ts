@@ -1,10 +1,10 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { burnAddresses } from "../domain/burn-address.ts";
-import { factKind } from "../log/fact-kinds.ts";
-import type { EventContent, FeedFact, KnownOrder } from "./feed-events.ts";
 import { type ExchangeFact, exchangeTransaction } from "../exchanges/model/exchange.ts";
 import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
+import { factKind } from "../log/fact-kinds.ts";
+import type { EventContent, FeedFact, KnownOrder } from "./feed-events.ts";
 
 /** The event of a transfer, a cancel, changed metadata or a submitted order. `orders` are submitted orders that a cancel may be of. */
 export function describeFact(fact: FeedFact, orders: readonly KnownOrder[]): EventContent {

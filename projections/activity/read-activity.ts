@@ -1,11 +1,20 @@
-import type { Session } from "../log/database.ts";
-import { readEvents, type EventRow } from "./read-events.ts";
-import { type ActivityFilter, type EventKey, type ScanResult, contractRows, cutAtStop, maxScannedRows, type OrderType, orderTypesOf } from "./read-event-scans.ts";
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { bytea } from "../log/sql-values.ts";
 import { collectionJoins } from "../orders/read-orders.ts";
+import {
+  type ActivityFilter,
+  contractRows,
+  cutAtStop,
+  type EventKey,
+  maxScannedRows,
+  type OrderType,
+  orderTypesOf,
+  type ScanResult,
+} from "./read-event-scans.ts";
+import { type EventRow, readEvents } from "./read-events.ts";
 
 type ActivitySlice = {
   limit: number;
@@ -92,7 +101,9 @@ function eventSource(found: ScanResult<EventRow, EventKey>): Source<EventRow, Ev
   };
 }
 
-function orderSource(found: ScanResult<SubmittedOrderRow, bigint>): Source<SubmittedOrderRow, bigint> {
+function orderSource(
+  found: ScanResult<SubmittedOrderRow, bigint>,
+): Source<SubmittedOrderRow, bigint> {
   return {
     found,
     wrap: (order) => ({ order }),

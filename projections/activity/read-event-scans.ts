@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { blockIdRange } from "../log/blocks.ts";
-import { bytea, isBurnAddress, zeroAddress } from "../log/sql-values.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { bytea, isBurnAddress, zeroAddress } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
 
 /** An event's position in the order of its chain. */
@@ -310,7 +310,10 @@ export function contractRows(contractIds: readonly number[]): RawBuilder<unknown
 export const maxScannedRows = 10_000;
 
 /** Those of a source that a filter asks for. */
-function eventTypesOf({ types }: ActivityFilter, source: EventSource): readonly ActivityEventType[] {
+function eventTypesOf(
+  { types }: ActivityFilter,
+  source: EventSource,
+): readonly ActivityEventType[] {
   return eventTypesIn[source].filter((type) => types === null || types.includes(type));
 }
 

@@ -1,12 +1,31 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session, Database } from "../log/database.ts";
 import { saleUsdE8 } from "../engine/usd.ts";
-import { collectionJoins } from "../orders/read-orders.ts";
-import { type WashRule, washTradeOfSale, type SaleRow, saleColumns, saleNames } from "../sales/read-sale.ts";
-import { countScans, type EventKey, type EventScan, eventScans, matchingEvents, newestEventsFirst, scanEnds, type ActivityFilter, cutAtStop, type ActivityEventType, type ScanResult, eventsWhere } from "./read-event-scans.ts";
 import { blockIdRange } from "../log/blocks.ts";
+import type { Database, Session } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
+import { collectionJoins } from "../orders/read-orders.ts";
+import {
+  type SaleRow,
+  saleColumns,
+  saleNames,
+  type WashRule,
+  washTradeOfSale,
+} from "../sales/read-sale.ts";
+import {
+  type ActivityEventType,
+  type ActivityFilter,
+  countScans,
+  cutAtStop,
+  type EventKey,
+  type EventScan,
+  eventScans,
+  eventsWhere,
+  matchingEvents,
+  newestEventsFirst,
+  type ScanResult,
+  scanEnds,
+} from "./read-event-scans.ts";
 
 /** An event of a chain. Wei of `priceWei` are per unit; a cancel has a token if the order was known. */
 export type EventRow = EventKey & {

@@ -1,9 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../log/database.ts";
 import { isSaleFact, saleFactKinds } from "../exchanges/exchanges.ts";
+import type { Database } from "../log/database.ts";
 import { factKind, kindList } from "../log/fact-kinds.ts";
-import { cancelKinds, chainKinds, type FeedFact, fetchKinds, type KnownOrder, feedSaleKinds, stateKinds } from "./feed-events.ts";
+import {
+  cancelKinds,
+  chainKinds,
+  type FeedFact,
+  feedSaleKinds,
+  fetchKinds,
+  type KnownOrder,
+  stateKinds,
+} from "./feed-events.ts";
 
 /** Facts with after < position ≤ upTo that the feed shows, of the given chains, by position. */
 export async function readWindow(
@@ -186,7 +194,10 @@ export async function readAliases(
 export type TransactionParts = ReadonlyMap<bigint, bigint>;
 
 /** Parts of the sale facts among some facts. */
-export async function readParts(db: Database, facts: readonly FeedFact[]): Promise<TransactionParts> {
+export async function readParts(
+  db: Database,
+  facts: readonly FeedFact[],
+): Promise<TransactionParts> {
   const sold = facts.filter(({ kind }) => isSaleFact(kind));
   if (sold.length === 0) return new Map();
   const blocks = [...new Set(sold.map(({ blockId }) => blockId))];

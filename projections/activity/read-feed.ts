@@ -1,13 +1,22 @@
-import type { Address } from "viem";
-import type { Database } from "../log/database.ts";
-import { deriveFeed } from "./derive-feed.ts";
-import { type FeedEvent, formatEventId, type FeedFact, stateKinds } from "./feed-events.ts";
-import { readAliases, readCancelled, readEarlierFacts, readFollowingFacts, readLaterFacts, readWindow, readParts, readPartEnd } from "./read-feed-facts.ts";
 import { sql } from "kysely";
-import { schemaOf } from "../log/versions.ts";
+import type { Address } from "viem";
 import { blockIdRange, firstBlockId } from "../log/blocks.ts";
+import type { Database } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { blockNumberIn } from "../log/recording/ponder-events.ts";
+import { schemaOf } from "../log/versions.ts";
+import { deriveFeed } from "./derive-feed.ts";
+import { type FeedEvent, type FeedFact, formatEventId, stateKinds } from "./feed-events.ts";
+import {
+  readAliases,
+  readCancelled,
+  readEarlierFacts,
+  readFollowingFacts,
+  readLaterFacts,
+  readPartEnd,
+  readParts,
+  readWindow,
+} from "./read-feed-facts.ts";
 
 export type FeedSource = {
   readonly db: Database;

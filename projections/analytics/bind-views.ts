@@ -2,8 +2,18 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { schemaOf, versions } from "../log/versions.ts";
-import { collectionsView, floorsView, pricesView, balancesView, tokensView, bidsView, listingsView, salesView, transfersView } from "./views.ts";
 import { quoted, statementsOf, type View } from "./view.ts";
+import {
+  balancesView,
+  bidsView,
+  collectionsView,
+  floorsView,
+  listingsView,
+  pricesView,
+  salesView,
+  tokensView,
+  transfersView,
+} from "./views.ts";
 
 /** The schemas of the serving tables. */
 const served = Object.keys(versions).map(schemaOf);

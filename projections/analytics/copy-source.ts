@@ -1,12 +1,21 @@
 import type { Readable } from "node:stream";
+import { sql } from "kysely";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { factKind } from "../log/fact-kinds.ts";
-import { inVersions, schemaOf } from "../log/versions.ts";
-import { type CopiedColumn, copiedColumn, valuesOf, copiedProjections, type DataSet, dataSets, factColumns, factsFrom } from "./data-sets.ts";
-import { sql } from "kysely";
 import type { Database } from "../log/database.ts";
+import { factKind } from "../log/fact-kinds.ts";
 import { beginHolding, createLock, takeLock } from "../log/named-lock.ts";
+import { inVersions, schemaOf } from "../log/versions.ts";
+import {
+  type CopiedColumn,
+  copiedColumn,
+  copiedProjections,
+  type DataSet,
+  dataSets,
+  factColumns,
+  factsFrom,
+  valuesOf,
+} from "./data-sets.ts";
 
 /** The database that facts and rows are copied from, on one connection. */
 export type CopySource = {

@@ -1,6 +1,17 @@
 import { factKind } from "../log/fact-kinds.ts";
-import { collectionsView, floorsView, balancesView, holdings, tokenRows, tokensView, bidsView, listingsView, salesView, transfersView } from "./views.ts";
 import { chainRows, coinOf, hex, namingJoins, quoted, type View } from "./view.ts";
+import {
+  balancesView,
+  bidsView,
+  collectionsView,
+  floorsView,
+  holdings,
+  listingsView,
+  salesView,
+  tokenRows,
+  tokensView,
+  transfersView,
+} from "./views.ts";
 
 /**
  * Rows that are copied to ClickHouse. Each is in a part, and a part is copied whole when it may have changed:

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database, Session } from "../log/database.ts";
-import { analyticsSchema } from "./bind-views.ts";
 import { schemaOf } from "../log/versions.ts";
+import { analyticsSchema } from "./bind-views.ts";
 import { copiedProjections } from "./data-sets.ts";
 
 /** Views that can be exported: their time column and a total order. */

@@ -1,8 +1,8 @@
-import { sql } from "kysely";
-import type { Database, Session } from "../log/database.ts";
-import { type Rejection, reject } from "../domain/rejection.ts";
-import { analyticsSchema } from "./bind-views.ts";
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import { type Rejection, reject } from "../domain/rejection.ts";
+import type { Database, Session } from "../log/database.ts";
+import { analyticsSchema } from "./bind-views.ts";
 
 type AnalystRole = {
   name: string;

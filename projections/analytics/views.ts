@@ -1,11 +1,22 @@
+import { coins } from "#chains/coins.ts";
 import { chainIdLegend, coinsInWords } from "#chains/texts.ts";
+import { periods } from "../collections/read-figures.ts";
 import { burnAddresses } from "../domain/burn-address.ts";
 import { factKind } from "../log/fact-kinds.ts";
-import { feesOfSale } from "../sales/read-sale.ts";
 import { schemaOf } from "../log/versions.ts";
-import { isNative, usdAt, hex, inUnits, namingColumns, namingJoins, type View, standardOf, chainRows, coinOf } from "./view.ts";
-import { coins } from "#chains/coins.ts";
-import { periods } from "../collections/read-figures.ts";
+import { feesOfSale } from "../sales/read-sale.ts";
+import {
+  chainRows,
+  coinOf,
+  hex,
+  inUnits,
+  isNative,
+  namingColumns,
+  namingJoins,
+  standardOf,
+  usdAt,
+  type View,
+} from "./view.ts";
 
 const isPaidNatively = isNative("o.chain_id", "o.currency");
 const whenNative = (value: string) => `case when ${isPaidNatively} then ${value} end`;

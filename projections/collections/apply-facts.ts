@@ -1,9 +1,9 @@
-import { sql, type RawBuilder } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type RawBuilder, sql } from "kysely";
+import { defaultFeeLimits } from "../domain/royalty.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { defaultFeeLimits } from "../domain/royalty.ts";
 
 const erc1155 = kindLiteral("erc1155_transfer");
 

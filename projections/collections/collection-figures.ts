@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import type { FactWindow } from "../engine/projection.ts";
 import { clockAt } from "../engine/fact-window.ts";
+import type { FactWindow } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { orderFigures, type Period, periods, salesColumns } from "./read-figures.ts";
 
 /** Adds the collections of which an order may have started or ended since. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { salesColumns } from "./read-figures.ts";
 import { type FlatRow, nestFigures } from "./read-collection-row.ts";
+import { salesColumns } from "./read-figures.ts";
 
 /** A row with these figures of a day, in the columns of the table. */
 function rowOf(day: { wei: bigint; priced_wei: bigint; usd_e8: bigint }): FlatRow {

@@ -1,16 +1,36 @@
 import { sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import { holdsAny, withKinds, clockAt } from "../engine/fact-window.ts";
+import { chainIds } from "#chains/index.ts";
+import { clockAt, holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { openScratchTable } from "../engine/scratch.ts";
+import type { Session } from "../log/database.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
 import { addTimeAffected, deriveCollections, deriveFigures } from "./collection-figures.ts";
-import { addAllContracts, findAffectedContracts, openAffected, updateContracts, deriveAllListedTokens, deriveListedTokens } from "./contract-figures.ts";
-import { deriveAllMinuteSales, deriveMinuteSales, deriveAllWashTrades, deriveWashTrades } from "./sales-figures.ts";
-import { chainIds } from "#chains/index.ts";
-import { openScratchTable } from "../engine/scratch.ts";
-import { hoursOf, type Period, periods, salesColumn, salesFigures, salesColumns, sortFigures } from "./read-figures.ts";
+import {
+  addAllContracts,
+  deriveAllListedTokens,
+  deriveListedTokens,
+  findAffectedContracts,
+  openAffected,
+  updateContracts,
+} from "./contract-figures.ts";
+import {
+  hoursOf,
+  type Period,
+  periods,
+  salesColumn,
+  salesColumns,
+  salesFigures,
+  sortFigures,
+} from "./read-figures.ts";
+import {
+  deriveAllMinuteSales,
+  deriveAllWashTrades,
+  deriveMinuteSales,
+  deriveWashTrades,
+} from "./sales-figures.ts";
 
 /** Figures of collections. Derived from the tables of `read`: rebuilt when their versions or parameters change. */
 export function collectionStatsProjection(read: readonly Projection[]): Projection {

@@ -1,10 +1,21 @@
-import { sql, type RawBuilder } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type RawBuilder, sql } from "kysely";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
 import { versions } from "../log/versions.ts";
-import { addAllFirstTransfers, applyDescriptions, applyFirstTransfers, applyRegistrations, transferKinds, applyCreatorFees, deriveRegistry, applyStatedRoyalties, updateRoyaltyStates, hasRoyalty } from "./apply-facts.ts";
+import {
+  addAllFirstTransfers,
+  applyCreatorFees,
+  applyDescriptions,
+  applyFirstTransfers,
+  applyRegistrations,
+  applyStatedRoyalties,
+  deriveRegistry,
+  hasRoyalty,
+  transferKinds,
+  updateRoyaltyStates,
+} from "./apply-facts.ts";
 import { deriveWords } from "./words.ts";
 
 /** The tables are described in `README.md`. */

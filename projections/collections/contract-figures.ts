@@ -1,10 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import { holdsAny, clockAt } from "../engine/fact-window.ts";
+import { clockAt, holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { openScratchTables } from "../engine/scratch.ts";
+import type { Session } from "../log/database.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { affectedBids, affectedListings, listingTermsKinds } from "../orders/find-affected-orders.ts";
+import {
+  affectedBids,
+  affectedListings,
+  listingTermsKinds,
+} from "../orders/find-affected-orders.ts";
 import { salesColumns } from "./read-figures.ts";
 
 const transfers = [

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type Observation, contentIdentity } from "../log/append.ts";
+import { contentIdentity, type Observation } from "../log/append.ts";
 import type { ReadingBasis } from "../log/readings.ts";
 
 /** A collection of the curated file, of one contract or several. Addresses are lower case. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
+import type { Address, Hex } from "viem";
 import type { Database, Session } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
 

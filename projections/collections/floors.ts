@@ -1,10 +1,10 @@
+import { sql } from "kysely";
 import { type Address, keccak256, stringToHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Observation } from "../log/append.ts";
-import { sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import type { Observation } from "../log/append.ts";
+import type { Session } from "../log/database.ts";
 import { versions } from "../log/versions.ts";
 
 /** Snapshots are taken at full five minutes, UTC; a chain's first one with a floor at any second. */

@@ -1,12 +1,18 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type Period, salesColumns, contractsOfCollection, orderFigures, periods } from "./read-figures.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import { applicableRoyalty, type Royalty } from "../domain/royalty.ts";
-import { type RawBuilder, sql } from "kysely";
 import { documentStart } from "../metadata/read-media.ts";
 import { hasEnded, unixSeconds } from "../orders/read-orders.ts";
+import {
+  contractsOfCollection,
+  orderFigures,
+  type Period,
+  periods,
+  salesColumns,
+} from "./read-figures.ts";
 import { contractRoyalty, operatorRoyalty, partnerRoyalty } from "./read-royalties.ts";
 
 /** The collection's cheapest listing, as stored in `collection_stats`. */

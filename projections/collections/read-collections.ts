@@ -1,7 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
-import { type CollectionOrder, absentKey, sortFigure } from "./read-figures.ts";
 import type { Database } from "../log/database.ts";
-import { allCollectionParts, type CollectionParts, collectionRowJoins, collectionRowColumns, listedCollectionParts, type CollectionRow, type FlatRow, nestFigures } from "./read-collection-row.ts";
+import {
+  allCollectionParts,
+  type CollectionParts,
+  type CollectionRow,
+  collectionRowColumns,
+  collectionRowJoins,
+  type FlatRow,
+  listedCollectionParts,
+  nestFigures,
+} from "./read-collection-row.ts";
+import { absentKey, type CollectionOrder, sortFigure } from "./read-figures.ts";
 
 type CollectionsFilter = {
   chainId: number;

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 /** Periods of the figures, in hours. They start at a full minute and end now. */
 const periodHours = { "24h": 24, "7d": 168, "30d": 720 } as const;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../log/database.ts";
 import type { Candle } from "../domain/candles.ts";
-import type { FloorSnapshot, ContractFloors } from "./floors.ts";
-import { schemaOf } from "../log/versions.ts";
+import type { Database } from "../log/database.ts";
 import { byteaArray } from "../log/sql-values.ts";
+import { schemaOf } from "../log/versions.ts";
 import { hasEnded } from "../orders/read-orders.ts";
+import type { ContractFloors, FloorSnapshot } from "./floors.ts";
 
 /** The last effective snapshot; null before the first, undefined before the projection's tables exist. */
 export async function readLastSnapshot(

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { Session } from "../log/database.ts";
-import { bytea, isBurnAddress, byteaArray } from "../log/sql-values.ts";
-import { schemaOf } from "../log/versions.ts";
 import { kindList } from "../log/fact-kinds.ts";
+import { bytea, byteaArray, isBurnAddress } from "../log/sql-values.ts";
+import { schemaOf } from "../log/versions.ts";
 
 /** Contracts of a chain's collections without an effective description, by address, after `after`. */
 export async function readContractsWithoutDescription(

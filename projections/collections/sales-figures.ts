@@ -1,11 +1,23 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { saleKinds, changedTransactions, changedSaleTransactions, saleFactKinds } from "../exchanges/exchanges.ts";
+import { isPaidNatively, maxPriceAge, nativeCoins, priceAt } from "../engine/usd.ts";
+import {
+  changedSaleTransactions,
+  changedTransactions,
+  saleFactKinds,
+  saleKinds,
+} from "../exchanges/exchanges.ts";
+import type { Session } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { maxPriceAge, priceAt, isPaidNatively, nativeCoins } from "../engine/usd.ts";
-import { columnsOf, hoursOf, periods, salesColumn, salesFigures, washFigures } from "./read-figures.ts";
+import {
+  columnsOf,
+  hoursOf,
+  periods,
+  salesColumn,
+  salesFigures,
+  washFigures,
+} from "./read-figures.ts";
 
 const orderKinds = ["order_fulfilled", "orders_matched"] as const;
 const isOrder = sql`kind in ${kindList(...orderKinds)} and log_index is not null`;

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type RawBuilder, sql } from "kysely";
 import { nameLook } from "../domain/name-look.ts";
+import type { Session } from "../log/database.ts";
 
 /**
  * Replaces the words of `collections`: those of its name, its slug unless that is its address, and its symbol. Most new

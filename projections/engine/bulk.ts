@@ -1,13 +1,20 @@
 import { CompiledQuery, sql } from "kysely";
+import { readLogHead } from "../log/blocks.ts";
 import type { Database, Session } from "../log/database.ts";
 import { isConflict, isMissingRelation } from "../log/database-failure.ts";
-import { readLogHead } from "../log/blocks.ts";
-import { createCheckpoint, createTables, reachablePosition, readCheckpoints, type Target, areAligned } from "./checkpoint.ts";
+import {
+  areAligned,
+  createCheckpoint,
+  createTables,
+  reachablePosition,
+  readCheckpoints,
+  type Target,
+} from "./checkpoint.ts";
 import { withHistory } from "./fact-window.ts";
-import { deriveInSnapshot } from "./snapshot.ts";
 import type { Parts } from "./projection.ts";
 import { factsToExclude, readQuarantine } from "./quarantine.ts";
 import { runConcurrently } from "./run-concurrently.ts";
+import { deriveInSnapshot } from "./snapshot.ts";
 
 /** Memory for a sort or a hash of the session, and for building an index. */
 const WORK_MEMORY = "128MB";
@@ -258,11 +265,7 @@ async function dropBulkProgress(session: Session, { schema }: Target): Promise<v
 }
 
 /** Stores that an index is created; others may be stored at the same time. */
-async function storeIndexDone(
-  session: Session,
-  { schema }: Target,
-  index: Index,
-): Promise<void> {
+async function storeIndexDone(session: Session, { schema }: Target, index: Index): Promise<void> {
   await sql`
     update ${tableOf(schema)} set done = array_append(done, ${indexStep(index)})`.execute(session);
 }

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from "kysely";
-import type { Session, Database } from "../log/database.ts";
+import type { Database, Session } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
 import type { Projection } from "./projection.ts";
 

@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../log/database.ts";
 import { type FactKind, factKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
-import type { FactWindow, Relation, Window, WindowWithKinds, EffectiveFacts } from "./projection.ts";
+import type {
+  EffectiveFacts,
+  FactWindow,
+  Relation,
+  Window,
+  WindowWithKinds,
+} from "./projection.ts";
 
 const columns = sql`f.position, f.block_id, f.transaction_index, f.log_index, f.contract_id, f.sub_index, f.kind,
   f.token_id, f.amount, f.from_address, f.to_address, f.order_hash, f.recorded_at, f.payload`;

@@ -1,10 +1,16 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
-import type { Database, Session } from "../log/database.ts";
 import { appendObservationsIn, type Observation } from "../log/append.ts";
+import type { Database, Session } from "../log/database.ts";
 import { factKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { schemaNameOf, schemaOf } from "../log/versions.ts";
-import { abortTicks, lockCheckpoints, readCheckpoints, type Checkpoint, type Target } from "./checkpoint.ts";
+import {
+  abortTicks,
+  type Checkpoint,
+  lockCheckpoints,
+  readCheckpoints,
+  type Target,
+} from "./checkpoint.ts";
 import type { DerivationFailed, Projection } from "./projection.ts";
 
 /** The latest entry of the log about a fact that a projection failed on: quarantined or released. */

@@ -1,17 +1,35 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../log/database.ts";
+import { readLogHead } from "../log/blocks.ts";
 import { withContractIds } from "../log/contracts.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
 import { schemaOf } from "../log/versions.ts";
-import { align, applyWindow, readOpenWindow, tick } from "./tick.ts";
-import { type Checkpoint, isCurrent, reachablePosition, readCheckpoints, type Target, lockCheckpoints, moveCheckpoints, areAligned } from "./checkpoint.ts";
+import { type BulkOptions, deriveInBulk, readBulkProgress } from "./bulk.ts";
+import {
+  areAligned,
+  type Checkpoint,
+  isCurrent,
+  lockCheckpoints,
+  moveCheckpoints,
+  reachablePosition,
+  readCheckpoints,
+  type Target,
+} from "./checkpoint.ts";
+import { openWindow } from "./fact-window.ts";
 import type { Projection, Window } from "./projection.ts";
 import { dependsOn, runConcurrently } from "./run-concurrently.ts";
-import { dropUnusedSchema, inSwapTransaction, renameSchema, shadowSchemas, withProjectionLock, clearShadowSchema, readBulkRate, storeBulkRate } from "./shadow-schema.ts";
-import { isConflict } from "../log/database-failure.ts";
-import { readLogHead } from "../log/blocks.ts";
-import { type BulkOptions, deriveInBulk, readBulkProgress } from "./bulk.ts";
-import { openWindow } from "./fact-window.ts";
+import {
+  clearShadowSchema,
+  dropUnusedSchema,
+  inSwapTransaction,
+  readBulkRate,
+  renameSchema,
+  shadowSchemas,
+  storeBulkRate,
+  withProjectionLock,
+} from "./shadow-schema.ts";
 import { deriveInSnapshot } from "./snapshot.ts";
+import { align, applyWindow, readOpenWindow, tick } from "./tick.ts";
 
 type OnProgress = (progress: BuildProgress) => void;
 /** Run in the transaction of every swap, for what is bound to the tables themselves, such as views. */

@@ -2,10 +2,16 @@ import type { Database } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
 import { dropTarget } from "./checkpoint.ts";
 import { DerivationFailed, isPermanentError, type Projection } from "./projection.ts";
+import {
+  appendQuarantined,
+  appendReleased,
+  factsPendingReplay,
+  type QuarantineState,
+  readQuarantineState,
+} from "./quarantine.ts";
 import { withDependents } from "./rebuild.ts";
 import { dependsOn, runConcurrently } from "./run-concurrently.ts";
 import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
-import { factsPendingReplay, type QuarantineState, readQuarantineState, appendQuarantined, appendReleased } from "./quarantine.ts";
 
 /** Projections that a fact was released for, and the failure that kept it quarantined for others. */
 export type Release = { released: readonly string[]; failure: Error | null };

@@ -3,8 +3,8 @@ import type { Database, Session } from "../log/database.ts";
 import { isConflict } from "../log/database-failure.ts";
 import { withLock } from "../log/named-lock.ts";
 import { schemaOf } from "../log/versions.ts";
-import { dropTarget, isCurrent, readCheckpoints } from "./checkpoint.ts";
 import { describeBulkProgress, readBulkProgress } from "./bulk.ts";
+import { dropTarget, isCurrent, readCheckpoints } from "./checkpoint.ts";
 import type { Projection } from "./projection.ts";
 
 /** Schemas that this release's version of a projection may have besides its own, each with a checkpoint of its name. */
@@ -244,11 +244,7 @@ export async function storeBulkRate(
   await note(session, schema, run === null ? rate : `${rate}; ${describeRebuildRun(run)}`);
 }
 
-async function storeRebuildRun(
-  session: Session,
-  schema: string,
-  run: RebuildRun,
-): Promise<void> {
+async function storeRebuildRun(session: Session, schema: string, run: RebuildRun): Promise<void> {
   await note(session, schema, describeRebuildRun(run));
 }
 

@@ -1,7 +1,7 @@
-import { sql, type RawBuilder, type Transaction } from "kysely";
+import { type RawBuilder, sql, type Transaction } from "kysely";
+import { withContractIds } from "../log/contracts.ts";
 import { type Database, reusesPlans, type Session } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
-import { withContractIds } from "../log/contracts.ts";
 
 /** Reads of one snapshot: whatever is written meanwhile, they see the data of one version. */
 export type Snapshot = DataVersion & { readonly db: Database };

@@ -1,14 +1,43 @@
-import type { Database, Session } from "../log/database.ts";
-import { type Target, type Checkpoint, isCurrent, lockCheckpoints, moveCheckpoints, readCheckpoints, readPositions, targetOf, areAligned } from "./checkpoint.ts";
-import { DerivationFailed, type Window, isPermanentError, type FactWindow, type Projection, type WindowWithKinds } from "./projection.ts";
-import { quarantineFact, excludeFacts, type QuarantineState, readQuarantine } from "./quarantine.ts";
 import { sql } from "kysely";
-import { isConflict } from "../log/database-failure.ts";
 import { readLogHead } from "../log/blocks.ts";
+import type { Database, Session } from "../log/database.ts";
+import { isConflict } from "../log/database-failure.ts";
 import { pipelined } from "../log/pipelined.ts";
-import { closeWindow, openWindow, withoutFacts, holdsAny, readKinds, withKinds } from "./fact-window.ts";
-import { deriveInSnapshot } from "./snapshot.ts";
+import {
+  areAligned,
+  type Checkpoint,
+  isCurrent,
+  lockCheckpoints,
+  moveCheckpoints,
+  readCheckpoints,
+  readPositions,
+  type Target,
+  targetOf,
+} from "./checkpoint.ts";
+import {
+  closeWindow,
+  holdsAny,
+  openWindow,
+  readKinds,
+  withKinds,
+  withoutFacts,
+} from "./fact-window.ts";
+import {
+  DerivationFailed,
+  type FactWindow,
+  isPermanentError,
+  type Projection,
+  type Window,
+  type WindowWithKinds,
+} from "./projection.ts";
+import {
+  excludeFacts,
+  type QuarantineState,
+  quarantineFact,
+  readQuarantine,
+} from "./quarantine.ts";
 import { dependsOn, runConcurrently } from "./run-concurrently.ts";
+import { deriveInSnapshot } from "./snapshot.ts";
 
 type AdvanceResult = Tick | { outcome: "quarantined"; failure: DerivationFailed };
 

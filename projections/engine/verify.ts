@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database, Session } from "../log/database.ts";
-import { schemaOf } from "../log/versions.ts";
-import { applyToTarget, type BuildProgress, build, catchUp } from "./rebuild.ts";
-import { dropTarget, isCurrent, readCheckpoints, type Target, createTarget } from "./checkpoint.ts";
-import { deriveInSnapshot } from "./snapshot.ts";
-import type { Projection, Sample } from "./projection.ts";
-import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
 import { type RawBuilder, sql } from "kysely";
+import type { Database, Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
-import { applyWindow, readOpenWindow } from "./tick.ts";
+import { schemaOf } from "../log/versions.ts";
+import { createTarget, dropTarget, isCurrent, readCheckpoints, type Target } from "./checkpoint.ts";
 import { addChanges, logFacts, openWindow } from "./fact-window.ts";
+import type { Projection, Sample } from "./projection.ts";
+import { applyToTarget, type BuildProgress, build, catchUp } from "./rebuild.ts";
+import { shadowSchemas, withProjectionLock } from "./shadow-schema.ts";
+import { deriveInSnapshot } from "./snapshot.ts";
+import { applyWindow, readOpenWindow } from "./tick.ts";
 
 export type Verification = Comparison & { projection: string; position: bigint };
 
@@ -274,7 +274,10 @@ async function compareTable(
   const { compared = 0n, different = 0n } = rows[0] ?? {};
   if (different === 0n || maxExamples === 0) return { compared, different, examples: [] };
   const first = sql.ref(key[0] ?? "");
-  const examples = await sql<{ stored: RowDifference["stored"]; derived: RowDifference["derived"] }>`
+  const examples = await sql<{
+    stored: RowDifference["stored"];
+    derived: RowDifference["derived"];
+  }>`
     select case when s.${first} is not null then to_jsonb(s) end as stored,
            case when d.${first} is not null then to_jsonb(d) end as derived
     from ${sides} where ${differs}

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from "kysely";
+import { type FactKind, factKind, kindList } from "../log/fact-kinds.ts";
 import { archipelago } from "./archipelago/archipelago.ts";
 import { blend, blur } from "./blur/blur.ts";
 import { cryptopunks } from "./cryptopunks/cryptopunks.ts";
@@ -15,8 +17,6 @@ import { wyvern } from "./wyvern/wyvern.ts";
 import { x2y2 } from "./x2y2/x2y2.ts";
 import { zeroex } from "./zeroex/zeroex.ts";
 import { zora } from "./zora/zora.ts";
-import { type RawBuilder, sql } from "kysely";
-import { type FactKind, factKind, kindList } from "../log/fact-kinds.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
 export const exchanges: readonly Exchange[] = [

@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { type Hex, numberToHex, pad, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { nativeTransferLogs } from "./model/exchange.ts";
-import { outcomeOf, type RecordedTransaction, recordedTransactions, transactionOf } from "./recorded-transactions.fixture.ts";
+import {
+  outcomeOf,
+  type RecordedTransaction,
+  recordedTransactions,
+  transactionOf,
+} from "./recorded-transactions.fixture.ts";
 import type { OrderTransaction } from "./seaport/orders.ts";
 import { factsOf, matchOf, recordedTrades } from "./seaport/seaport.fixture.ts";
 import { translateSales } from "./translate-sales.ts";

@@ -1,12 +1,28 @@
 import { readFileSync } from "node:fs";
-import { type Abi, type AbiEvent, type Address, decodeEventLog, getAbiItem, type Hex, toEventSelector, zeroAddress } from "viem";
+import {
+  type Abi,
+  type AbiEvent,
+  type Address,
+  decodeEventLog,
+  getAbiItem,
+  type Hex,
+  toEventSelector,
+  zeroAddress,
+} from "viem";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { ethereum } from "#chains/ethereum.ts";
-import { type ExchangeEvent, nativeTransferLogs, type TokenTransfer, type ExchangeFact, type ExchangeTransaction, exchangeTransaction } from "./model/exchange.ts";
 import { serializeBigints } from "../log/append.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { isOfCryptopunks, punkTransfer } from "./cryptopunks/cryptopunks.ts";
 import { exchanges } from "./exchanges.ts";
+import {
+  type ExchangeEvent,
+  type ExchangeFact,
+  type ExchangeTransaction,
+  exchangeTransaction,
+  nativeTransferLogs,
+  type TokenTransfer,
+} from "./model/exchange.ts";
 import { type Sale, translateTransaction } from "./translate-sales.ts";
 
 type Log = { address: Address; topics: Hex[]; data: Hex; logIndex: number };

@@ -1,8 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Address, Hex } from "viem";
-import { type ExchangeEvent, type Exchange, type ExchangeFact, type ExchangeTransaction, isOfUnknownPool, type Fill, type NftStandard, isUnresolved, type UnresolvedEvent } from "./model/exchange.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { exchanges } from "./exchanges.ts";
+import {
+  type Exchange,
+  type ExchangeEvent,
+  type ExchangeFact,
+  type ExchangeTransaction,
+  type Fill,
+  isOfUnknownPool,
+  isUnresolved,
+  type NftStandard,
+  type UnresolvedEvent,
+} from "./model/exchange.ts";
 import { apportion, attributeMarketplace, classifyFees, type Fee } from "./model/fees.ts";
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
 

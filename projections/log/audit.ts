@@ -1,14 +1,14 @@
 import { sql } from "kysely";
+import { appendObservationsIn, appendStaged, type Observation, openStage } from "./append.ts";
+import { appendBlockStates, blockIdRange, firstBlockId, logHead } from "./blocks.ts";
 import type { Database } from "./database.ts";
-import { appendObservationsIn, type Observation, appendStaged, openStage } from "./append.ts";
-import { firstBlockId, appendBlockStates, logHead, blockIdRange } from "./blocks.ts";
-import { coreIndexer, readIndexerNames } from "./sources.ts";
-import { type DecodedEvent, stageDecoded, blockNumberIn } from "./recording/ponder-events.ts";
-import type { PoolCoins } from "./recording/pools-and-punks.ts";
 import { kindList } from "./fact-kinds.ts";
-import { type RecordedBlock, orphans } from "./recording/reconcile.ts";
-import type { Recording } from "./recording/recorder.ts";
 import { readIndexedBlocks } from "./progress.ts";
+import { blockNumberIn, type DecodedEvent, stageDecoded } from "./recording/ponder-events.ts";
+import type { PoolCoins } from "./recording/pools-and-punks.ts";
+import { orphans, type RecordedBlock } from "./recording/reconcile.ts";
+import type { Recording } from "./recording/recorder.ts";
+import { coreIndexer, readIndexerNames } from "./sources.ts";
 
 /** A block of the log, with the places of its events. */
 type LoggedBlock = {

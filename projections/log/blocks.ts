@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { ordinalOf } from "#chains/index.ts";
-import type { Session, Database } from "./database.ts";
-import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 import type { Hex } from "viem";
+import { ordinalOf } from "#chains/index.ts";
+import type { Database, Session } from "./database.ts";
+import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 
 /**
  * A block's id carries its chain, its height and which of the blocks seen at that height it is:

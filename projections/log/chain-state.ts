@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "./database.ts";
 import type { Hex } from "viem";
+import type { Database } from "./database.ts";
 
 /** Up to which block a chain is final. */
 export type ChainFinality = {

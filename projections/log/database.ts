@@ -1,5 +1,19 @@
 import { createHash } from "node:crypto";
-import { Kysely, type PostgresPool, type PostgresPoolClient, type QueryExecutorProvider, type DatabaseIntrospector, type DatabaseMetadata, type DialectAdapter, PostgresAdapter, PostgresDialect, type QueryCompiler, type SchemaMetadata, sql, type TableMetadata } from "kysely";
+import {
+  type DatabaseIntrospector,
+  type DatabaseMetadata,
+  type DialectAdapter,
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type QueryCompiler,
+  type QueryExecutorProvider,
+  type SchemaMetadata,
+  sql,
+  type TableMetadata,
+} from "kysely";
 import pg from "pg";
 import { DatabaseUnavailable, ServerSilent, statementFailure } from "./database-failure.ts";
 import { VersionedNames } from "./versions.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 import type { Database } from "./database.ts";
+import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 import { projectionIn } from "./versions.ts";
 
 /** Facts about something, in the order of their chain and then of the log. */

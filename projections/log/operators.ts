@@ -1,8 +1,8 @@
-import { sql } from "kysely";
-import type { Database } from "./database.ts";
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
 import { appendObservations, type Observation } from "./append.ts";
+import type { Database } from "./database.ts";
 import { kindList, kindLiteral } from "./fact-kinds.ts";
 
 /**
@@ -161,7 +161,11 @@ export async function deleteOldSamples(db: Database, before: Date): Promise<void
 }
 
 /** The samples of a series since a time, oldest first. */
-export async function readSamples(db: Database, series: string, since: Date): Promise<FigureSample[]> {
+export async function readSamples(
+  db: Database,
+  series: string,
+  since: Date,
+): Promise<FigureSample[]> {
   const { rows } = await sql<FigureSample>`
     select taken_at as "takenAt", value from ops.sample
     where series = ${series} and taken_at >= ${since} order by taken_at`.execute(db);

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "./database.ts";
-import { projectionIn, schemaOf, versions } from "./versions.ts";
 import { blockIdRange, firstBlockId, logHead } from "./blocks.ts";
+import type { Database } from "./database.ts";
 import { kindLiteral } from "./fact-kinds.ts";
+import { blockNumberOfId, isFact, timestampOf } from "./recording/ponder-events.ts";
 import { coreIndexer, type IndexerId, readSources } from "./sources.ts";
-import { isFact, blockNumberOfId, timestampOf } from "./recording/ponder-events.ts";
+import { projectionIn, schemaOf, versions } from "./versions.ts";
 
 /** The schemas of this release's tables, and those that rebuilds are made in. */
 const followed = Object.keys(versions).flatMap((name) => [

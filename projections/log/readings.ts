@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import type { ChainId } from "#chains/index.ts";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
 import type { Observation } from "./append.ts";
 
 /** The block at whose end readings were made, and its timestamp. */

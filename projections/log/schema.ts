@@ -1,8 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Chain } from "#chains/chain.ts";
 import { chains } from "#chains/index.ts";
 import type { Database, Session } from "./database.ts";
-import { setTimeout as delay } from "node:timers/promises";
 import { isLockHeld } from "./named-lock.ts";
 
 /** In their order. The first one makes everything that `schema.sql` and `functions.sql` say. */

@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import { type RawBuilder, sql, PostgresQueryCompiler, type RawNode, type SchemableIdentifierNode } from "kysely";
+import {
+  PostgresQueryCompiler,
+  type RawBuilder,
+  type RawNode,
+  type SchemableIdentifierNode,
+  sql,
+} from "kysely";
 
 /** What a projection's name in SQL stands for. */
 type Versioned = {

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
 import { blockNumberOf } from "../log/blocks.ts";
+import type { Session } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 
 const fetched = [

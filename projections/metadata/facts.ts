@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import type { ContractMetadata } from "../domain/metadata/contract-metadata.ts";
 import type { TokenMetadata } from "../domain/metadata/token-metadata.ts";
-import { type Observation, contentIdentity } from "../log/append.ts";
+import { contentIdentity, type Observation } from "../log/append.ts";
 import type { FactKind } from "../log/fact-kinds.ts";
 
 /** What was fetched, and when. Without `tokenId` it is the contract's own. */

@@ -1,13 +1,18 @@
 import { sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import type { FactWindow, Step, Projection } from "../engine/projection.ts";
-import { deriveAllChanges, applyChanges } from "./changes.ts";
-import { deriveAllFetched, applyFetched } from "./fetched-metadata.ts";
-import { mayHaveUri, deriveAllPendingRanges, derivePending, derivePendingRanges } from "./pending-fetches.ts";
 import { withKinds } from "../engine/fact-window.ts";
+import type { FactWindow, Projection, Step } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
+import { applyChanges, deriveAllChanges } from "./changes.ts";
+import { applyFetched, deriveAllFetched } from "./fetched-metadata.ts";
+import {
+  deriveAllPendingRanges,
+  derivePending,
+  derivePendingRanges,
+  mayHaveUri,
+} from "./pending-fetches.ts";
 
 /** A single step: pending is what `ownership` holds in the snapshot without what was fetched. */
 const metadataSteps: readonly Step[] = [{ name: "metadata", derive: deriveMetadata }];

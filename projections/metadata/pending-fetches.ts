@@ -1,10 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type Ids, unionOf, within, without } from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import {
+  type Areas,
+  areaRows,
+  areasOf,
+  groupByContract,
+  rangedAreas,
+} from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { zeroAddress } from "../log/sql-values.ts";
-import { rangedAreas, type Areas, areaRows, areasOf, groupByContract } from "../engine/token-ids.ts";
-import { type Ids, unionOf, within, without } from "../domain/id-runs.ts";
 
 /** SQL: whether the contract still knows the token: it is not burned, or lies at 0x…dead. */
 export function mayHaveUri(token: "o" | "same"): RawBuilder<boolean> {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Session, Database } from "../log/database.ts";
 import { tokensAt } from "../engine/token-ids.ts";
+import type { Database, Session } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
 
 /** A token, or with `tokenId` null a contract, whose metadata is to be fetched. */

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../log/database.ts";
 
 type TokenPart = "image" | "animation" | "token_uri";

@@ -1,15 +1,23 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import { holdsAny, withKinds, clockAt } from "../engine/fact-window.ts";
-import type { FactWindow, Relation, WindowWithKinds, Projection } from "../engine/projection.ts";
-import { kindList } from "../log/fact-kinds.ts";
-import { affectedBids, recomputeTable } from "./find-affected-orders.ts";
-import { compactedWith, lateFillKinds, lateFills, isUnfilledEnd, isCompacted } from "./clock.ts";
-import { contractSigned, exchange, isEffective, blockTime, counters, fillsAndCancels, type RecomputeSet } from "./select-facts.ts";
-import { versions } from "../log/versions.ts";
 import { bidReasons } from "../domain/orders/order-status.ts";
-import { reasonCase, statusCase, storeCounts } from "./status.ts";
+import { clockAt, holdsAny, withKinds } from "../engine/fact-window.ts";
+import type { FactWindow, Projection, Relation, WindowWithKinds } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { versions } from "../log/versions.ts";
+import { compactedWith, isCompacted, isUnfilledEnd, lateFillKinds, lateFills } from "./clock.ts";
+import { affectedBids, recomputeTable } from "./find-affected-orders.ts";
 import { makerFunds } from "./maker-funds.ts";
+import {
+  blockTime,
+  contractSigned,
+  counters,
+  exchange,
+  fillsAndCancels,
+  isEffective,
+  type RecomputeSet,
+} from "./select-facts.ts";
+import { reasonCase, statusCase, storeCounts } from "./status.ts";
 
 /** The bids to recompute: their signed terms, and their stored state (`old_…`). */
 const bidsToRecompute = recomputeTable(

@@ -1,16 +1,28 @@
-import type { Database } from "../log/database.ts";
-import { type ChainReadings, readingObserved, type ChainReading, readingFact } from "../log/readings.ts";
-import { appendObservations, type Observation } from "../log/append.ts";
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { logFacts } from "../engine/fact-window.ts";
-import { blockIdRange, firstBlockId } from "../log/blocks.ts";
-import { factKind, kindLiteral, kindList } from "../log/fact-kinds.ts";
 import type { EffectiveFacts } from "../engine/projection.ts";
-import { exchangeContracts, fillsAndCancels, latestFacts, latestReadings, type RecomputeSet, unitsMovedSince } from "./select-facts.ts";
-import { zeroAddress } from "../log/sql-values.ts";
 import { tokensAt } from "../engine/token-ids.ts";
+import { appendObservations, type Observation } from "../log/append.ts";
+import { blockIdRange, firstBlockId } from "../log/blocks.ts";
+import type { Database } from "../log/database.ts";
+import { factKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
+import {
+  type ChainReading,
+  type ChainReadings,
+  readingFact,
+  readingObserved,
+} from "../log/readings.ts";
+import { zeroAddress } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
 import { knownAllowances, knownBalances } from "./maker-funds.ts";
+import {
+  exchangeContracts,
+  fillsAndCancels,
+  latestFacts,
+  latestReadings,
+  type RecomputeSet,
+  unitsMovedSince,
+} from "./select-facts.ts";
 
 /** Appends the readings of one or more rounds that differ from the log; none appended: null. `head`: the end of the log. */
 export async function appendChangedReadings(

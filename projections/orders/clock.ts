@@ -1,8 +1,8 @@
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { clockAt } from "../engine/fact-window.ts";
+import type { FactWindow } from "../engine/projection.ts";
 import type { Database } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
-import type { FactWindow } from "../engine/projection.ts";
-import { clockAt } from "../engine/fact-window.ts";
 
 /** The time of the latest clock tick in the log, unix seconds; 0 before the first one. */
 export async function readClock(db: Database): Promise<bigint> {

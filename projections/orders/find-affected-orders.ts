@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-import { holdsAny, clockAt } from "../engine/fact-window.ts";
+import { clockAt, holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, Relation, WindowWithKinds } from "../engine/projection.ts";
-import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { isOpen } from "./status.ts";
-import { rangedAreas } from "../engine/token-ids.ts";
-import { conduit, exchange } from "./select-facts.ts";
-import type { Session } from "../log/database.ts";
 import { openScratchTable } from "../engine/scratch.ts";
+import { rangedAreas } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
+import { conduit, exchange } from "./select-facts.ts";
+import { isOpen } from "./status.ts";
 
 /** Facts of `kinds` have `keys`; they may change the stored orders `o` that meet `condition` with such a key `c`. */
 type AffectedBy = {

@@ -1,10 +1,19 @@
 import { type RawBuilder, sql } from "kysely";
 import { listingReasons } from "../domain/orders/order-status.ts";
-import { blockTime, type RecomputeSet, conduit, exchange, fillsAndCancels, latestFacts, latestReadings, unitsMovedSince } from "./select-facts.ts";
-import { reasonCase, statusCase } from "./status.ts";
-import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { clockAt } from "../engine/fact-window.ts";
 import { rangeAt } from "../engine/token-ids.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import {
+  blockTime,
+  conduit,
+  exchange,
+  fillsAndCancels,
+  latestFacts,
+  latestReadings,
+  type RecomputeSet,
+  unitsMovedSince,
+} from "./select-facts.ts";
+import { reasonCase, statusCase } from "./status.ts";
 
 /** Only our own listings are superseded by a cheaper one; partners have rules of their own. */
 const isSuperseded = sql`rank > 1 and own_status = 'active' and marketplace = 'native'`;

@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "#abis/deployments.ts";
 import { listingMarketplaces, partnersFillingByApi } from "../domain/marketplaces.ts";
 import { wholeOrderTypes } from "../domain/seaport/fill.ts";
-import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
-import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { listingTermsKinds, affectedListings, recomputeTable } from "./find-affected-orders.ts";
-import { lateFills, compactedWith, lateFillKinds } from "./clock.ts";
-import { contractSigned, isEffective, exchangeContracts } from "./select-facts.ts";
-import type { Session } from "../log/database.ts";
 import { holdsAny } from "../engine/fact-window.ts";
+import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
+import { type FactKind, kindList } from "../log/fact-kinds.ts";
+import { compactedWith, lateFillKinds, lateFills } from "./clock.ts";
+import { affectedListings, listingTermsKinds, recomputeTable } from "./find-affected-orders.ts";
+import { contractSigned, exchangeContracts, isEffective } from "./select-facts.ts";
 
 /** Columns that follow from a listing's own facts. No event of a chain changes them. */
 const termTypes = {

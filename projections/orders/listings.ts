@@ -1,16 +1,22 @@
-import { isUnfilledEnd, isCompacted } from "./clock.ts";
-import { sql, type RawBuilder } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type RawBuilder, sql } from "kysely";
 import { withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection, Relation } from "../engine/projection.ts";
+import { openScratchTable } from "../engine/scratch.ts";
+import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
-import { listingsToRecompute, selectAffectedListings, selectAllListings, termColumnNames, termColumns } from "./listing-terms.ts";
+import { isCompacted, isUnfilledEnd } from "./clock.ts";
+import { listingStates } from "./listing-state.ts";
+import {
+  listingsToRecompute,
+  selectAffectedListings,
+  selectAllListings,
+  termColumnNames,
+  termColumns,
+} from "./listing-terms.ts";
 import type { RecomputeSet } from "./select-facts.ts";
 import { storeCounts } from "./status.ts";
-import { listingStates } from "./listing-state.ts";
-import { openScratchTable } from "../engine/scratch.ts";
 
 /** Listings of all marketplaces with their state, and their number by status. */
 function listingTables(schema: string): string[] {

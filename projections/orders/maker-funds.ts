@@ -1,6 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
-import { blockTime, exchange, isEffective, type RecomputeSet, exchangeContracts, latestFacts, latestReadings } from "./select-facts.ts";
+import {
+  blockTime,
+  exchange,
+  exchangeContracts,
+  isEffective,
+  latestFacts,
+  latestReadings,
+  type RecomputeSet,
+} from "./select-facts.ts";
 
 /** An allowance that fills do not reduce. WETH9 `transferFrom`. */
 const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);

@@ -1,10 +1,25 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
-import type { Database } from "../log/database.ts";
+import type { Address, Hex } from "viem";
 import type { BidReason } from "../domain/orders/order-status.ts";
-import { allOrderParts, type OrderParts, type OrderRow, orderColumns, readOrdersByHash, collectionJoins, hasEnded } from "./read-orders.ts";
-import { type OrderSlice, type OrderSort, readHashedOrderPage, readOrderPage, type OrderFilter, type OrderQuery } from "./read-order-page.ts";
+import type { Database } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
+import {
+  type OrderFilter,
+  type OrderQuery,
+  type OrderSlice,
+  type OrderSort,
+  readHashedOrderPage,
+  readOrderPage,
+} from "./read-order-page.ts";
+import {
+  allOrderParts,
+  collectionJoins,
+  hasEnded,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+  readOrdersByHash,
+} from "./read-orders.ts";
 
 /** A bid and its state at a given time. */
 export type BidRow = OrderRow & {

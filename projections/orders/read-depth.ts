@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../log/database.ts";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
-import { ofStatus, timely, orderTable } from "./read-orders.ts";
+import type { Database } from "../log/database.ts";
+import { ofStatus, orderTable, timely } from "./read-orders.ts";
 
 /** What stands at one price: of listings by marketplace, of bids by kind. Units can be filled now. */
 export type DepthPart<Part extends string> = {

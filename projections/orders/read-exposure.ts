@@ -1,14 +1,21 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
-import type { OrderRow } from "./read-orders.ts";
-import { type OrderCursor, orderCursor, type OrderFilter, type OrderQuery, type OrderSlice, readOrderPage } from "./read-order-page.ts";
+import type { Address, Hex } from "viem";
+import type { BidReason, ListingReason } from "../domain/orders/order-status.ts";
 import type { Database } from "../log/database.ts";
-import type { ListingReason, BidReason } from "../domain/orders/order-status.ts";
-import { type ListingRow, listingColumns } from "./read-listings.ts";
-import { type BidRow, bidColumns } from "./read-bids.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { conduit, exchange } from "./select-facts.ts";
 import { bytea } from "../log/sql-values.ts";
+import { type BidRow, bidColumns } from "./read-bids.ts";
+import { type ListingRow, listingColumns } from "./read-listings.ts";
+import {
+  type OrderCursor,
+  type OrderFilter,
+  type OrderQuery,
+  type OrderSlice,
+  orderCursor,
+  readOrderPage,
+} from "./read-order-page.ts";
+import type { OrderRow } from "./read-orders.ts";
+import { conduit, exchange } from "./select-facts.ts";
 
 type ExposedMaker = { readonly chainId: number; readonly maker: Hex };
 

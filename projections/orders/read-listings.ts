@@ -1,10 +1,25 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
-import type { Database } from "../log/database.ts";
+import type { Address, Hex } from "viem";
 import { type ListingMarketplace, listingMarketplaces } from "../domain/marketplaces.ts";
 import type { ListingReason } from "../domain/orders/order-status.ts";
-import { allOrderParts, endedSince, type OrderParts, type OrderRow, orderColumns, readOrdersByHash, hasEnded } from "./read-orders.ts";
-import { type OrderSlice, type OrderSort, readHashedOrderPage, readOrderPage, type OrderFilter, type OrderQuery } from "./read-order-page.ts";
+import type { Database } from "../log/database.ts";
+import {
+  type OrderFilter,
+  type OrderQuery,
+  type OrderSlice,
+  type OrderSort,
+  readHashedOrderPage,
+  readOrderPage,
+} from "./read-order-page.ts";
+import {
+  allOrderParts,
+  endedSince,
+  hasEnded,
+  type OrderParts,
+  type OrderRow,
+  orderColumns,
+  readOrdersByHash,
+} from "./read-orders.ts";
 import { isOpen } from "./status.ts";
 
 /** A listing and its state at a given time. */

@@ -1,10 +1,10 @@
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Database } from "../log/database.ts";
 import type { TradeHistory } from "../domain/orders/order-quotas.ts";
-import { isOpen } from "./status.ts";
+import type { Database } from "../log/database.ts";
 import { byteaArray } from "../log/sql-values.ts";
 import { hasEnded } from "./read-orders.ts";
+import { isOpen } from "./status.ts";
 
 /** More trades than this do not raise a quota. */
 const maxCounted = 500;

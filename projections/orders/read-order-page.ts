@@ -1,8 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../log/database.ts";
-import { collectionJoins, type OrderRow, orderTable, type ListedStatus, ofStatus, storedStatuses, timely, hasEnded, type OrderSchema } from "./read-orders.ts";
 import type { Hex } from "viem";
+import type { Database } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
+import {
+  collectionJoins,
+  hasEnded,
+  type ListedStatus,
+  type OrderRow,
+  type OrderSchema,
+  ofStatus,
+  orderTable,
+  storedStatuses,
+  timely,
+} from "./read-orders.ts";
 
 export type OrderSort =
   | "price_asc"

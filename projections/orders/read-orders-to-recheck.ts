@@ -1,16 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Hex, Address } from "viem";
-import type { Database } from "../log/database.ts";
+import type { Address, Hex } from "viem";
+import type { PartnerName } from "../domain/marketplaces.ts";
+import type { OrderStatus } from "../domain/orders/order-status.ts";
+import { logFacts } from "../engine/fact-window.ts";
 import type { Window } from "../engine/projection.ts";
 import { blockIdRange, logHead, readLogHead } from "../log/blocks.ts";
+import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { isOpen } from "./status.ts";
 import type { ReadingBasis } from "../log/readings.ts";
-import { byteaArray, bytea } from "../log/sql-values.ts";
-import { logFacts } from "../engine/fact-window.ts";
-import { exchangeContracts, counters } from "./select-facts.ts";
-import type { OrderStatus } from "../domain/orders/order-status.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
+import { bytea, byteaArray } from "../log/sql-values.ts";
+import { counters, exchangeContracts } from "./select-facts.ts";
+import { isOpen } from "./status.ts";
 
 const readings = kindList(
   "order_status_read",

@@ -1,9 +1,9 @@
-import { sql, type RawBuilder } from "kysely";
-import type { Hex, Address } from "viem";
-import type { Database } from "../log/database.ts";
-import { kindLiteral, kindList } from "../log/fact-kinds.ts";
-import { bytea, byteaArray } from "../log/sql-values.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Address, Hex } from "viem";
 import type { Window } from "../engine/projection.ts";
+import type { Database } from "../log/database.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { bytea, byteaArray } from "../log/sql-values.ts";
 import { isOpen } from "./status.ts";
 
 /** An order that a contract signed (ERC-1271), and its sort key. */

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { type OrderStatus, orderStatuses } from "../domain/orders/order-status.ts";
-import { isOpen } from "./status.ts";
 import { usdE8AtOnce } from "../engine/usd.ts";
 import type { Database } from "../log/database.ts";
-import { byteaArray, storedRow } from "../log/sql-values.ts";
 import type { OrderSubject } from "../log/facts.ts";
+import { byteaArray, storedRow } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
+import { isOpen } from "./status.ts";
 
 /** What listings and bids have in common. Wei are per unit; start and end are unix seconds. */
 export type OrderRow = {

@@ -1,9 +1,13 @@
+import { sql } from "kysely";
 import { concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { TradeTerms, TradeFee } from "../domain/orders/order-terms.ts";
-import type { OrderComponents, ConsiderationItem, OfferItem } from "../domain/seaport/order-components.ts";
-import { type Observation, serializeBigints, type Serialized } from "../log/append.ts";
-import { sql } from "kysely";
+import type { TradeFee, TradeTerms } from "../domain/orders/order-terms.ts";
+import type {
+  ConsiderationItem,
+  OfferItem,
+  OrderComponents,
+} from "../domain/seaport/order-components.ts";
+import { type Observation, type Serialized, serializeBigints } from "../log/append.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { byteaArray } from "../log/sql-values.ts";

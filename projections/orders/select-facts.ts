@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { EffectiveFacts, Relation } from "../engine/projection.ts";
-import type { ChainReading } from "../log/readings.ts";
-import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { chainIds } from "#chains/index.ts";
+import type { EffectiveFacts, Relation } from "../engine/projection.ts";
+import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
+import type { ChainReading } from "../log/readings.ts";
 import { byteaLiteral } from "../log/sql-values.ts";
 
 /** Orders to recompute, and the facts to compute them from. */

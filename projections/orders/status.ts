@@ -1,5 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import { type OrderFacts, type OrderStatus, statusPrecedence } from "../domain/orders/order-status.ts";
+import {
+  type OrderFacts,
+  type OrderStatus,
+  statusPrecedence,
+} from "../domain/orders/order-status.ts";
 
 /** Whether the order `o` has not ended: it may become fillable again. Worded as the predicates of partial indexes. */
 export const isOpen = sql`o.status in ('active', 'inactive')`;

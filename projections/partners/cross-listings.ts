@@ -1,12 +1,12 @@
+import { type RawBuilder, sql } from "kysely";
 import { type Address, concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
-import { type Observation, serializeBigints } from "../log/append.ts";
-import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import { type Observation, serializeBigints } from "../log/append.ts";
+import type { Session } from "../log/database.ts";
 import { versions } from "../log/versions.ts";
 
 /** A cross-listing: the listing it belongs to, and the order signed for the partner. */

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "../log/database.ts";
-import type { OrderComponents } from "../domain/seaport/order-components.ts";
-import type { Serialized } from "../log/append.ts";
-import { kindLiteral } from "../log/fact-kinds.ts";
-import { byteaArray } from "../log/sql-values.ts";
-import { componentsOf } from "../orders/read-signed-orders.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
-import type { CrossListingKey } from "./cross-listings.ts";
+import type { OrderComponents } from "../domain/seaport/order-components.ts";
+import type { Serialized } from "../log/append.ts";
+import type { Database } from "../log/database.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { byteaArray } from "../log/sql-values.ts";
 import { schemaOf } from "../log/versions.ts";
 import { unixSeconds } from "../orders/read-orders.ts";
+import { componentsOf } from "../orders/read-signed-orders.ts";
+import type { CrossListingKey } from "./cross-listings.ts";
 
 /** A cross-listing as its maker signed it, and the partner's answer. */
 export type StoredCrossListing = {

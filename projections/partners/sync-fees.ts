@@ -1,11 +1,17 @@
+import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type CreatorFee, type FeeReview, type FeeLimits, type HeldReason, reviewFees } from "../domain/royalty.ts";
-import { type Observation, contentIdentity, appendObservationsIn } from "../log/append.ts";
-import { sql } from "kysely";
+import type { PartnerName } from "../domain/marketplaces.ts";
+import {
+  type CreatorFee,
+  type FeeLimits,
+  type FeeReview,
+  type HeldReason,
+  reviewFees,
+} from "../domain/royalty.ts";
+import { appendObservationsIn, contentIdentity, type Observation } from "../log/append.ts";
 import type { Database, Session } from "../log/database.ts";
 import { isCollection, type PartnerCollectionState } from "./sync-pass.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
 
 type CreatorFeeReading = {
   chainId: ChainId;

@@ -1,13 +1,17 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
-import type { Database, Session } from "../log/database.ts";
-import { type PartnerListing, partnerListingSeen, partnerListingWithdrawn } from "./partner-listing.ts";
-import { appendObservationsIn } from "../log/append.ts";
-import { kindLiteral } from "../log/fact-kinds.ts";
-import { byteaArray } from "../log/sql-values.ts";
-import { endPass, isCollection, lockPass, type PartnerCollectionState } from "./sync-pass.ts";
+import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { PartnerName } from "../domain/marketplaces.ts";
+import { appendObservationsIn } from "../log/append.ts";
+import type { Database, Session } from "../log/database.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { byteaArray } from "../log/sql-values.ts";
+import {
+  type PartnerListing,
+  partnerListingSeen,
+  partnerListingWithdrawn,
+} from "./partner-listing.ts";
+import { endPass, isCollection, lockPass, type PartnerCollectionState } from "./sync-pass.ts";
 
 type PartnerPage = {
   listings: readonly PartnerListing[];

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Session, Database } from "../log/database.ts";
-import { type PartnerName, partnerNames } from "../domain/marketplaces.ts";
-import { bytea } from "../log/sql-values.ts";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import { type PartnerName, partnerNames } from "../domain/marketplaces.ts";
+import type { Database, Session } from "../log/database.ts";
+import { bytea } from "../log/sql-values.ts";
 
 type CollectionKey = Pick<PartnerCollectionState, "marketplace" | "chainId" | "contract">;
 

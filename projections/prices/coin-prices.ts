@@ -1,10 +1,10 @@
+import { type RawBuilder, sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
 import type { Coin } from "#chains/coins.ts";
-import type { Observation } from "../log/append.ts";
-import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";
+import type { Observation } from "../log/append.ts";
+import type { Session } from "../log/database.ts";
 import { versions } from "../log/versions.ts";
 
 /** Prices are whole numbers of 10⁻⁸ USD. */

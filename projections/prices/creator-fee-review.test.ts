@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type CreatorFee, defaultFeeLimits, type HeldReason, reviewFees } from "../domain/royalty.ts";
+import {
+  type CreatorFee,
+  defaultFeeLimits,
+  type HeldReason,
+  reviewFees,
+} from "../domain/royalty.ts";
 
 const creator = "0x00000000000000000000000000000000000000a1";
 const other = "0x00000000000000000000000000000000000000b2";

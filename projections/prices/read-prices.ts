@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { type Coin, coins } from "#chains/coins.ts";
-import type { Database, Session } from "../log/database.ts";
+import { chains } from "#chains/index.ts";
 import type { Candle } from "../domain/candles.ts";
 import { priceAt } from "../engine/usd.ts";
+import type { Database, Session } from "../log/database.ts";
 import { priceIdentity } from "./coin-prices.ts";
-import { chains } from "#chains/index.ts";
 
 type PriceQuery = { type: Coin; at: Date };
 

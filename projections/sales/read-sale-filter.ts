@@ -1,8 +1,8 @@
-import type { RequestedTrait, TraitKeys } from "../traits/read-tokens-with-traits.ts";
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import { bytea } from "../log/sql-values.ts";
 import { blockIdRange } from "../log/blocks.ts";
+import { bytea } from "../log/sql-values.ts";
+import type { RequestedTrait, TraitKeys } from "../traits/read-tokens-with-traits.ts";
 
 export type SalesFilter = {
   chainId: number;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
+import { saleUsdE8 } from "../engine/usd.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, storedRow } from "../log/sql-values.ts";
-import { newestFirst } from "./read-sale-filter.ts";
-import { saleUsdE8 } from "../engine/usd.ts";
 import { collectionColumns, noCollectionColumns } from "../orders/read-orders.ts";
+import { newestFirst } from "./read-sale-filter.ts";
 
 /** The sale with an id; of two live blocks with its transaction the higher one. */
 export async function readSale(

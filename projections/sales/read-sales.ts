@@ -1,11 +1,31 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../log/database.ts";
-import { newestFirst, newestFirstOfFew, olderInChain, olderThan, type SaleKey, type SalesFilter, blocksWithin, isWithin, namesParty, type TradeFilter, wholeChain, isFiltered, matchesTrade } from "./read-sale-filter.ts";
-import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./read-sale.ts";
-import { anyValue, bytea } from "../log/sql-values.ts";
 import { tokensIn } from "../engine/token-ids.ts";
-import { chunksWithTraits, hasRequestedTraits, hasTraits, type RequestedTrait, type TraitKeys } from "../traits/read-tokens-with-traits.ts";
 import { blockIdRange } from "../log/blocks.ts";
+import type { Database } from "../log/database.ts";
+import { anyValue, bytea } from "../log/sql-values.ts";
+import {
+  chunksWithTraits,
+  hasRequestedTraits,
+  hasTraits,
+  type RequestedTrait,
+  type TraitKeys,
+} from "../traits/read-tokens-with-traits.ts";
+import { type SaleParts, type SaleRow, saleColumns, saleNames } from "./read-sale.ts";
+import {
+  blocksWithin,
+  isFiltered,
+  isWithin,
+  matchesTrade,
+  namesParty,
+  newestFirst,
+  newestFirstOfFew,
+  olderInChain,
+  olderThan,
+  type SaleKey,
+  type SalesFilter,
+  type TradeFilter,
+  wholeChain,
+} from "./read-sale-filter.ts";
 
 type Slice = { limit: number; offset: number; after: SaleKey | null };
 

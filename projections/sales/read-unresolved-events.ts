@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database, Session } from "../log/database.ts";
 import type { UnresolvedReason } from "../exchanges/model/exchange.ts";
+import type { Database, Session } from "../log/database.ts";
 
 /** Events of exchanges that announce a trade and make no sale. */
 export type UnresolvedTotal = {

@@ -1,16 +1,42 @@
-import { sql, type RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address } from "viem";
-import type { Session } from "../log/database.ts";
-import type { FactWindow, Projection, Parts, Step } from "../engine/projection.ts";
-import { saleFactKinds, saleKinds, exchanges } from "../exchanges/exchanges.ts";
-import { versions } from "../log/versions.ts";
-import { haveDerived, readChangedTransactions, transactionRows, type LocatedTransaction, readTransactions, type TransactionRows, unregisteredContracts } from "./transactions.ts";
-import { addSales, deleteSales, addUnresolvedEvents, deleteUnresolvedEvents, fillCounters, insertSales, fillUnresolvedTotals, insertUnresolvedEvents } from "./store.ts";
-import { deleteWashTrades, type FlaggedToken, updateWashTrades, fillWashTrades } from "./wash-trades.ts";
-import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
-import { type ChainContract, contractsWithoutIds, UnregisteredContracts } from "../log/contracts.ts";
-import { kindLiteral } from "../log/fact-kinds.ts";
+import type { FactWindow, Parts, Projection, Step } from "../engine/projection.ts";
 import { bitsType } from "../engine/token-ids.ts";
+import { exchanges, saleFactKinds, saleKinds } from "../exchanges/exchanges.ts";
+import { simpleSaleColumns } from "../exchanges/model/exchange.ts";
+import {
+  type ChainContract,
+  contractsWithoutIds,
+  UnregisteredContracts,
+} from "../log/contracts.ts";
+import type { Session } from "../log/database.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { versions } from "../log/versions.ts";
+import {
+  addSales,
+  addUnresolvedEvents,
+  deleteSales,
+  deleteUnresolvedEvents,
+  fillCounters,
+  fillUnresolvedTotals,
+  insertSales,
+  insertUnresolvedEvents,
+} from "./store.ts";
+import {
+  haveDerived,
+  type LocatedTransaction,
+  readChangedTransactions,
+  readTransactions,
+  type TransactionRows,
+  transactionRows,
+  unregisteredContracts,
+} from "./transactions.ts";
+import {
+  deleteWashTrades,
+  type FlaggedToken,
+  fillWashTrades,
+  updateWashTrades,
+} from "./wash-trades.ts";
 
 /** Sales of NFTs, translated from the exchanges' events one transaction at a time. */
 export function salesProjection({ feeRecipient }: { feeRecipient: Address }): Projection {

@@ -1,11 +1,25 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/exchanges.ts";
 import { requireContractIds } from "../log/contracts.ts";
-import { adjustDays, deleteEmptyDays, fillDays, adjustSaleCountBits, fillSaleCountBits, addTokenTotals, fillTokenTotals, subtractTokenTotals } from "./counts.ts";
-import { byteaText, type StoredSale, unregisteredContracts, type UnresolvedRow } from "./transactions.ts";
+import type { Session } from "../log/database.ts";
+import {
+  addTokenTotals,
+  adjustDays,
+  adjustSaleCountBits,
+  deleteEmptyDays,
+  fillDays,
+  fillSaleCountBits,
+  fillTokenTotals,
+  subtractTokenTotals,
+} from "./counts.ts";
+import {
+  byteaText,
+  type StoredSale,
+  type UnresolvedRow,
+  unregisteredContracts,
+} from "./transactions.ts";
 
 type ChangedHour = { chain_id: number; contract_id: number; currency: Hex; hour: Date };
 /** A token with sales that were added. */
@@ -115,7 +129,11 @@ const columns = [
 ] as const satisfies readonly (readonly [keyof StoredSale, string])[];
 
 /** One text per column: the driver escapes an array's values one by one, and parsing JSON is slower still. */
-function column(rows: readonly StoredSale[], name: keyof StoredSale, type: string): RawBuilder<unknown> {
+function column(
+  rows: readonly StoredSale[],
+  name: keyof StoredSale,
+  type: string,
+): RawBuilder<unknown> {
   const text = rows.map((row) => row[name] ?? "").join("\n");
   return sql`string_to_array(${text}, E'\\n', '')::${sql.raw(type)}[]`;
 }

@@ -1,11 +1,19 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { type ExchangeFact, type ExchangeTransaction, exchangeTransaction } from "../exchanges/model/exchange.ts";
-import { changedSaleTransactions, saleKinds, changedTransactions } from "../exchanges/exchanges.ts";
-import { type Sale, translateTransaction, type UnresolvedSaleEvent } from "../exchanges/translate-sales.ts";
+import { changedSaleTransactions, changedTransactions, saleKinds } from "../exchanges/exchanges.ts";
+import {
+  type ExchangeFact,
+  type ExchangeTransaction,
+  exchangeTransaction,
+} from "../exchanges/model/exchange.ts";
+import {
+  type Sale,
+  translateTransaction,
+  type UnresolvedSaleEvent,
+} from "../exchanges/translate-sales.ts";
 import type { ChainContract } from "../log/contracts.ts";
+import type { Session } from "../log/database.ts";
 import { factKind } from "../log/fact-kinds.ts";
 
 /** A transaction's sale facts, and where in the chain it is. */
@@ -121,7 +129,10 @@ export type StoredSale = ReturnType<typeof rowOf>;
 /** An event that announces a trade and makes no sale. */
 export type UnresolvedRow = ReturnType<typeof unresolvedRowOf>;
 
-export type TransactionRows = { readonly sales: StoredSale[]; readonly unresolved: UnresolvedRow[] };
+export type TransactionRows = {
+  readonly sales: StoredSale[];
+  readonly unresolved: UnresolvedRow[];
+};
 
 export function transactionRows(
   transactions: readonly LocatedTransaction[],

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
 import { changedSaleTransactions } from "../exchanges/exchanges.ts";
+import type { Session } from "../log/database.ts";
 import type { SoldToken } from "./store.ts";
 
 /** The time in which a token is bought three times by one wallet. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { isBurnAddress, zeroAddress } from "../log/sql-values.ts";
 import { collectionDelta, holderDelta, movedUnits, shiftedToken, unitDelta } from "./counters.ts";

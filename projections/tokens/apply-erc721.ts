@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { isBurnAddress } from "../log/sql-values.ts";
-import { collectionDelta, holderDelta, movedInRange, shiftedToken } from "./counters.ts";
 import { noteTokens, restoredTokens } from "./apply-ranges.ts";
+import { collectionDelta, holderDelta, movedInRange, shiftedToken } from "./counters.ts";
 
 /**
  * An ERC-721 token's owner is the receiver of its last transfer in chain order. Where that is a single one, its row

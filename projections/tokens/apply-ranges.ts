@@ -1,14 +1,24 @@
-import { sql, type RawBuilder } from "kysely";
-import type { Session } from "../log/database.ts";
+import { type RawBuilder, sql } from "kysely";
+import { burnAddresses } from "../domain/burn-address.ts";
 import { latestRuns, within, without } from "../domain/id-runs.ts";
 import { holdsAny, readKinds } from "../engine/fact-window.ts";
 import type { FactWindow } from "../engine/projection.ts";
-import { type Areas, areasOf, groupByContract, areaRows } from "../engine/token-ids.ts";
-import { isRange, rangeColumns, readLastRanges, mergeByContract, type OwnedRun, partsByContract, readTouching, replaceRuns, runRows } from "./range-rows.ts";
-import { burnAddresses } from "../domain/burn-address.ts";
+import { type Areas, areaRows, areasOf, groupByContract } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { isBurnAddress } from "../log/sql-values.ts";
 import { collectionDelta, holderDelta, movedInRange } from "./counters.ts";
+import {
+  isRange,
+  mergeByContract,
+  type OwnedRun,
+  partsByContract,
+  rangeColumns,
+  readLastRanges,
+  readTouching,
+  replaceRuns,
+  runRows,
+} from "./range-rows.ts";
 
 /** Ids whose last range a window changed. */
 type ChangedRanges = {

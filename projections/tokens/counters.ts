@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Session } from "../log/database.ts";
 import { openScratchTables } from "../engine/scratch.ts";
+import type { Session } from "../log/database.ts";
 
 /** Session tables that sum up by how much the counters of both standards change in a window. */
 export const holderDelta = sql`pg_temp.holder_delta`;

@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import type { FactWindow, Step, Projection } from "../engine/projection.ts";
-import { kindLiteral, kindList } from "../log/fact-kinds.ts";
-import { isBurnAddress } from "../log/sql-values.ts";
-import { unitWalks, applyErc1155 } from "./apply-erc1155.ts";
 import { burnAddresses } from "../domain/burn-address.ts";
+import type { FactWindow, Projection, Step } from "../engine/projection.ts";
 import { openScratchTable } from "../engine/scratch.ts";
-import { readLastRanges, insertRuns } from "./range-rows.ts";
+import type { Session } from "../log/database.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
+import { isBurnAddress } from "../log/sql-values.ts";
 import { versions } from "../log/versions.ts";
 import { applyErc721, applyStandards } from "./apply-erc721.ts";
+import { applyErc1155, unitWalks } from "./apply-erc1155.ts";
 import { applyRanges, applyRangesToTokens, applyTokenRanges } from "./apply-ranges.ts";
 import { openCounterDeltas, storeCollections, storeHolders } from "./counters.ts";
+import { insertRuns, readLastRanges } from "./range-rows.ts";
 
 /** The rows that `apply` updates by differences, derived from all transfers: counters from the rows of earlier steps. */
 const ownershipSteps: readonly Step[] = [

@@ -1,9 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
-import type { Session } from "../log/database.ts";
-import { mergeRuns, type Run, within, type Ids, latestRuns, unionOf, without } from "../domain/id-runs.ts";
-import { type Areas, areaRows, groupByContract } from "../engine/token-ids.ts";
+import {
+  type Ids,
+  latestRuns,
+  mergeRuns,
+  type Run,
+  unionOf,
+  within,
+  without,
+} from "../domain/id-runs.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import { type Areas, areaRows, groupByContract } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 
 /** Token ids of a contract that a ConsecutiveTransfer gave to an owner. */

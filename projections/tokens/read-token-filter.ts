@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { rangeAt, type TokenPlace, tokensIn, unfoldRanges } from "../engine/token-ids.ts";
 import { anyValue } from "../log/sql-values.ts";
-import { type TokenPlace, tokensIn, rangeAt, unfoldRanges } from "../engine/token-ids.ts";
 import { hasTraits, isInBitRun, type TraitKeys } from "../traits/read-tokens-with-traits.ts";
 
 export const tokenSorts = [

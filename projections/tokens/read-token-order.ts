@@ -1,9 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
+import { idsOfContract, rangeAt, tokensAt } from "../engine/token-ids.ts";
 import { anyValue } from "../log/sql-values.ts";
 import { hasNoEndedListing, matchesListed } from "../traits/read-current-listings.ts";
 import { keyArray } from "../traits/read-tokens-with-traits.ts";
-import { idsWithTraits, type RowsAfter, type RowSource, contractsOf, isByTraitsOnly, matchesTraits, type TokenKey, type TokensFilter } from "./read-token-filter.ts";
-import { tokensAt, rangeAt, idsOfContract } from "../engine/token-ids.ts";
+import {
+  contractsOf,
+  idsWithTraits,
+  isByTraitsOnly,
+  matchesTraits,
+  type RowSource,
+  type RowsAfter,
+  type TokenKey,
+  type TokensFilter,
+} from "./read-token-filter.ts";
 
 /** SQL: `asc` and `>`, or `desc` and `<`. */
 export type Direction = { order: RawBuilder<unknown>; comparison: RawBuilder<unknown> };
@@ -15,7 +24,11 @@ const timeColumns = sql`
   l.contract_id, l.token_id, l.standard, (extract(epoch from l.listed_at) * 1000000)::bigint::numeric as value`;
 
 /** Listed tokens by price or by time of listing, with replacements of listings that have ended. */
-export function listedTokens(filter: TokensFilter, source: RowSource, order: ListedOrder): RowsAfter {
+export function listedTokens(
+  filter: TokensFilter,
+  source: RowSource,
+  order: ListedOrder,
+): RowsAfter {
   const columns = order.byTime ? timeColumns : priceColumns;
   const isMatch =
     source === "named"
@@ -199,7 +212,8 @@ export function tokensById(
 ): RowsAfter {
   return (after, limit) => {
     const rowCondition = sql`${afterIdCursor(after)} and ${condition}`;
-    if (source === "named") return sql`select ${columnsById} from named_token t where ${rowCondition}`;
+    if (source === "named")
+      return sql`select ${columnsById} from named_token t where ${rowCondition}`;
     if (source === "bitmap") return withTraitsById(rowCondition, after, limit);
     return sql`
       select t.* from unnest(${contractsOf(filter)}) contract (contract_id) cross join lateral (

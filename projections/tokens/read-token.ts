@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Hex, Address } from "viem";
+import type { Address, Hex } from "viem";
+import { tokensAt } from "../engine/token-ids.ts";
 import type { Database } from "../log/database.ts";
 import { isBurnAddress } from "../log/sql-values.ts";
-import { tokensAt } from "../engine/token-ids.ts";
 
 /** A token, derived from its transfers. `supply` is units not burned. */
 export type TokenRow = {

@@ -1,13 +1,45 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../log/database.ts";
-import { rankingIsOutdated } from "../traits/read-outdated-rankings.ts";
-import { type TokenKey, type TokenSort, type TokensFilter, namesTokens, type AccessPath, accessPaths, type RowsAfter, contractsOf, isByTraitsOnly, namedCount, namedTokens } from "./read-token-filter.ts";
-import { type DescribedToken, detailsCtes, detailsOfRow, listedTokenParts, type TokenDetails, type TokenParts } from "./read-token-details.ts";
-import { anyValue } from "../log/sql-values.ts";
-import { currentListings, isListed, matchesListed, hasNoEndedListing } from "../traits/read-current-listings.ts";
-import { type Direction, listedTokens, rankedOfListed, rankedTokens, rankOf, listedById, tokensById } from "./read-token-order.ts";
 import { bitOf, chunkOf } from "../engine/token-ids.ts";
+import type { Database } from "../log/database.ts";
+import { anyValue } from "../log/sql-values.ts";
+import {
+  currentListings,
+  hasNoEndedListing,
+  isListed,
+  matchesListed,
+} from "../traits/read-current-listings.ts";
+import { rankingIsOutdated } from "../traits/read-outdated-rankings.ts";
 import { bitRunsOf, chunksWithTraits, keyArray } from "../traits/read-tokens-with-traits.ts";
+import {
+  type DescribedToken,
+  detailsCtes,
+  detailsOfRow,
+  listedTokenParts,
+  type TokenDetails,
+  type TokenParts,
+} from "./read-token-details.ts";
+import {
+  type AccessPath,
+  accessPaths,
+  contractsOf,
+  isByTraitsOnly,
+  namedCount,
+  namedTokens,
+  namesTokens,
+  type RowsAfter,
+  type TokenKey,
+  type TokenSort,
+  type TokensFilter,
+} from "./read-token-filter.ts";
+import {
+  type Direction,
+  listedById,
+  listedTokens,
+  rankedOfListed,
+  rankedTokens,
+  rankOf,
+  tokensById,
+} from "./read-token-order.ts";
 
 /** Which tokens, in which order, and what of each. */
 export type TokensQuery = {
@@ -140,11 +172,7 @@ type ListPart = { number: 0 | 1; rows: RowsAfter; order: RawBuilder<unknown> };
 const ascending: Direction = { order: sql`asc`, comparison: sql`>` };
 const descending: Direction = { order: sql`desc`, comparison: sql`<` };
 
-function listParts(
-  filter: TokensFilter,
-  sort: TokenSort,
-  limit: RawBuilder<unknown>,
-): ListPart[] {
+function listParts(filter: TokensFilter, sort: TokenSort, limit: RawBuilder<unknown>): ListPart[] {
   const paths = accessPaths(filter, sort, limit);
   const byId = { number: 1, order: orderOf(ascending) } as const;
   if (sort === "token_id") return [{ ...byId, rows: byIdOf(filter, paths, sql`true`) }];

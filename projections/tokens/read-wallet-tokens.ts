@@ -1,10 +1,15 @@
-import type { Session } from "../log/database.ts";
-import { nameOfToken, unfoldRanges } from "../engine/token-ids.ts";
-import { type CollectionName, readCollectionNames } from "../collections/find-collection.ts";
-import { listedTokenParts, readTokenDetails, type TokenDetails, type TokenParts } from "./read-token-details.ts";
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { type CollectionName, readCollectionNames } from "../collections/find-collection.ts";
+import { nameOfToken, unfoldRanges } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
+import {
+  listedTokenParts,
+  readTokenDetails,
+  type TokenDetails,
+  type TokenParts,
+} from "./read-token-details.ts";
 
 /** A token of a wallet, with its details. */
 export type WalletTokenDetails = TokenDetails & { held: WalletToken; collection: CollectionName };

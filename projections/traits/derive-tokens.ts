@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import { openScratchTables } from "../engine/scratch.ts";
-import { tokensAt, rangedAreas } from "../engine/token-ids.ts";
 import type { FactWindow } from "../engine/projection.ts";
+import { openScratchTables } from "../engine/scratch.ts";
+import { rangedAreas, tokensAt } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { schemaOf } from "../log/versions.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database, Session } from "../log/database.ts";
 import { type AttributeTable, type Rarity, rankTokens } from "../domain/rarity.ts";
+import type { Database, Session } from "../log/database.ts";
 import { traitsFingerprint } from "./read-outdated-rankings.ts";
 
 /** A token with the numbers of its attributes; of two with the same type, the last. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { anyValue } from "../log/sql-values.ts";
 import { tokensAt } from "../engine/token-ids.ts";
+import { anyValue } from "../log/sql-values.ts";
 import { unixSeconds } from "../orders/read-orders.ts";
 
 /**

@@ -1,12 +1,20 @@
-import { handlesAny } from "../engine/tick.ts";
+import { sql } from "kysely";
 import type { Projection } from "../engine/projection.ts";
+import { handlesAny } from "../engine/tick.ts";
+import { bitsType } from "../engine/token-ids.ts";
+import type { Session } from "../log/database.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
-import { listAffectedTokens, deriveAffectedTokens, openSessionTables, cheapestListing, isKnown, isLive, traitsOf } from "./derive-tokens.ts";
-import { updateTables, deriveAllTokenBitmaps, fingerprintOf } from "./update-tables.ts";
-import { sql } from "kysely";
-import type { Session } from "../log/database.ts";
-import { bitsType } from "../engine/token-ids.ts";
+import {
+  cheapestListing,
+  deriveAffectedTokens,
+  isKnown,
+  isLive,
+  listAffectedTokens,
+  openSessionTables,
+  traitsOf,
+} from "./derive-tokens.ts";
+import { deriveAllTokenBitmaps, fingerprintOf, updateTables } from "./update-tables.ts";
 
 type Sources = Record<"metadata" | "ownership" | "listings", Projection>;
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { bitsOf, chunkOf, emptyBits } from "../engine/token-ids.ts";
 import type { Session } from "../log/database.ts";
 import { changedToken, parsedTrait } from "./derive-tokens.ts";
-import { bitsOf, chunkOf, emptyBits } from "../engine/token-ids.ts";
 
 /** Writes the tokens that differ, and adds the differences to the counters. */
 export async function updateTables(

@@ -1,4 +1,10 @@
-import { type Abi, type Address, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readArtifact } from "#devnet/contracts/artifacts.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { startOrphanGuard } from "#ops/processes/child.ts";
-import type { Database } from "#projections/log/database.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { hasProjectionsWithin } from "#projections/log/progress.ts";
 import { startPonderAlone } from "../support/chain/ponder.ts";
 import { getJson, until } from "../support/database/pipeline.ts";

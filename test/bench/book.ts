@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { commonConduit } from "#abis/deployments.ts";
-import type { Database } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
 import { appendStaged, openStage } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
 

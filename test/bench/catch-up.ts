@@ -1,6 +1,6 @@
-import type { Database } from "#projections/log/database.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { tick } from "#projections/engine/tick.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { type Figure, medianFigure } from "./figure.ts";

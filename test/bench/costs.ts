@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { tick } from "#projections/engine/tick.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection } from "../support/database/given.ts";
 import { appendListed } from "./book.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import { migrate } from "#ops/postgres/migrate.ts";
 import { ethereum } from "#chains/ethereum.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { createProjections, dropTargets } from "../support/database/given.ts";
 import { appendRange, makeEvents } from "./facts.ts";

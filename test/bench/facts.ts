@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { appendStaged, openStage } from "#projections/log/append.ts";
 
 const FACTS_IN_TRANSACTION = 3;
 const CONTRACTS = 2_000;

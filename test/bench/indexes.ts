@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
+import type { Database } from "#projections/log/database.ts";
 import { projectionIn, schemaOf } from "#projections/log/versions.ts";
 import { project } from "../support/database/given.ts";
 import { processorMsOf } from "../support/database/projector-connection.ts";

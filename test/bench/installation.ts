@@ -2,14 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { seedMarket } from "#devnet/market/seed.ts";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import type { RoleName } from "#ops/processes/run-role.ts";
-import { seedMarket } from "#devnet/market/seed.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
-import { getJson, keepRole, type PipelineChain, pipelineSettings, until } from "../support/database/pipeline.ts";
+import {
+  getJson,
+  keepRole,
+  type PipelineChain,
+  pipelineSettings,
+  until,
+} from "../support/database/pipeline.ts";
 
 const allRoles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { createActors } from "#devnet/market/actors.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import type { Sending, MarketContext } from "#devnet/market/signer.ts";
+import type { MarketContext, Sending } from "#devnet/market/signer.ts";
 import { sellsToken } from "#devnet/market/trade-scenarios.ts";
 import { runTrading } from "#devnet/market/trading.ts";
 import type { Market } from "../support/chain/market.ts";

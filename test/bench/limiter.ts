@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { openLimiter } from "#api/keys/limiter.ts";
+import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Figure, percentileFigures } from "./figure.ts";
 import { withDatabase } from "./server.ts";

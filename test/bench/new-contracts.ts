@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
 import { appendStaged, openStage } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { project } from "../support/database/given.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { deriveTargets, projections, timed, withLog } from "./server.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, targetOf } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { type Figure, medianFigure } from "./figure.ts";
 import { ofFive, projections, serverFile, theFive, theRest, timed, withLog } from "./server.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { appendBlockStates } from "#projections/log/blocks.ts";
 import { appendStaged } from "#projections/log/append.ts";
+import { appendBlockStates } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { project } from "../support/database/given.ts";
 import { stageRange } from "./facts.ts";
 import { type Figure, percentileFigures } from "./figure.ts";

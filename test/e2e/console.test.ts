@@ -1,10 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { advance } from "#projections/engine/tick.ts";
-import { readOperatorActions, readPaused } from "#projections/log/operators.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { apes, appendTrades, appendUnreadableOrder, prepare, retractBlocks } from "../support/database/operator.ts";
+import { readOperatorActions, readPaused } from "#projections/log/operators.ts";
+import {
+  apes,
+  appendTrades,
+  appendUnreadableOrder,
+  prepare,
+  retractBlocks,
+} from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
-import { findBarriers, keepPicture, openPage, overflowOf, startBrowser, type TestBrowser } from "../support/http/browser.ts";
+import {
+  findBarriers,
+  keepPicture,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
 import { openConsole, type TestConsole } from "../support/http/console.ts";
 import { recordHostilePartners } from "../support/http/hostile-partner.ts";
 import { strangeParts } from "../support/http/page-checks.ts";

@@ -3,10 +3,23 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
-import { type Desk, newEmail, openDesk, password, statusWith } from "../integration/accounts/accounts-fixture.ts";
+import {
+  type Desk,
+  newEmail,
+  openDesk,
+  password,
+  statusWith,
+} from "../integration/accounts/accounts-fixture.ts";
 import { totpSecretIn } from "../integration/accounts/totp-secret.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
-import { findBarriers, keepPicture, openPage, overflowOf, startBrowser, type TestBrowser } from "../support/http/browser.ts";
+import {
+  findBarriers,
+  keepPicture,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 
 let database: TestDatabase;

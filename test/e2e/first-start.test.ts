@@ -8,14 +8,18 @@ import pg from "pg";
 import { isAddressEqual, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 import { descendantsOf } from "../support/database/processes.ts";
 import { tableOf } from "../support/http/page-tables.ts";
 import { runOp } from "../support/processes/op.ts";
-import { readInstallation, type StartedService, startService } from "../support/processes/start-service.ts";
+import {
+  readInstallation,
+  type StartedService,
+  startService,
+} from "../support/processes/start-service.ts";
 import { describeRestart } from "./first-start/restart.ts";
 
 const root = resolve(import.meta.dirname, "../..");

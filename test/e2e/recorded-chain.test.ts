@@ -5,7 +5,17 @@ import { cryptopunksAddress } from "#abis/cryptopunks.ts";
 import { seaport } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
-import { type ExpectedSale, hasRecordedBlocks, moveTogether, type RecordedBlock, type RecordedLog, readExpectedSales, readGoldenTransactions, readRecordedBlocks, serveRecordedChain } from "../support/chain/recorded-chain.ts";
+import {
+  type ExpectedSale,
+  hasRecordedBlocks,
+  moveTogether,
+  type RecordedBlock,
+  type RecordedLog,
+  readExpectedSales,
+  readGoldenTransactions,
+  readRecordedBlocks,
+  serveRecordedChain,
+} from "../support/chain/recorded-chain.ts";
 import { type Pipeline, startPipeline, untilReady } from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { ownedTokens } from "../support/market-data/owned-tokens.ts";

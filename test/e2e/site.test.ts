@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { block, setBlocks } from "../support/database/given.ts";
-import { findBarriers, keepPicture, openPage, overflowOf, startBrowser, type TestBrowser } from "../support/http/browser.ts";
+import {
+  findBarriers,
+  keepPicture,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
 import { cutParts, keyboardFaults, movingParts } from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";

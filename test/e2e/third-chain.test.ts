@@ -8,7 +8,19 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const copied = [
-  ...["abis", "api", "chains", "devnet", "projections", "sdk", "src", "test", "package.json"],
+  ...[
+    "abis",
+    "api",
+    "chains",
+    "devnet",
+    "jobs",
+    "ops",
+    "projections",
+    "sdk",
+    "src",
+    "test",
+    "package.json",
+  ],
   ...["ponder.config.ts", "ponder.schema.ts", "tsconfig.json", "vitest.config.ts"],
 ];
 let project: string;
@@ -23,7 +35,7 @@ beforeAll(async () => {
     if (one !== ".cache")
       await symlink(join(root, "node_modules", one), join(project, "node_modules", one));
   const chain = await readFile(join(root, "test/e2e/third-chain/sepolia.ts"), "utf8");
-  const moved = chain.replaceAll("../../../chains/", "./").replaceAll("../../../abis/", "../abis/");
+  const moved = chain.replaceAll("#chains/", "./").replaceAll("#abis/", "../abis/");
   await writeFile(join(project, "chains/sepolia.ts"), moved);
   const list = join(project, "chains/index.ts");
   const before = await readFile(list, "utf8");

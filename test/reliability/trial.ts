@@ -6,7 +6,12 @@ import { growChain, type ProvableChain, usualBlocks } from "./chain/provable-cha
 import type { Faults } from "./node/faults.ts";
 import { startFaultyNode } from "./node/faulty-node.ts";
 import type { FaultyNode } from "./node/node-state.ts";
-import { compareRecords, describeDifference, isClean, type RecordDifference } from "./subjects/compare-records.ts";
+import {
+  compareRecords,
+  describeDifference,
+  isClean,
+  type RecordDifference,
+} from "./subjects/compare-records.ts";
 import { openTrialServer, type TrialServer } from "./subjects/database-server.ts";
 import { recordOf } from "./subjects/record.ts";
 import type { RunningSubject, StoredProgress, Subject } from "./subjects/subject.ts";

@@ -4,20 +4,34 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openClickhouseSink } from "#jobs/analytics/clickhouse-sink.ts";
 import { sync } from "#jobs/analytics/sync.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { bindViews } from "#projections/analytics/bind-views.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { orderedSteps } from "../simulation/script.ts";
-import { canonicalRows, clickhouseEngine, postgresEngine, readAnswers, readCopy } from "../support/database/analytics-engines.ts";
+import {
+  canonicalRows,
+  clickhouseEngine,
+  postgresEngine,
+  readAnswers,
+  readCopy,
+} from "../support/database/analytics-engines.ts";
 import { type Clickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { project } from "../support/database/given.ts";
 import { interrupting } from "../support/database/interrupted-sink.ts";
-import { apes, appendOrders, appendTrades, environmentOf, prepare, projections, retractBlocks } from "../support/database/operator.ts";
+import {
+  apes,
+  appendOrders,
+  appendTrades,
+  environmentOf,
+  prepare,
+  projections,
+  retractBlocks,
+} from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp } from "../support/processes/op.ts";
 

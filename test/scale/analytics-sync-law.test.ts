@@ -3,16 +3,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { makeHistory } from "../simulation/history.ts";
 import { carryOut } from "../simulation/play.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { orderedSteps } from "../simulation/script.ts";
-import { clickhouseEngine, postgresEngine, readAnswers, readCopy } from "../support/database/analytics-engines.ts";
+import {
+  clickhouseEngine,
+  postgresEngine,
+  readAnswers,
+  readCopy,
+} from "../support/database/analytics-engines.ts";
 import { type Clickhouse, startClickhouse } from "../support/database/clickhouse.ts";
 import { project } from "../support/database/given.ts";
-import { apes, appendOrders, appendTrades, prepare, retractBlocks } from "../support/database/operator.ts";
+import {
+  apes,
+  appendOrders,
+  appendTrades,
+  prepare,
+  retractBlocks,
+} from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { openSyncKills } from "../support/database/sync-kills.ts";
 

@@ -1,19 +1,27 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, numberToHex, parseEther } from "viem";
+import {
+  type Address,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  numberToHex,
+  parseEther,
+} from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNativeAbi } from "#abis/tokens.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
-import { openHeadWatch } from "#jobs/orders/head-watch.ts";
-import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
+import { openHeadWatch } from "#jobs/orders/head-watch.ts";
+import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { appendStaged, openStage } from "#projections/log/append.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { until } from "../support/database/pipeline.ts";
 import { type IntakeFixture, openIntakeFixture } from "../support/orders/intake-fixture.ts";
 

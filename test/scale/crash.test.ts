@@ -4,11 +4,16 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from "vitest";
-import { startPostgres } from "#ops/postgres/embedded.ts";
-import { migrate } from "#ops/postgres/migrate.ts";
-import { keepRunning, type RestartedProcess, type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { runTrading } from "#devnet/market/trading.ts";
+import { startPostgres } from "#ops/postgres/embedded.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
+import {
+  keepRunning,
+  type OrphanGuard,
+  type RestartedProcess,
+  startOrphanGuard,
+} from "#ops/processes/child.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";

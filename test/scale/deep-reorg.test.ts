@@ -3,13 +3,19 @@ import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seededRandom } from "#devnet/market/random.ts";
-import { pickScenario } from "#devnet/market/trading.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { sendAsMined } from "#devnet/market/signer.ts";
+import { pickScenario } from "#devnet/market/trading.ts";
 import { kindList, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
-import { type Pipeline, pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
+import {
+  type Pipeline,
+  pipelineSettings,
+  startPipeline,
+  until,
+  untilReady,
+} from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp, startOp } from "../support/processes/op.ts";
 

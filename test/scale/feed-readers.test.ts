@@ -1,11 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventFilter, filterFields } from "#api/feed/event.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
 import { type FeedEvent, formatEventId } from "#projections/activity/feed-events.ts";
 import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
 import { openReader, type StreamReader } from "../integration/feed/feed-reader.ts";
-import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transfers } from "../integration/feed/feed-stage.ts";
+import {
+  catchUp,
+  type FeedServer,
+  makeCheckpoints,
+  serveFeed,
+  transfers,
+} from "../integration/feed/feed-stage.ts";
 import { type Random, randomFrom } from "../simulation/random.ts";
 import { addressOf, appendEvents, type Block, setBlocks } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

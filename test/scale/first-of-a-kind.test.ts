@@ -3,11 +3,30 @@ import type { Address } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent, project } from "../support/database/given.ts";
-import { openProjectorConnection, processorMsOf } from "../support/database/projector-connection.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  project,
+} from "../support/database/given.ts";
+import {
+  openProjectorConnection,
+  processorMsOf,
+} from "../support/database/projector-connection.ts";
 import { soldOnLooksrare } from "../support/market-data/exchange-sales.ts";
 import { described } from "../support/market-data/token-market.ts";
-import { approval, cancelled, counterRaised, filled, givenBid, givenListing, read, transferred } from "../support/orders/order-facts.ts";
+import {
+  approval,
+  cancelled,
+  counterRaised,
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "../support/orders/order-facts.ts";
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const book = await openProjectedLog(allProjections({ feeRecipient: addressOf(0xfee) }));

@@ -10,15 +10,15 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
-import { readConfig } from "#ops/config/read-config.ts";
-import { runRole } from "#ops/processes/roles/indexer.ts";
-import { type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { installContracts } from "#devnet/install.ts";
 import { historySeconds, seedMarket } from "#devnet/market/seed.ts";
+import { readConfig } from "#ops/config/read-config.ts";
+import { runRole } from "#ops/processes/roles/indexer.ts";
+import { type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
 import { createDatabase } from "../support/database/postgres.ts";
 
 type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;

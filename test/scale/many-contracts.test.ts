@@ -2,11 +2,21 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent, project, zeroAddress } from "../support/database/given.ts";
-import { openProjectorConnection, processorMsOf } from "../support/database/projector-connection.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  project,
+  zeroAddress,
+} from "../support/database/given.ts";
+import {
+  openProjectorConnection,
+  processorMsOf,
+} from "../support/database/projector-connection.ts";
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient: addressOf(99) });

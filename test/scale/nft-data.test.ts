@@ -1,15 +1,20 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { allProjections } from "#projections/all.ts";
-import type { Database, Session } from "#projections/log/database.ts";
-import { firstBlockId } from "#projections/log/blocks.ts";
-import { type ActivityKey, type ActivityRow, readActivity, readOrders } from "#projections/activity/read-activity.ts";
-import { readEvents, readTransactionEvents } from "#projections/activity/read-events.ts";
+import {
+  type ActivityKey,
+  type ActivityRow,
+  readActivity,
+  readOrders,
+} from "#projections/activity/read-activity.ts";
 import type { ActivityFilter } from "#projections/activity/read-event-scans.ts";
+import { readEvents, readTransactionEvents } from "#projections/activity/read-events.ts";
+import { allProjections } from "#projections/all.ts";
+import { firstBlockId } from "#projections/log/blocks.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { zeroAddress } from "#projections/log/sql-values.ts";
 import { readHolders } from "#projections/tokens/read-holders.ts";
 import { readWalletTokens } from "#projections/tokens/read-wallet-tokens.ts";
-import { zeroAddress } from "#projections/log/sql-values.ts";
 import { addressOf, createProjection } from "../support/database/given.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { feeRecipient } from "../support/orders/order-facts.ts";

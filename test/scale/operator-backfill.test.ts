@@ -6,7 +6,12 @@ import { seedMarket } from "#devnet/market/seed.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { dumpFacts, replayChain } from "../support/chain/chain-replay.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
-import { pipelineSettings, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
+import {
+  pipelineSettings,
+  startPipeline,
+  until,
+  untilReady,
+} from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { runOp, startOp } from "../support/processes/op.ts";
 

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { dumpTable, project } from "../support/database/given.ts";
-import { appendOrders, appendTrades, goOn, operate, prepare, projections, startOperator } from "../support/database/operator.ts";
+import {
+  appendOrders,
+  appendTrades,
+  goOn,
+  operate,
+  prepare,
+  projections,
+  startOperator,
+} from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 const tables = [

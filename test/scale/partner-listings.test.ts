@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
 import { contractsOfCollection, orderFigures } from "#projections/collections/read-figures.ts";
-import type { Database, Session } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
+import type { Database, Session } from "#projections/log/database.ts";
 import { termColumns } from "#projections/orders/listing-terms.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { type ListingFilter, readListingPage } from "#projections/orders/read-listings.ts";
@@ -93,7 +93,9 @@ describe("among a thousand listings of partners for each of the house's own", ()
     const rowsRead = await countRowsRead(async (session) => {
       const { rows } = await sql<{ floor: object; floor_buyable: object }>`
         select figures.floor, figures.floor_buyable from (select 7 as collection_id) f
-        cross join lateral (${orderFigures(contractsOfCollection, sql`true`)}) figures`.execute(session);
+        cross join lateral (${orderFigures(contractsOfCollection, sql`true`)}) figures`.execute(
+        session,
+      );
       expect(rows[0]?.floor).toMatchObject({ marketplace: "opensea", isBuyable: false });
     });
     expect(rowsRead).toBeLessThan(20);

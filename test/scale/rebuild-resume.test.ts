@@ -8,14 +8,20 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { dropTarget, readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection, Step } from "#projections/engine/projection.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
 import { verify } from "#projections/engine/verify.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { dumpTable } from "../support/database/given.ts";
-import { appendTrades, operate, prepare, projections, startOperator } from "../support/database/operator.ts";
+import {
+  appendTrades,
+  operate,
+  prepare,
+  projections,
+  startOperator,
+} from "../support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 
 let database: TestDatabase;

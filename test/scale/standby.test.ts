@@ -3,18 +3,24 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openHashReader } from "#jobs/chain/client.ts";
-import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { leaseMs } from "#ops/processes/roles/leader.ts";
 import { statusPollMs } from "#api/status/service-status.ts";
 import { openStatusReader, type StatusReader } from "#api/status/status-reader.ts";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { runTrading } from "#devnet/market/trading.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
+import { leaseMs } from "#ops/processes/roles/leader.ts";
 import type { Database } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { untilCanonical } from "../support/database/canonical.ts";
-import { type Pipeline, pipelineSettings, spawnRole, startPipeline, until } from "../support/database/pipeline.ts";
+import {
+  type Pipeline,
+  pipelineSettings,
+  spawnRole,
+  startPipeline,
+  until,
+} from "../support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import { childrenOf } from "../support/database/processes.ts";
 

@@ -4,7 +4,12 @@ import { type TokenKey, tokenSorts } from "#projections/tokens/read-token-filter
 import { readTokens } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { block } from "../support/database/given.ts";
-import { collectionsRegistered, described, holders, nfts } from "../support/market-data/token-market.ts";
+import {
+  collectionsRegistered,
+  described,
+  holders,
+  nfts,
+} from "../support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "../support/market-data/token-reads.ts";
 import { approval, givenListing, receivedAt, transferred } from "../support/orders/order-facts.ts";
 

@@ -2,8 +2,12 @@ import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
-import { type TraitsSlice, readTraits, type TraitTypeRows } from "#projections/traits/read-traits.ts";
 import { matchKey } from "#projections/traits/derive-tokens.ts";
+import {
+  readTraits,
+  type TraitsSlice,
+  type TraitTypeRows,
+} from "#projections/traits/read-traits.ts";
 import { createProjection } from "../support/database/given.ts";
 import { analyze } from "../support/database/plans.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";

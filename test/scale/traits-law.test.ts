@@ -2,19 +2,36 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readSales } from "#projections/sales/read-sales.ts";
+import type { Database } from "#projections/log/database.ts";
 import { anyTrade } from "#projections/sales/read-sale-filter.ts";
-import { type TokenKey, type TokenSort, type TokensFilter, tokenSorts } from "#projections/tokens/read-token-filter.ts";
+import { readSales } from "#projections/sales/read-sales.ts";
+import {
+  type TokenKey,
+  type TokenSort,
+  type TokensFilter,
+  tokenSorts,
+} from "#projections/tokens/read-token-filter.ts";
 import { pageCtes } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { type Random, randomFrom } from "../simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent, dumpTable } from "../support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  dumpTable,
+} from "../support/database/given.ts";
 import { ownedTokens } from "../support/market-data/owned-tokens.ts";
 import { type Attribute, dead, described, nfts } from "../support/market-data/token-market.ts";
-import { feeRecipient, filled, givenListing, receivedAt, transferred } from "../support/orders/order-facts.ts";
+import {
+  feeRecipient,
+  filled,
+  givenListing,
+  receivedAt,
+  transferred,
+} from "../support/orders/order-facts.ts";
 import { openProjectedLog } from "../support/orders/projected-log.ts";
 
 const projections = allProjections({ feeRecipient });

@@ -1,6 +1,10 @@
 import type { ChainId } from "#chains/index.ts";
-import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
+import {
+  contractMetadataFetched,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "#projections/metadata/facts.ts";
 import type { Random } from "./random.ts";
 import { tokens, traded } from "./trades.ts";
 

@@ -1,10 +1,14 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { coins } from "#chains/coins.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import type { ChainReading } from "#projections/log/readings.ts";
-import { type ContractFloors, floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
+import {
+  type ContractFloors,
+  floorSnapshotted,
+  snapshotMs,
+} from "#projections/collections/floors.ts";
 import type { Observation } from "#projections/log/append.ts";
+import type { ChainReading } from "#projections/log/readings.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { addressOf, type Block } from "../support/database/given.ts";
 import { type GivenOrder, read, receivedAt, ticked } from "../support/orders/order-facts.ts";
 import { fetchMetadata } from "./documents.ts";

@@ -1,13 +1,23 @@
 import { concatHex, keccak256, toHex } from "viem";
-import type { FeeReview } from "#projections/domain/royalty.ts";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
-import { crossListingAnswered, crossListingSubmitted } from "#projections/partners/cross-listings.ts";
 import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/collections/facts.ts";
+import { partnerNames } from "#projections/domain/marketplaces.ts";
+import type { FeeReview } from "#projections/domain/royalty.ts";
 import type { Observation } from "#projections/log/append.ts";
+import {
+  crossListingAnswered,
+  crossListingSubmitted,
+} from "#projections/partners/cross-listings.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import type { Block } from "../support/database/given.ts";
 import { type GivenOrder, type givenListing, receivedAt } from "../support/orders/order-facts.ts";
-import { givenPartnerOrder, partnerListingOf, partnerSignature, seen, withdrawn, zeroConduit } from "../support/orders/partner-orders.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  partnerSignature,
+  seen,
+  withdrawn,
+  zeroConduit,
+} from "../support/orders/partner-orders.ts";
 import { feeRecipient } from "./events.ts";
 import type { Random } from "./random.ts";
 

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { factKind } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { appendEvents, setBlocks } from "../support/database/given.ts";
 import { countEvent } from "./coverage.ts";
 import { breakOrFixProgram, tickOrAdvance } from "./program-faults.ts";

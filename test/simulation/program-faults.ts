@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
-import { advance, tick } from "#projections/engine/tick.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { isQuarantined, readQuarantine } from "#projections/engine/quarantine.ts";
-import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
+import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
+import { advance, tick } from "#projections/engine/tick.ts";
+import type { Database } from "#projections/log/database.ts";
 import { countEvent } from "./coverage.ts";
 import type { Random } from "./random.ts";
 import type { ProgramFault, RunContext } from "./run-context.ts";

@@ -10,7 +10,14 @@ import { drawProgramFault, fixProgram, withUniqueState } from "./program-faults.
 import { type Random, randomFrom } from "./random.ts";
 import { orderedSteps, type Step, shuffledSteps } from "./script.ts";
 import { drawSize, type Size } from "./sizes.ts";
-import { compareInBulk, compareInOneWindow, compareStores, emptyStore, type Store, tablesOf } from "./store.ts";
+import {
+  compareInBulk,
+  compareInOneWindow,
+  compareStores,
+  emptyStore,
+  type Store,
+  tablesOf,
+} from "./store.ts";
 
 /** Chance that tables are derived in bulk in the middle of the log. */
 const halfWay = 0.1;

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
-import { build } from "#projections/engine/rebuild.ts";
 import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
+import { build } from "#projections/engine/rebuild.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection, project } from "../support/database/given.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";

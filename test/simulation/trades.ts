@@ -2,7 +2,18 @@ import { type Address, maxUint256 } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { addressOf, block, zeroAddress } from "../support/database/given.ts";
-import { approval, cancelled, channelUpdated, counterRaised, filled, type GivenOrder, givenBid, givenListing, receivedAt, transferred } from "../support/orders/order-facts.ts";
+import {
+  approval,
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+  transferred,
+} from "../support/orders/order-facts.ts";
 import type { Happening } from "./happening.ts";
 import { someElsewhere } from "./partners.ts";
 import type { Random } from "./random.ts";

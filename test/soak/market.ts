@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
-import { launch } from "#ops/programs.ts";
-import { localChainsEnvironment } from "#ops/processes/local-chains.ts";
 import { type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
-import { type ChainId, chainIds } from "#chains/index.ts";
+import { localChainsEnvironment } from "#ops/processes/local-chains.ts";
+import { launch } from "#ops/programs.ts";
 import { type Disk, mountDisk } from "./disk.ts";
 import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
 import { type Running, start, stop, untilChainsReady } from "./processes.ts";

@@ -4,8 +4,8 @@ import { createWriteStream } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { type LocalChains, parseDevnetLine } from "#ops/processes/local-chains.ts";
 import type { OrphanGuard } from "#ops/processes/child.ts";
+import { type LocalChains, parseDevnetLine } from "#ops/processes/local-chains.ts";
 import { readUsage } from "../hostile-contracts/process-usage.ts";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -1,4 +1,12 @@
-import { type Address, encodeFunctionData, type Hex, maxUint256, numberToHex, parseAbi, zeroHash } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  maxUint256,
+  numberToHex,
+  parseAbi,
+  zeroHash,
+} from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";

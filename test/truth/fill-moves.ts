@@ -5,7 +5,15 @@ import type { Fixture } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import type { Player } from "./players.ts";
 import { nftOf, readShown, type StoredOrder } from "./stored-order.ts";
-import { drawFrom, drawOther, drawOwned, drawPlayer, ownerOf, playerOf, unitsOf } from "./tokens.ts";
+import {
+  drawFrom,
+  drawOther,
+  drawOwned,
+  drawPlayer,
+  ownerOf,
+  playerOf,
+  unitsOf,
+} from "./tokens.ts";
 
 /** Buys through the API what it shows as active, sometimes a part. */
 export const buys: Move = async (fixture) => {

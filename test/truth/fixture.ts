@@ -4,9 +4,9 @@ import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Random, seededRandom } from "#devnet/market/random.ts";
-import { sendAsMined, type MarketContext } from "#devnet/market/signer.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
+import { type MarketContext, sendAsMined } from "#devnet/market/signer.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { readProjectionProgress } from "#projections/log/progress.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import { type Pipeline, startPipeline, until, untilReady } from "../support/database/pipeline.ts";
@@ -14,7 +14,6 @@ import { type Clock, openClock } from "./movable-clock.ts";
 import { createPlayers, type Player } from "./players.ts";
 import { openRestartingRole } from "./restarting-role.ts";
 import type { StoredOrder } from "./stored-order.ts";
-
 
 /** A chain with the whole service over it, its traders, and every order that the API accepted. */
 export type Fixture = {

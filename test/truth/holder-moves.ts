@@ -5,7 +5,16 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import { allPlayers, type Fixture, wallet } from "./fixture.ts";
 import type { Move } from "./move.ts";
 import { changeWalletOwner } from "./players.ts";
-import { drawFrom, drawHeld, drawOther, drawOwned, drawPlayer, ownerOf, playerOf, wrappedOf } from "./tokens.ts";
+import {
+  drawFrom,
+  drawHeld,
+  drawOther,
+  drawOwned,
+  drawPlayer,
+  ownerOf,
+  playerOf,
+  wrappedOf,
+} from "./tokens.ts";
 
 const fixtureAbi = parseAbi([
   "function setBlocked(address operator, bool blocked)",

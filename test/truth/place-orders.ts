@@ -3,8 +3,15 @@ import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { type Answer, BlockedOrder, type Composed } from "../support/chain/trader.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Player } from "./players.ts";

@@ -1,9 +1,20 @@
 import type { Address, LocalAccount, PrivateKeyAccount } from "viem";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { type Actor, type Actors, holdings, orderManagement, wrappedCurrency } from "#devnet/market/actors.ts";
+import {
+  type Actor,
+  type Actors,
+  holdings,
+  orderManagement,
+  wrappedCurrency,
+} from "#devnet/market/actors.ts";
 import { bidding, selling } from "#devnet/market/selling.ts";
-import { accountSigner, type MarketContext, type Signer, walletSigner } from "#devnet/market/signer.ts";
+import {
+  accountSigner,
+  type MarketContext,
+  type Signer,
+  walletSigner,
+} from "#devnet/market/signer.ts";
 import { openTrader, type Trader } from "../support/chain/trader.ts";
 
 /** An account on the chain and a client of the API. */

@@ -1,4 +1,11 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseEther } from "viem";
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseEther,
+} from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { DatabaseUnavailable, isConflict } from "#projections/log/database-failure.ts";
 import { type DataVersion, inSnapshot, type Snapshot } from "#projections/engine/snapshot.ts";
+import { DatabaseUnavailable, isConflict } from "#projections/log/database-failure.ts";
 import type { LoadClass } from "../concurrency.ts";
-import { PositionNotReached } from "./position.ts";
 import { describeSnapshot, type SnapshotFacts } from "./cache.ts";
+import { PositionNotReached } from "./position.ts";
 import type { ReadSource } from "./target.ts";
 
 /** What a read asks for. */

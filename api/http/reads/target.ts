@@ -1,6 +1,6 @@
-import type { Database } from "#projections/log/database.ts";
 import { type DataVersion, readDataVersion } from "#projections/engine/snapshot.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { LoadClass } from "../concurrency.ts";
 
 /** A database that answers are read from: the primary, or a replica of it. */

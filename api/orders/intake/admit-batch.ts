@@ -1,30 +1,35 @@
 import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
-import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import { reject, isRejection } from "#projections/domain/rejection.ts";
-import { readBids } from "#projections/orders/read-bids.ts";
-import { readListings } from "#projections/orders/read-listings.ts";
-import { readAcceptedOrders, orderSubmitted } from "#projections/orders/read-signed-orders.ts";
-import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
-import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
 import { fetchReadBasis, type ReadBasis } from "#jobs/chain/contract-calls.ts";
-import { resultsFor, runBatch, type BatchResult, type ChainResults } from "#jobs/chain/query-chain.ts";
+import {
+  type BatchResult,
+  type ChainResults,
+  resultsFor,
+  runBatch,
+} from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { findOwnerless } from "#jobs/orders/evaluate-order.ts";
-import type { IntakeRejection, AdmissionOutcome } from "../market.ts";
-import { findChangedRoyalties } from "../royalty.ts";
-import { chargeBudgets, type Charge } from "./stored-quotas.ts";
-import { admissionQueries, readStoredContext, type StoredContext } from "./queries.ts";
-import type { PendingOrder } from "./parse.ts";
-import { rejectUnsigned, validateWithoutChain, validateOrder, quotaContextOf } from "./validate.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { createBatchTotals, budgetsOf } from "./quotas.ts";
-import { findChangedReadings } from "#projections/orders/changed-readings.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
+import { readBids } from "#projections/orders/read-bids.ts";
+import { readListings } from "#projections/orders/read-listings.ts";
+import { orderSubmitted, readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
+import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
+import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
+import type { AdmissionOutcome, IntakeRejection } from "../market.ts";
+import { findChangedRoyalties } from "../royalty.ts";
+import type { PendingOrder } from "./parse.ts";
+import { admissionQueries, readStoredContext, type StoredContext } from "./queries.ts";
+import { budgetsOf, createBatchTotals } from "./quotas.ts";
+import { type Charge, chargeBudgets } from "./stored-quotas.ts";
+import { quotaContextOf, rejectUnsigned, validateOrder, validateWithoutChain } from "./validate.ts";
 
 /** What the admission of orders needs. */
 export type AdmissionContext = {
@@ -49,7 +54,10 @@ type AdmissionBatch = {
  * Admits orders of one chain, which share the expensive steps: reads, chain queries, the transaction and the wait for
  * the projections.
  */
-export async function admitBatch(context: AdmissionContext, batch: AdmissionBatch): Promise<AdmissionOutcome[]> {
+export async function admitBatch(
+  context: AdmissionContext,
+  batch: AdmissionBatch,
+): Promise<AdmissionOutcome[]> {
   const { db } = context;
   const { chainId, pendingOrders, now } = batch;
   const hashes = pendingOrders.map(({ order }) => order.orderHash);
@@ -194,10 +202,7 @@ type ValidationResult = {
 };
 
 /** Whether the order was accepted before and this signature is valid too. */
-function isDuplicate(
-  { order, signatureCheck }: PendingOrder,
-  signature: Hex | undefined,
-): boolean {
+function isDuplicate({ order, signatureCheck }: PendingOrder, signature: Hex | undefined): boolean {
   if (signature === undefined) return false;
   return signatureCheck.signedBy === "maker" || signature === order.signature;
 }
@@ -254,7 +259,11 @@ type AdmittedOrder = { pending: PendingOrder; terms: TradeTerms };
 async function appendOrders(
   db: Database,
   chainId: ChainId,
-  { accepted, results, now }: { accepted: readonly AdmittedOrder[]; results: ChainResults; now: Date },
+  {
+    accepted,
+    results,
+    now,
+  }: { accepted: readonly AdmittedOrder[]; results: ChainResults; now: Date },
 ): Promise<bigint> {
   const orders = accepted.map(({ pending: { order, signatureCheck, now: receivedAt }, terms }) => {
     const { orderHash, components } = order;

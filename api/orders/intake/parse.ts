@@ -1,17 +1,35 @@
-import type { ChainId } from "#chains/index.ts";
-import type { MarketTerms, OrderBody, ParsedOrder } from "#projections/domain/orders/order-terms.ts";
-import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
-import { isRejection, reject, type RejectionDetail, type Rejection } from "#projections/domain/rejection.ts";
-import { itemType } from "#projections/domain/seaport/order-components.ts";
-import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { isBulkSignature, type SignatureCheck, verifySignature } from "#projections/domain/seaport/signature.ts";
-import type { IntakeRejection, SubmittedSubject, Submission, Market } from "../market.ts";
-import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
-import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
-import { bytes, closed, decimalUint256, orderParametersSchema } from "#jobs/partners/order-schema.ts";
 import { recover } from "tiny-secp256k1";
 import { type Address, type Hex, hexToBytes, keccak256 } from "viem";
+import { z } from "zod";
+import { seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
+import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
+import {
+  bytes,
+  closed,
+  decimalUint256,
+  orderParametersSchema,
+} from "#jobs/partners/order-schema.ts";
+import type {
+  MarketTerms,
+  OrderBody,
+  ParsedOrder,
+} from "#projections/domain/orders/order-terms.ts";
+import { parseBid, parseListing } from "#projections/domain/orders/parse-order.ts";
+import {
+  isRejection,
+  type Rejection,
+  type RejectionDetail,
+  reject,
+} from "#projections/domain/rejection.ts";
+import { itemType } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import {
+  isBulkSignature,
+  type SignatureCheck,
+  verifySignature,
+} from "#projections/domain/seaport/signature.ts";
+import type { IntakeRejection, Market, Submission, SubmittedSubject } from "../market.ts";
 
 /** An order that is valid as far as it can be validated without database and chain. */
 export type PendingOrder = {
@@ -24,7 +42,10 @@ export type PendingOrder = {
   now: Date;
 };
 
-export type ParsedSubmission = { subject: SubmittedSubject | null; result: PendingOrder | IntakeRejection };
+export type ParsedSubmission = {
+  subject: SubmittedSubject | null;
+  result: PendingOrder | IntakeRejection;
+};
 
 type Context = Omit<Submission, "orders"> & { terms: MarketTerms };
 
@@ -125,10 +146,7 @@ function isRetiredProtocol(raw: unknown): boolean {
 const isRetiredName = (value: unknown) => typeof value === "string" && retiredName.test(value);
 
 /** The first field that names an exchange other than the chain's Seaport 1.6; null: none. */
-function namesOtherProtocol(
-  bodies: readonly unknown[],
-  chainId: number,
-): RejectionDetail | null {
+function namesOtherProtocol(bodies: readonly unknown[], chainId: number): RejectionDetail | null {
   for (const fields of bodies.flatMap(orderObjects)) {
     const domain = asFields(fields.domain) ?? {};
     const named: [string, unknown, string][] = [

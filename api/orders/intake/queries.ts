@@ -1,18 +1,22 @@
-import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
-import type { TokenSet } from "#projections/tokens/read-token.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
-import type { BatchTotals } from "./quotas.ts";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import { recipientsQuery, transferQueries } from "#jobs/orders/evaluate-order.ts";
+import { readKnownContracts } from "#projections/collections/find-collection.ts";
+import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
-import { readKnownContracts } from "#projections/collections/find-collection.ts";
-import { type NativeListing, readCheaperNativeListings, readListings } from "#projections/orders/read-listings.ts";
+import {
+  type NativeListing,
+  readCheaperNativeListings,
+  readListings,
+} from "#projections/orders/read-listings.ts";
+import type { TokenSet } from "#projections/tokens/read-token.ts";
 import { type RoyaltyCase, readRoyaltyCases, royaltyQueries } from "../royalty.ts";
-import { readStoredQuotas, type StoredQuotas } from "./stored-quotas.ts";
 import type { PendingOrder } from "./parse.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { recipientsQuery, transferQueries } from "#jobs/orders/evaluate-order.ts";
+import type { BatchTotals } from "./quotas.ts";
+import { readStoredQuotas, type StoredQuotas } from "./stored-quotas.ts";
 
 /** What an order is validated against. */
 export type ValidationContext = {

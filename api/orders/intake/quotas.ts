@@ -1,10 +1,23 @@
-import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
-import { isSerious, type OfferFunds, offerSize, type BudgetSubject, noHistory, type OrderBudget, type OrderQuotas, openOrderQuota, ownBudget, secondsUntilFree, sharedBudget, shareOfBudget } from "#projections/domain/orders/order-quotas.ts";
-import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
-import type { Rejection } from "#projections/domain/rejection.ts";
-import { networkKey, budgetKey, type StoredQuotas, type Charge } from "./stored-quotas.ts";
 import type { Address } from "viem";
+import { type IntakeCode, rejectField } from "#projections/domain/intake-codes.ts";
+import {
+  type BudgetSubject,
+  isSerious,
+  noHistory,
+  type OfferFunds,
+  type OrderBudget,
+  type OrderQuotas,
+  offerSize,
+  openOrderQuota,
+  ownBudget,
+  secondsUntilFree,
+  sharedBudget,
+  shareOfBudget,
+} from "#projections/domain/orders/order-quotas.ts";
+import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
+import { budgetKey, type Charge, networkKey, type StoredQuotas } from "./stored-quotas.ts";
 
 /** Whatever the history: what one maker or contract may cost. */
 const maxOpenOrders = { maker: 10_000, contract: 1_000_000 };

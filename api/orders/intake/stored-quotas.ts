@@ -1,12 +1,22 @@
+import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToBytes } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import type { Spending, TradeHistory, OrderBudget } from "#projections/domain/orders/order-quotas.ts";
+import type {
+  OrderBudget,
+  Spending,
+  TradeHistory,
+} from "#projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
-import { readHigherBidders, readOpenOrderCounts, type ContractHistory, readContractHistories, readMakerHistories } from "#projections/orders/read-maker-histories.ts";
-import { readBlocked } from "../blocked-makers.ts";
-import { sql } from "kysely";
+import type { Database } from "#projections/log/database.ts";
 import { byteaArray } from "#projections/log/sql-values.ts";
+import {
+  type ContractHistory,
+  readContractHistories,
+  readHigherBidders,
+  readMakerHistories,
+  readOpenOrderCounts,
+} from "#projections/orders/read-maker-histories.ts";
+import { readBlocked } from "../blocked-makers.ts";
 
 /** What the quotas of orders depend on. */
 export type StoredQuotas = {

@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { Admit, AdmissionOutcome } from "../market.ts";
+import type { AdmissionOutcome, Admit } from "../market.ts";
 import { type AdmissionContext, admitBatch } from "./admit-batch.ts";
 import { type ParsedSubmission, type PendingOrder, parseSubmission } from "./parse.ts";
 
@@ -18,7 +18,10 @@ export function openAdmission(
   admissionContext: AdmissionContext,
   terms: (chainId: ChainId) => MarketTerms,
 ): Admit {
-  const queues = new LRUCache<string, BatchQueue<readonly PendingOrder[], readonly AdmissionOutcome[]>>({
+  const queues = new LRUCache<
+    string,
+    BatchQueue<readonly PendingOrder[], readonly AdmissionOutcome[]>
+  >({
     max: maxQueues,
   });
   const queueOf = (chainId: ChainId, pendingOrders: readonly PendingOrder[]) => {

@@ -2,12 +2,12 @@ import { zeroHash } from "viem";
 import { expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { orderBounds, type ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
-import { createBatchTotals } from "./quotas.ts";
+import { orderBounds, type ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { PendingOrder } from "./parse.ts";
-import { validateOwnOrders } from "./validate.ts";
 import type { ValidationContext } from "./queries.ts";
+import { createBatchTotals } from "./quotas.ts";
+import { validateOwnOrders } from "./validate.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";
 const order: ParsedOrder = {

@@ -1,24 +1,37 @@
 import type { Address } from "viem";
+import type { ChainId } from "#chains/index.ts";
+import type { ChainClient } from "#jobs/chain/client.ts";
+import { type BatchSettings, type ChainResults, queryChain } from "#jobs/chain/query-chain.ts";
+import {
+  isConduitApproved,
+  recipientsQuery,
+  transferQueries,
+} from "#jobs/orders/evaluate-order.ts";
 import { type IntakeCode, rpcUnavailable } from "#projections/domain/intake-codes.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateFees } from "#projections/domain/orders/validate-fees.ts";
+import {
+  type ExchangeStatus,
+  type OwnListing,
+  type TokenState,
+  validateBidState,
+  validateExposure,
+  validateListingState,
+  validatePriceRaise,
+  validateRecipients,
+} from "#projections/domain/orders/validate-state.ts";
 import { validateTimes } from "#projections/domain/orders/validate-times.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import { validateCounter } from "#projections/domain/seaport/signature.ts";
-import { unixSeconds } from "#projections/orders/read-orders.ts";
-import type { IntakeRejection } from "../market.ts";
-import { royaltyFrom, readStoredRoyalties } from "../royalty.ts";
-import type { PendingOrder } from "./parse.ts";
-import { type ValidationContext, ownCheaperListings, type StoredContext } from "./queries.ts";
-import { validateExposure, type ExchangeStatus, type OwnListing, type TokenState, validateBidState, validateListingState, validatePriceRaise, validateRecipients } from "#projections/domain/orders/validate-state.ts";
-import { recipientsQuery, isConduitApproved, transferQueries } from "#jobs/orders/evaluate-order.ts";
-import { rejectBlocked } from "../blocked-makers.ts";
-import { type QuotaContext, validateQuotas } from "./quotas.ts";
-import type { ChainId } from "#chains/index.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { ChainClient } from "#jobs/chain/client.ts";
-import { type BatchSettings, type ChainResults, queryChain } from "#jobs/chain/query-chain.ts";
+import { unixSeconds } from "#projections/orders/read-orders.ts";
+import { rejectBlocked } from "../blocked-makers.ts";
+import type { IntakeRejection } from "../market.ts";
+import { readStoredRoyalties, royaltyFrom } from "../royalty.ts";
+import type { PendingOrder } from "./parse.ts";
+import { ownCheaperListings, type StoredContext, type ValidationContext } from "./queries.ts";
+import { type QuotaContext, validateQuotas } from "./quotas.ts";
 
 /** The checks that need stored data or chain state, in the order of `intake-codes.ts`. */
 export function validateOrder(
@@ -102,10 +115,7 @@ function rejectContractSignature(maker: Address): IntakeRejection {
 }
 
 /** Validates token, funds and order status as read from the chain. */
-function validateState(
-  pending: PendingOrder,
-  context: ValidationContext,
-): IntakeRejection | null {
+function validateState(pending: PendingOrder, context: ValidationContext): IntakeRejection | null {
   const { orderHash, side } = pending.order;
   const status = context.results.find({ kind: "order_status_read", orderHash });
   if (status === undefined) return rpcUnavailable("the order's status");

@@ -1,12 +1,12 @@
 import type { z } from "zod";
+import type { Collection } from "#api/v1/collections/collections.ts";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
-import type { Collection } from "#api/v1/collections/collections.ts";
-import { collectionLink, pageLink, toOutside, toWallet, listingLink } from "../kit/links.ts";
 import { picture } from "../kit/item-grid.ts";
-import { tabs, figures } from "../kit/panel.ts";
+import { collectionLink, listingLink, pageLink, toOutside, toWallet } from "../kit/links.ts";
+import { amount, change, coinOf, formatCount, formatShare, none } from "../kit/number.ts";
+import { figures, tabs } from "../kit/panel.ts";
 import { foreignText, nameOr, shortHex } from "../kit/text.ts";
-import { amount, coinOf, change, formatCount, formatShare, none } from "../kit/number.ts";
 
 export type ShownCollection = z.output<typeof Collection>;
 

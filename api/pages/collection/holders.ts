@@ -1,12 +1,16 @@
 import type { z } from "zod";
+import {
+  type HolderDistribution,
+  holderDistribution,
+  holders,
+} from "#api/v1/collections/holders.ts";
 import { type Html, html } from "../kit/html.ts";
-import { type HolderDistribution, holderDistribution, holders } from "#api/v1/collections/holders.ts";
-import { shareBar } from "../kit/plot.ts";
-import type { Visit } from "../kit/visit.ts";
 import { toWallet } from "../kit/links.ts";
 import { formatCount, formatShare } from "../kit/number.ts";
 import { nextPage, panel, table } from "../kit/panel.ts";
-import { type ShownCollection, filterLink } from "./head.ts";
+import { shareBar } from "../kit/plot.ts";
+import type { Visit } from "../kit/visit.ts";
+import { filterLink, type ShownCollection } from "./head.ts";
 
 /** Who holds the collection. */
 export async function holdersView(visit: Visit, row: ShownCollection): Promise<Html> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
-import type { Visit } from "../kit/visit.ts";
 import { marketplaceName } from "../kit/text.ts";
+import type { Visit } from "../kit/visit.ts";
 import type { ShownCollection } from "./head.ts";
 import { filterForm, itemsFilterOf } from "./items.ts";
 

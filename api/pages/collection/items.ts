@@ -1,18 +1,18 @@
 import type { z } from "zod";
-import { type Html, html } from "../kit/html.ts";
-import { tokens } from "#api/v1/collections/tokens.ts";
-import { traits, type TraitType } from "#api/v1/collections/traits.ts";
-import { listListings } from "#api/v1/orders/listings.ts";
 import type { Token } from "#api/v1/collections/token.ts";
-import type { Visit } from "../kit/visit.ts";
-import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
-import { formatCount, coinOf } from "../kit/number.ts";
-import { nextPage } from "../kit/panel.ts";
-import { type ShownCollection, filterLink } from "./head.ts";
+import { tokens } from "#api/v1/collections/tokens.ts";
+import { type TraitType, traits } from "#api/v1/collections/traits.ts";
+import { listListings } from "#api/v1/orders/listings.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
+import { type Html, html } from "../kit/html.ts";
+import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
 import { linksByValue } from "../kit/links.ts";
-import { marketplaceName, foreignText, plainText } from "../kit/text.ts";
+import { coinOf, formatCount } from "../kit/number.ts";
+import { nextPage } from "../kit/panel.ts";
+import { foreignText, marketplaceName, plainText } from "../kit/text.ts";
+import type { Visit } from "../kit/visit.ts";
+import { filterLink, type ShownCollection } from "./head.ts";
 
 type TokenRow = z.output<typeof Token>;
 type Found = {

@@ -1,18 +1,24 @@
-import { type Html, html } from "../kit/html.ts";
 import { listActivity } from "#api/v1/activity.ts";
-import { type Visit, type LiveFilter, type PageContent, RefusedRead } from "../kit/visit.ts";
-import { activityKinds, activityTable, chosenKind, liveSwitch } from "../kit/activity-table.ts";
-import { nextPage, panel, tabs, cutNote } from "../kit/panel.ts";
-import { type ShownCollection, filterLink, collectionHead, type CollectionView, collectionViews } from "./head.ts";
 import { collection } from "#api/v1/collections/collections.ts";
+import { listSales } from "#api/v1/sales.ts";
+import { chainNames } from "#chains/index.ts";
+import { activityKinds, activityTable, chosenKind, liveSwitch } from "../kit/activity-table.ts";
+import { type Html, html } from "../kit/html.ts";
+import { cutNote, nextPage, panel, tabs } from "../kit/panel.ts";
+import { salesTable } from "../kit/sales-table.ts";
 import { plainText, shortHex, shortId } from "../kit/text.ts";
+import { type LiveFilter, type PageContent, RefusedRead, type Visit } from "../kit/visit.ts";
+import {
+  type CollectionView,
+  collectionHead,
+  collectionViews,
+  filterLink,
+  type ShownCollection,
+} from "./head.ts";
 import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
 import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
-import { chainNames } from "#chains/index.ts";
-import { listSales } from "#api/v1/sales.ts";
-import { salesTable } from "../kit/sales-table.ts";
 
 /** What happened to a collection's tokens and orders, live. */
 async function activityView(visit: Visit, row: ShownCollection): Promise<Html> {
@@ -69,7 +75,9 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
     query: { chainId: String(chainId) },
   });
   const asked = parameter("view");
-  const view: CollectionView = Object.hasOwn(collectionViews, asked) ? (asked as CollectionView) : "items";
+  const view: CollectionView = Object.hasOwn(collectionViews, asked)
+    ? (asked as CollectionView)
+    : "items";
   const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
   return {
     title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${collectionViews[view]}`,

@@ -1,15 +1,15 @@
+import type { z } from "zod";
+import { type BookDepth, depth } from "#api/v1/collections/depth.ts";
+import { type FloorHistory, floorHistory } from "#api/v1/collections/floors.ts";
+import { listSales, type Sale } from "#api/v1/sales.ts";
 import { intervalMs, windowStart } from "#projections/domain/candles.ts";
 import { type Html, html } from "../kit/html.ts";
-import { depth, type BookDepth } from "#api/v1/collections/depth.ts";
-import { floorHistory, type FloorHistory } from "#api/v1/collections/floors.ts";
-import { listSales, type Sale } from "#api/v1/sales.ts";
-import type { Visit } from "../kit/visit.ts";
-import { counted, formatCount, formatNumber, bareAmount } from "../kit/number.ts";
-import { panel, tabs, table } from "../kit/panel.ts";
-import { type ShownCollection, filterLink } from "./head.ts";
-import type { z } from "zod";
-import { height, place, plot, width, roundScale, type Scale } from "../kit/plot.ts";
+import { bareAmount, counted, formatCount, formatNumber } from "../kit/number.ts";
+import { panel, table, tabs } from "../kit/panel.ts";
+import { height, place, plot, roundScale, type Scale, width } from "../kit/plot.ts";
 import { marketplaceName } from "../kit/text.ts";
+import type { Visit } from "../kit/visit.ts";
+import { filterLink, type ShownCollection } from "./head.ts";
 
 const windows = ["1", "7", "30"] as const;
 /** As many sales as one answer holds. */

@@ -1,12 +1,12 @@
+import { type TraitType, traits } from "#api/v1/collections/traits.ts";
 import { type Html, html } from "../kit/html.ts";
-import { traits, type TraitType } from "#api/v1/collections/traits.ts";
-import { shareBar } from "../kit/plot.ts";
-import type { Visit } from "../kit/visit.ts";
-import { amount, coinOf, formatCount, formatShare, none } from "../kit/number.ts";
 import { linksByValue, listingLink } from "../kit/links.ts";
+import { amount, coinOf, formatCount, formatShare, none } from "../kit/number.ts";
 import { nextPage, panel, table } from "../kit/panel.ts";
+import { shareBar } from "../kit/plot.ts";
 import { foreignText, plainText } from "../kit/text.ts";
-import { type ShownCollection, filterLink, shareOfSupply } from "./head.ts";
+import type { Visit } from "../kit/visit.ts";
+import { filterLink, type ShownCollection, shareOfSupply } from "./head.ts";
 
 /** Values of a type that are shown without asking for the type. */
 const maxValues = 20;

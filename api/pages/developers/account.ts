@@ -1,13 +1,24 @@
-import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { changePassword } from "#api/accounts/choose-password.ts";
-import { endSession, endSessions, readSessions, type StoredSession } from "#api/accounts/sessions.ts";
+import { deleteAccount, exportAccount } from "#api/accounts/own-data.ts";
+import {
+  endSession,
+  endSessions,
+  readSessions,
+  type StoredSession,
+} from "#api/accounts/sessions.ts";
+import { parseEmail } from "#api/accounts/stored-accounts.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import { alert, buttonForm, field, notice, time } from "./form.ts";
-import { developerLayout, type Developers, type SignedIn, type SignedInHandler, refusalReply } from "./layout.ts";
-import { passwordHint } from "./sign-up.ts";
+import {
+  type Developers,
+  developerLayout,
+  refusalReply,
+  type SignedIn,
+  type SignedInHandler,
+} from "./layout.ts";
 import { secondFactorSection } from "./second-factor.ts";
-import { parseEmail } from "#api/accounts/stored-accounts.ts";
-import { deleteAccount, exportAccount } from "#api/accounts/own-data.ts";
+import { passwordHint } from "./sign-up.ts";
 
 type State = {
   readonly done?: string | undefined;
@@ -68,7 +79,7 @@ export const submitSignOut: SignedInHandler = async ({ accounts }, _visit, { ses
 };
 
 /** The account page, with messages at its forms. */
-export async function showAccountWith(
+async function showAccountWith(
   developers: Developers,
   signedIn: SignedIn,
   state: State,
@@ -108,7 +119,13 @@ ${sessions.length > 1 && buttonForm("/developers/sessions/end-others", formToken
 </section>
 ${ownDataSection(signedIn, badEmail)}`;
   const isAnswer = Object.keys(state).some((key) => key !== "done");
-  return developerLayout({ title: "Account", body, signedIn, current: "account", isFormResult: isAnswer });
+  return developerLayout({
+    title: "Account",
+    body,
+    signedIn,
+    current: "account",
+    isFormResult: isAnswer,
+  });
 }
 
 function sessionRow(one: StoredSession, { session, formToken }: SignedIn): Html {

@@ -1,12 +1,23 @@
 import { type AccountKey, readAccountKey } from "#api/accounts/account-keys.ts";
-import { type Html, html } from "../kit/html.ts";
-import { type KeyRequest, maxRequests, readKeyRequests, requestDays } from "#api/keys/request-log.ts";
-import { time, field } from "./form.ts";
-import { developerLayout, refusalPage, type SignedIn, type SignedInHandler, type DeveloperVisit } from "./layout.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import type { Clock } from "#api/keys/clock.ts";
 import { type Scope, scopes } from "#api/http/limit.ts";
+import type { Clock } from "#api/keys/clock.ts";
 import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/keys/key-terms.ts";
+import {
+  type KeyRequest,
+  maxRequests,
+  readKeyRequests,
+  requestDays,
+} from "#api/keys/request-log.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { type Html, html } from "../kit/html.ts";
+import { field, time } from "./form.ts";
+import {
+  type DeveloperVisit,
+  developerLayout,
+  refusalPage,
+  type SignedIn,
+  type SignedInHandler,
+} from "./layout.ts";
 
 const pageSize = 50;
 

@@ -1,10 +1,45 @@
+import {
+  type AccountKey,
+  type ClientKey,
+  createAccountKey,
+  createClientKey,
+  maxKeys,
+  overlapHours,
+  readAccountKeys,
+  readAccountUsage,
+  readClientKey,
+  revokeAccountKey,
+  revokeClientKey,
+  rotateAccountKey,
+} from "#api/accounts/account-keys.ts";
+import { readTokens, revokeToken, type StoredToken } from "#api/accounts/bearer-tokens.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { createAccountKey, revokeAccountKey, rotateAccountKey, createClientKey, revokeClientKey, maxKeys, overlapHours, readClientKey, type AccountKey, readAccountKeys, readAccountUsage, type ClientKey } from "#api/accounts/account-keys.ts";
-import { revokeToken, readTokens, type StoredToken } from "#api/accounts/bearer-tokens.ts";
-import { type SignedInHandler, refusalReply, developerLayout, type Developers, type SignedIn } from "./layout.ts";
-import { rowIdOf, parseTerms, emptyTerms, type TermsState, termsFields, termsMarks } from "./key.ts";
 import { type Html, html } from "../kit/html.ts";
-import { alert, confirmForm, field, notice, time, secretPanel, buttonForm, copied } from "./form.ts";
+import {
+  alert,
+  buttonForm,
+  confirmForm,
+  copied,
+  field,
+  notice,
+  secretPanel,
+  time,
+} from "./form.ts";
+import {
+  emptyTerms,
+  parseTerms,
+  rowIdOf,
+  type TermsState,
+  termsFields,
+  termsMarks,
+} from "./key.ts";
+import {
+  type Developers,
+  developerLayout,
+  refusalReply,
+  type SignedIn,
+  type SignedInHandler,
+} from "./layout.ts";
 
 /** Messages shown after a form redirects back to the keys page. */
 const done: ReadonlyMap<string, string> = new Map([
@@ -115,7 +150,13 @@ ${usageChart(usage)}
 </section>
 ${clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accountApiUrl, formToken })}`;
   const isAnswer = Object.keys(state).some((name) => name !== "done");
-  return developerLayout({ title: "Keys", body, signedIn, current: "keys", isFormResult: isAnswer });
+  return developerLayout({
+    title: "Keys",
+    body,
+    signedIn,
+    current: "keys",
+    isFormResult: isAnswer,
+  });
 }
 
 const aboutLimit = (keyLimit: number): Html =>

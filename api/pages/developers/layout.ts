@@ -1,6 +1,6 @@
-import { type Html, html } from "../kit/html.ts";
 import type { AccountContext } from "#api/accounts/account-context.ts";
 import type { AccountSession, Visitor } from "#api/accounts/sessions.ts";
+import { type Html, html } from "../kit/html.ts";
 
 type MenuItem = "keys" | "account";
 

@@ -3,20 +3,20 @@ import type { Logger } from "pino";
 import { sendText } from "#api/http/answer.ts";
 import { databaseRefusal } from "#api/http/failures.ts";
 import { type Limiter, limitPages } from "#api/http/limit.ts";
-import { loggedPath, requestIdOf } from "#api/http/request.ts";
 import { servePath } from "#api/http/mount.ts";
+import { loggedPath, requestIdOf } from "#api/http/request.ts";
 import { pageHeaders } from "#api/http/security.ts";
 import * as account from "./account.ts";
 import * as ownData from "./account.ts";
-import * as link from "./sign-up.ts";
-import { showConfirm, submitConfirm } from "./sign-up.ts";
-import { developerHeaders, serveDeveloperPage, serveSignedIn } from "./serve-page.ts";
 import { showKey } from "./key.ts";
 import * as keys from "./keys.ts";
-import { refusalPage, type Developers } from "./layout.ts";
+import { type Developers, refusalPage } from "./layout.ts";
 import { afterProof } from "./reauthenticate.ts";
 import * as factor from "./second-factor.ts";
-import { showSignIn, submitSignIn, submitCode } from "./sign-in.ts";
+import { developerHeaders, serveDeveloperPage, serveSignedIn } from "./serve-page.ts";
+import { showSignIn, submitCode, submitSignIn } from "./sign-in.ts";
+import * as link from "./sign-up.ts";
+import { showConfirm, submitConfirm } from "./sign-up.ts";
 import { developerStyle } from "./style.ts";
 
 /** The favicon: a key. */
@@ -99,7 +99,8 @@ export function mountDevelopers(
   { logger, limiter }: { readonly logger: Logger; readonly limiter?: Limiter | undefined },
 ): void {
   if (limiter !== undefined) app.use("/developers", limitPages(limiter, sendLimitedPage));
-  for (const [path, get, post] of openPages) serveDeveloperPage(app, developers, path, { get, post });
+  for (const [path, get, post] of openPages)
+    serveDeveloperPage(app, developers, path, { get, post });
   serveDeveloperPage(app, developers, "/developers/sign-in/code", { post: submitCode });
   for (const [path, get] of pages) serveSignedIn(app, developers, path, { get });
   for (const [path, post] of forms) serveSignedIn(app, developers, path, { post });

@@ -1,9 +1,16 @@
-import { isRejection } from "#projections/domain/rejection.ts";
-import { isRecent, reauthenticate } from "#api/accounts/sign-in.ts";
 import { readSecondFactor } from "#api/accounts/second-factor.ts";
+import { isRecent, reauthenticate } from "#api/accounts/sign-in.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import { codeField, field } from "./form.ts";
-import { developerLayout, type Developers, type SignedIn, type SignedInHandler, type DeveloperVisit, refusalReply } from "./layout.ts";
+import {
+  type Developers,
+  type DeveloperVisit,
+  developerLayout,
+  refusalReply,
+  type SignedIn,
+  type SignedInHandler,
+} from "./layout.ts";
 
 /** Fields of the proof; those of the form itself are sent along. */
 const proofFields = { password: "proof-password", code: "proof-code" } as const;

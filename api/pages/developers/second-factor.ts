@@ -1,9 +1,25 @@
 import { encode } from "uqr";
+import {
+  base32,
+  beginSecondFactor,
+  confirmSecondFactor,
+  endSecondFactor,
+  readPendingSecret,
+  readSecondFactor,
+  renewRecoveryCodes,
+  type SecondFactor,
+  totpAddress,
+} from "#api/accounts/second-factor.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { beginSecondFactor, confirmSecondFactor, endSecondFactor, readPendingSecret, readSecondFactor, renewRecoveryCodes, type SecondFactor, base32, totpAddress } from "#api/accounts/second-factor.ts";
 import { type Html, html } from "../kit/html.ts";
 import { alert, buttonForm, codeField, confirmForm, copied } from "./form.ts";
-import { developerLayout, type Developers, type SignedIn, type SignedInHandler, refusalReply } from "./layout.ts";
+import {
+  type Developers,
+  developerLayout,
+  refusalReply,
+  type SignedIn,
+  type SignedInHandler,
+} from "./layout.ts";
 
 const path = "/developers/account/second-factor";
 

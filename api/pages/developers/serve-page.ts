@@ -1,11 +1,18 @@
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import { readSession, maxAgeDays } from "#api/accounts/sessions.ts";
-import { callerAddress } from "#api/http/request.ts";
-import { servePath } from "#api/http/mount.ts";
-import { refusalPage, type Developers, type OpenHandler, type Reply, type SignedInHandler, type DeveloperVisit } from "./layout.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import helmet from "helmet";
+import { maxAgeDays, readSession } from "#api/accounts/sessions.ts";
+import { servePath } from "#api/http/mount.ts";
+import { callerAddress } from "#api/http/request.ts";
 import { pagePolicy } from "#api/http/security.ts";
+import {
+  type Developers,
+  type DeveloperVisit,
+  type OpenHandler,
+  type Reply,
+  refusalPage,
+  type SignedInHandler,
+} from "./layout.ts";
 
 type Handlers<Handler> = { get?: Handler; post?: Handler };
 

@@ -1,8 +1,8 @@
+import { type BegunSession, finishSignIn, signIn } from "#api/accounts/sign-in.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { signIn, finishSignIn, type BegunSession } from "#api/accounts/sign-in.ts";
-import { html, type Html } from "../kit/html.ts";
-import { alert, field, notice, codeField } from "./form.ts";
-import { developerLayout, type OpenHandler, refusalReply, type Reply } from "./layout.ts";
+import { type Html, html } from "../kit/html.ts";
+import { alert, codeField, field, notice } from "./form.ts";
+import { developerLayout, type OpenHandler, type Reply, refusalReply } from "./layout.ts";
 
 type SignInState = {
   readonly email?: string;
@@ -29,7 +29,10 @@ export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) =
   if (!isRejection(begun)) return continueSignIn(begun, "/developers");
   const { rejected, message } = begun;
   const isBadEmail = rejected === "bad_email";
-  return refusalReply(begun, signInPage(isBadEmail ? { email, badEmail: message } : { email, message }));
+  return refusalReply(
+    begun,
+    signInPage(isBadEmail ? { email, badEmail: message } : { email, message }),
+  );
 };
 
 function signInPage({ email = "", badEmail, message, done }: SignInState) {

@@ -1,12 +1,18 @@
-import { isRejection } from "#projections/domain/rejection.ts";
+import { badLink, choosePassword, sendLink } from "#api/accounts/choose-password.ts";
 import { linkHours, readLink } from "#api/accounts/links.ts";
 import type { Mailer } from "#api/accounts/mail.ts";
-import { sendLink, badLink, choosePassword } from "#api/accounts/choose-password.ts";
+import { minPasswordLength } from "#api/accounts/passwords.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import { alert, field } from "./form.ts";
-import { developerLayout, type OpenHandler, refusalReply, type Developers, type Reply } from "./layout.ts";
+import {
+  type Developers,
+  developerLayout,
+  type OpenHandler,
+  type Reply,
+  refusalReply,
+} from "./layout.ts";
 import { continueSignIn } from "./sign-in.ts";
-import { minPasswordLength } from "#api/accounts/passwords.ts";
 
 /** The texts of the two pages that send a link. */
 type LinkPage = {
@@ -100,7 +106,8 @@ export const submitConfirm: OpenHandler = async (developers, visit) => {
   }
   const { rejected, message } = chosen;
   if (rejected === "bad_link") return refusalReply(chosen, badLinkPage());
-  if (rejected === "suspended") return refusalReply(chosen, passwordPage("", "", true, { message }));
+  if (rejected === "suspended")
+    return refusalReply(chosen, passwordPage("", "", true, { message }));
   const state = rejected === "bad_password" ? { badPassword: message } : { message };
   return refusalReply(chosen, (await reply(developers, link, state)).page);
 };

@@ -1,10 +1,18 @@
 import type { z } from "zod";
-import { type Html, html } from "./html.ts";
 import type { ActivityItem } from "#api/v1/activity.ts";
+import { type Html, html } from "./html.ts";
+import {
+  bidLink,
+  listingLink,
+  saleLink,
+  toCollection,
+  toToken,
+  toTransaction,
+  toWallet,
+} from "./links.ts";
 import { amount, moment, none } from "./number.ts";
-import { bidLink, listingLink, saleLink, toCollection, toToken, toTransaction, toWallet } from "./links.ts";
-import { marketplaceName } from "./text.ts";
 import { type Column, table } from "./panel.ts";
+import { marketplaceName } from "./text.ts";
 
 type Item = z.output<typeof ActivityItem>;
 

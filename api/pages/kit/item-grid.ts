@@ -1,10 +1,10 @@
 import type { z } from "zod";
+import type { Token } from "#api/v1/collections/token.ts";
 import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
-import type { Token } from "#api/v1/collections/token.ts";
-import { amount, formatCount } from "./number.ts";
 import { tokenLink } from "./links.ts";
-import { marketplaceName, nameOr, shortId, plainText } from "./text.ts";
+import { amount, formatCount } from "./number.ts";
+import { marketplaceName, nameOr, plainText, shortId } from "./text.ts";
 
 type TokenRow = z.output<typeof Token>;
 

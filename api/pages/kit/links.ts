@@ -1,4 +1,12 @@
-import { presentBidUrl, presentCollectionUrls, presentListingUrl, presentMakerUrl, presentSaleUrl, presentTokenUrls, type Site } from "#api/v1/urls.ts";
+import {
+  presentBidUrl,
+  presentCollectionUrls,
+  presentListingUrl,
+  presentMakerUrl,
+  presentSaleUrl,
+  presentTokenUrls,
+  type Site,
+} from "#api/v1/urls.ts";
 import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
 import { nameOr, shortHex, shortId } from "./text.ts";

@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import { defaultChain } from "#chains/index.ts";
-import { sendFixed, textDocument, sendRejection } from "#api/http/answer.ts";
+import helmet from "helmet";
+import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
+import { sendFixed, sendRejection, textDocument } from "#api/http/answer.ts";
 import { type ConcurrencyLimiter, limitConcurrency } from "#api/http/concurrency.ts";
 import { limitPages } from "#api/http/limit.ts";
 import { servePath } from "#api/http/mount.ts";
-import { busyPage, limitedPage, unknownPage } from "./layout.ts";
-import { type PageOptions, type SiteContext, sendPage, servePage, chainOf } from "./serve-page.ts";
-import type { PageHandler } from "./visit.ts";
-import helmet from "helmet";
+import { callerAddress } from "#api/http/request.ts";
 import { pagePolicy } from "#api/http/security.ts";
 import type { MediaLinks } from "#api/v1/media-links.ts";
+import { defaultChain } from "#chains/index.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
-import { callerAddress } from "#api/http/request.ts";
+import { busyPage, limitedPage, unknownPage } from "./layout.ts";
+import { chainOf, type PageOptions, type SiteContext, sendPage, servePage } from "./serve-page.ts";
+import type { PageHandler } from "./visit.ts";
 
 export type SitePage = readonly [path: string, handler: PageHandler, options?: PageOptions];
 
@@ -94,9 +94,7 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
  * For the market's pages: our own scripts and styles only, and forms to ourselves. Images and videos of tokens stand
  * anywhere on the web and redirect further, so that https is the only bound on them.
  */
-function siteHeaders(
-  media: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">,
-): RequestHandler {
+function siteHeaders(media: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">): RequestHandler {
   const gateways = [media.ipfsGateway, media.arweaveGateway].map((url) => new URL(url).origin);
   const sources = ["'self'", "https:", ...new Set(gateways.filter((one) => !/^https:/.test(one)))];
   const secure = helmet({

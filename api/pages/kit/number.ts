@@ -1,7 +1,7 @@
-import { type Html, html } from "./html.ts";
 import { formatEther, zeroAddress } from "viem";
-import type { ChainId } from "#chains/index.ts";
 import { presentCurrency } from "#api/v1/wire.ts";
+import type { ChainId } from "#chains/index.ts";
+import { type Html, html } from "./html.ts";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });

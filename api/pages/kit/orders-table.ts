@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import { type Html, html } from "./html.ts";
 import type { Bid } from "#api/v1/orders/bids.ts";
 import type { Listing } from "#api/v1/orders/listings.ts";
-import { amount, moment, formatCount } from "./number.ts";
-import { toCollection, toToken, toWallet } from "./links.ts";
-import { marketplaceName } from "./text.ts";
-import { type Column, table } from "./panel.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
+import { type Html, html } from "./html.ts";
+import { toCollection, toToken, toWallet } from "./links.ts";
+import { amount, formatCount, moment } from "./number.ts";
+import { type Column, table } from "./panel.ts";
+import { marketplaceName } from "./text.ts";
 
 type ListingRow = z.output<typeof Listing>;
 type BidRow = z.output<typeof Bid>;

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { type Html, html } from "./html.ts";
 import type { Sale } from "#api/v1/sales.ts";
-import { amount, moment, formatCount } from "./number.ts";
+import { type Html, html } from "./html.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links.ts";
-import { marketplaceName } from "./text.ts";
+import { amount, formatCount, moment } from "./number.ts";
 import { type Column, table } from "./panel.ts";
+import { marketplaceName } from "./text.ts";
 
 type SaleRow = z.output<typeof Sale>;
 

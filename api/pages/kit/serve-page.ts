@@ -1,22 +1,30 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import { type ChainId, defaultChain } from "#chains/index.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
 import type { CallerStreams } from "#api/accounts/caller-streams.ts";
+import { events } from "#api/feed/events.ts";
 import type { FeedOf } from "#api/feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "#api/http/answer.ts";
-import { callerAddress, loggedPath, requestIdOf } from "#api/http/request.ts";
-import type { SlowRequests } from "#api/http/slow-requests.ts";
 import { databaseRefusal, type ExplainFailure } from "#api/http/failures.ts";
 import { unavailableSeconds } from "#api/http/handler.ts";
 import type { Limiter } from "#api/http/limit.ts";
 import { addressWith, minPosition, setPosition } from "#api/http/reads/position.ts";
 import type { PositionedReads, PositionedSnapshot } from "#api/http/reads/positioned-reads.ts";
 import type { ResponseCache } from "#api/http/reads/response-cache.ts";
-import { events } from "#api/feed/events.ts";
+import { callerAddress, loggedPath, requestIdOf } from "#api/http/request.ts";
+import type { SlowRequests } from "#api/http/slow-requests.ts";
 import type { Context } from "#api/v1/context.ts";
-import { failedPage, refusedPage, unavailablePage, unservedChainPage, layout } from "./layout.ts";
-import { openReader, type Reader, RefusedRead, type PageContent, type PageHandler, type PageParameter, pageParameters } from "./visit.ts";
+import { type ChainId, defaultChain } from "#chains/index.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { failedPage, layout, refusedPage, unavailablePage, unservedChainPage } from "./layout.ts";
+import {
+  openReader,
+  type PageContent,
+  type PageHandler,
+  type PageParameter,
+  pageParameters,
+  type Reader,
+  RefusedRead,
+} from "./visit.ts";
 
 export type SiteContext = {
   /** What the endpoints need. Its addresses are relative: pages link to where they are served. */

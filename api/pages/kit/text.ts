@@ -1,5 +1,5 @@
-import { type Html, html } from "./html.ts";
 import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
+import { type Html, html } from "./html.ts";
 
 const maxLength = 120;
 

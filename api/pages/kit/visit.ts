@@ -1,8 +1,8 @@
-import type { ChainId } from "#chains/index.ts";
-import type { Html } from "./html.ts";
-import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Answer, TypedRoute } from "#api/http/route.ts";
 import type { Context } from "#api/v1/context.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Html } from "./html.ts";
 
 /** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
 export const pageParameters = [
@@ -114,7 +114,8 @@ export function openReader(context: Context): Reader {
         { params, query: given, body: undefined, address: "", key: null },
         context,
       );
-      if (isRejection(answer)) throw new RefusedRead(answer, statusOf(route.refuses[answer.rejected]));
+      if (isRejection(answer))
+        throw new RefusedRead(answer, statusOf(route.refuses[answer.rejected]));
       if (answer.isVolatile === true || route.isCacheable !== true) isVolatile = true;
       return answer;
     },

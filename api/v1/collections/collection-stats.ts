@@ -1,12 +1,16 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
-import type { ChainId } from "#chains/index.ts";
-import type { Period } from "#projections/collections/read-figures.ts";
-import type { BestOffer, CollectionRow, FloorListing } from "#projections/collections/read-collection-row.ts";
 import { listingId, orderId } from "#api/orders/order-id.ts";
+import type { ChainId } from "#chains/index.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
+import type {
+  BestOffer,
+  CollectionRow,
+  FloorListing,
+} from "#projections/collections/read-collection-row.ts";
+import type { Period } from "#projections/collections/read-figures.ts";
 import type { MediaView } from "../media-links.ts";
-import { displayAmount, presentCurrency, address, exactUnits, uint256Text } from "../wire.ts";
+import { address, displayAmount, exactUnits, presentCurrency, uint256Text } from "../wire.ts";
 
 /** A value per period; the list contains only the requested period. */
 const byPeriod = <Value extends z.ZodType>(value: Value) =>

@@ -1,21 +1,57 @@
 import { z } from "zod";
+import { writeOnce } from "#api/http/answer.ts";
+import {
+  cursorInteger,
+  cutPage,
+  type PartFields,
+  pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+  partsOf,
+  pickFields,
+  type RowFields,
+  rowFields,
+} from "#api/http/page.ts";
+import { versionCache } from "#api/http/reads/cache.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
+import type {
+  CollectionPart,
+  CollectionParts,
+  CollectionRow,
+} from "#projections/collections/read-collection-row.ts";
+import {
+  type CollectionKey,
+  readCollection,
+  readCollectionKeys,
+  readCollections,
+} from "#projections/collections/read-collections.ts";
 import { parseLink } from "#projections/domain/metadata/media.ts";
-import type { CollectionPart, CollectionParts, CollectionRow } from "#projections/collections/read-collection-row.ts";
-import { type PartFields, partsOf, type RowFields, cutPage, pageFields, pageMeta, pageOf, pageRefusals, pickFields, rowFields, cursorInteger } from "#api/http/page.ts";
-import { type CollectionViewContext, presentStats, type ShownPeriod, stats } from "./collection-stats.ts";
-import { collectionPath, type MediaView, mediaUri, mediaUrl, presentMedia } from "../media-links.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
+import {
+  referTo,
+  rejectUncoveredCollection,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
+import { route } from "../context.ts";
+import {
+  collectionPath,
+  type MediaView,
+  mediaUri,
+  mediaUrl,
+  presentMedia,
+} from "../media-links.ts";
+import { chainId, chainRefusals, collectionKey, excludeWash, flag, text } from "../parameters.ts";
 import { collectionUrls, presentCollectionUrls } from "../urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time } from "../wire.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { readCollectionKeys, readCollection, type CollectionKey, readCollections } from "#projections/collections/read-collections.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, excludeWash, flag, text, collectionKey } from "../parameters.ts";
-import { readPriceAt } from "#projections/prices/read-prices.ts";
-import { rejectUnknownCollection, rejectUncoveredCollection, referTo } from "../collection-reference.ts";
-import type { Database } from "#projections/log/database.ts";
-import { writeOnce } from "#api/http/answer.ts";
-import { versionCache } from "#api/http/reads/cache.ts";
+import {
+  type CollectionViewContext,
+  presentStats,
+  type ShownPeriod,
+  stats,
+} from "./collection-stats.ts";
 
 /** One contract, or several contracts with combined statistics. */
 export const Collection = z

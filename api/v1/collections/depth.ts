@@ -1,11 +1,22 @@
+import { zeroAddress } from "viem";
 import { z } from "zod";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
-import { type BidKind, type Depth, type DepthPart, readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
-import { displayAmount, uint256Text, presentCurrency, currency } from "../wire.ts";
-import { zeroAddress } from "viem";
-import { LinkedCollection, presentLinkedCollection, rejectUnknownCollection, referTo } from "../collection-reference.ts";
+import {
+  type BidKind,
+  type Depth,
+  type DepthPart,
+  readBidDepth,
+  readListingDepth,
+} from "#projections/orders/read-depth.ts";
+import {
+  LinkedCollection,
+  presentLinkedCollection,
+  referTo,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { currency, displayAmount, presentCurrency, uint256Text } from "../wire.ts";
 
 const orders = z.int().min(0).meta({ description: "Active orders." });
 const units = uint256Text.meta({ description: "Units that can be filled." });

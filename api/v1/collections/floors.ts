@@ -1,18 +1,28 @@
+import type { Hex } from "viem";
 import { z } from "zod";
+import { commaList } from "#api/http/query.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
 import { coinSymbols, currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { type CandleInterval, intervalMs, summarizeCandles, windowStart } from "#projections/domain/candles.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { readFloorCandles, readFloorLines } from "#projections/collections/read-floors.ts";
-import { timedCache } from "#api/http/reads/cache.ts";
-import { presentCandle, presentSummary, windowFields, windowParts } from "../crypto-history.ts";
-import { LinkedCollection, presentLinkedCollection, rejectUnknownCollection, referTo } from "../collection-reference.ts";
-import { displayAmount, address, time, uint256Text } from "../wire.ts";
+import {
+  type CandleInterval,
+  intervalMs,
+  summarizeCandles,
+  windowStart,
+} from "#projections/domain/candles.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  LinkedCollection,
+  presentLinkedCollection,
+  referTo,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { presentCandle, presentSummary, windowFields, windowParts } from "../crypto-history.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../parameters.ts";
-import type { Hex } from "viem";
-import { commaList } from "#api/http/query.ts";
+import { address, displayAmount, time, uint256Text } from "../wire.ts";
 
 const historyMaxDays = 30;
 const historyMaxAgeSeconds = 60;
@@ -67,7 +77,11 @@ export const floorHistory = route(
 type Window = { chainId: ChainId; days: number; interval: CandleInterval };
 type HistoryRequest = Pick<CollectionRef, "contractIds"> & { window: Window; now: Date };
 
-const historyOf = timedCache({ seconds: () => historyMaxAgeSeconds, read: readHistory, maxSize: 1_000 });
+const historyOf = timedCache({
+  seconds: () => historyMaxAgeSeconds,
+  read: readHistory,
+  maxSize: 1_000,
+});
 
 async function readHistory(db: Database, { contractIds, window, now }: HistoryRequest) {
   const { chainId, days, interval } = window;

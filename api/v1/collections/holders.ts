@@ -1,16 +1,34 @@
+import type { Hex } from "viem";
 import { z } from "zod";
-import { type HolderRow, countHolders, readHolders, type HolderCursor, readHolderGroups } from "#projections/tokens/read-holders.ts";
-import { address, uint256Text } from "../wire.ts";
+import {
+  type CursorScope,
+  cursorInteger,
+  cursorPageOf,
+  cursorRefusals,
+  cutPage,
+  pageFields,
+} from "#api/http/page.ts";
+import { timedCache } from "#api/http/reads/cache.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields, type CursorScope, cursorInteger } from "#api/http/page.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  countHolders,
+  type HolderCursor,
+  type HolderRow,
+  readHolderGroups,
+  readHolders,
+} from "#projections/tokens/read-holders.ts";
+import {
+  LinkedCollection,
+  presentLinkedCollection,
+  referTo,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
-import { rejectUnknownCollection, referTo, LinkedCollection, presentLinkedCollection } from "../collection-reference.ts";
+import { address, uint256Text } from "../wire.ts";
 import { cursorMeta } from "./tokens.ts";
-import type { Hex } from "viem";
-import type { Database } from "#projections/log/database.ts";
-import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { timedCache } from "#api/http/reads/cache.ts";
 
 /** Who holds tokens of a collection. */
 export const Holder = z

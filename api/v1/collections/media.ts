@@ -1,12 +1,12 @@
 import { z } from "zod";
+import type { Media } from "#api/http/answer.ts";
 import { locate } from "#projections/domain/metadata/location.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { readCollectionMedia, readTokenMedia } from "#projections/metadata/read-media.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import type { Media } from "#api/http/answer.ts";
+import { referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
-import { rejectUnknownCollection, referTo } from "../collection-reference.ts";
 
 /** Seconds: media are fetched again after days at the earliest, and revalidated by their ETag. */
 const maxAgeSeconds = 3_600;

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
 import { requestMetadata, requestMinutes } from "#projections/metadata/read-due-metadata.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import { address, chainIdValue, time, uint256Text } from "../wire.ts";
+import { referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, collectionKey, tokenId } from "../parameters.ts";
-import { rejectUnknownCollection, referTo } from "../collection-reference.ts";
+import { address, chainIdValue, time, uint256Text } from "../wire.ts";
 
 const MetadataRefresh = z
   .object({

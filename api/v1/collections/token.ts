@@ -1,24 +1,45 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import type { ChainId } from "#chains/index.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
-import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { type DescribedToken, type TokenDetails, type TokenPart, type TokenParts, allTokenParts, readTokenDetails } from "#projections/tokens/read-token-details.ts";
-import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import { readToken } from "#projections/tokens/read-token.ts";
+import {
+  allTokenParts,
+  type DescribedToken,
+  readTokenDetails,
+  type TokenDetails,
+  type TokenPart,
+  type TokenParts,
+} from "#projections/tokens/read-token-details.ts";
+import { readRankingIsOutdated } from "#projections/traits/read-outdated-rankings.ts";
+import {
+  contractsOfReference,
+  referTo,
+  rejectUncoveredCollection,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
+import { route } from "../context.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
 import { presentTokenBid, TokenBid } from "../orders/bids.ts";
 import type { OrderViewContext } from "../orders/book-order.ts";
 import { presentTokenListing, TokenListing } from "../orders/listings.ts";
+import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
 import { LastSale, presentTrade } from "../sales.ts";
 import { presentTokenUrls, tokenUrls } from "../urls.ts";
-import { address, chainIdValue, collectionRef, exactUnits, nameStandard, standardName, time, uint256Text } from "../wire.ts";
-import { reject } from "#projections/domain/rejection.ts";
-import { readToken } from "#projections/tokens/read-token.ts";
-import { readRankingIsOutdated } from "#projections/traits/read-outdated-rankings.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
-import { rejectUnknownCollection, rejectUncoveredCollection, contractsOfReference, referTo } from "../collection-reference.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  exactUnits,
+  nameStandard,
+  standardName,
+  time,
+  uint256Text,
+} from "../wire.ts";
 
 const attribute = z.object({
   trait_type: z.string(),

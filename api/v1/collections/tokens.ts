@@ -1,20 +1,52 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { isRejection, reject } from "#projections/domain/rejection.ts";
-import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { type TokenKey, type TokenSort, tokenSorts } from "#projections/tokens/read-token-filter.ts";
-import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
+import {
+  cursorInteger,
+  cursorPageOf,
+  cursorRefusals,
+  cursorTime,
+  cutPage,
+  nameOfList,
+  pageFields,
+  pageMeta,
+  pickFields,
+  rowFields,
+} from "#api/http/page.ts";
 import { commaList } from "#api/http/query.ts";
-import { cursorInteger, cursorPageOf, cursorRefusals, cursorTime, cutPage, nameOfList, pageFields, pageMeta, pickFields, rowFields } from "#api/http/page.ts";
-import { presentToken, Token, tokenPartsOf } from "./token.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, flag, traitFilter, uint256, wallet } from "../parameters.ts";
-import { rejectUnknownCollection, referTo } from "../collection-reference.ts";
-import { type HashedToken, readHashedTokens, readTokens, type TokensQuery } from "#projections/tokens/read-tokens.ts";
-import { readTokenDetails, type TokenDetails, type TokenParts } from "#projections/tokens/read-token-details.ts";
 import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
+import type { ChainId } from "#chains/index.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  readTokenDetails,
+  type TokenDetails,
+  type TokenParts,
+} from "#projections/tokens/read-token-details.ts";
+import {
+  type TokenKey,
+  type TokenSort,
+  tokenSorts,
+} from "#projections/tokens/read-token-filter.ts";
+import {
+  type HashedToken,
+  readHashedTokens,
+  readTokens,
+  type TokensQuery,
+} from "#projections/tokens/read-tokens.ts";
+import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
+import { referTo, rejectUnknownCollection } from "../collection-reference.ts";
+import { route } from "../context.ts";
+import {
+  chainId,
+  chainRefusals,
+  collectionKey,
+  flag,
+  traitFilter,
+  uint256,
+  wallet,
+} from "../parameters.ts";
+import { presentToken, Token, tokenPartsOf } from "./token.ts";
 
 const maxIds = 100;
 const { per_page, cursor } = pageFields;

@@ -1,19 +1,30 @@
 import { z } from "zod";
-import type { CollectionRef } from "#projections/collections/find-collection.ts";
-import { maxValuesOfType, type TraitRow, type TraitTypeRows, type TraitsSlice, readTraits } from "#projections/traits/read-traits.ts";
-import { listingId } from "#api/orders/order-id.ts";
-import { displayPrice } from "#jobs/prices/price.ts";
-import { LinkedCollection, presentLinkedCollection, rejectUnknownCollection, referTo } from "../collection-reference.ts";
-import { displayAmount, uint256Text } from "../wire.ts";
-import type { Site } from "../urls.ts";
-import { type ChainId, chainById } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { readPriceAt } from "#projections/prices/read-prices.ts";
-import { type CursorScope, encodeCursor, cursorInteger, parseCursorKey } from "#api/http/page.ts";
+import { type CursorScope, cursorInteger, encodeCursor, parseCursorKey } from "#api/http/page.ts";
 import { timedCache } from "#api/http/reads/cache.ts";
-import { text, chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { listingId } from "#api/orders/order-id.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readPriceAt } from "#projections/prices/read-prices.ts";
+import {
+  maxValuesOfType,
+  readTraits,
+  type TraitRow,
+  type TraitsSlice,
+  type TraitTypeRows,
+} from "#projections/traits/read-traits.ts";
+import {
+  LinkedCollection,
+  presentLinkedCollection,
+  referTo,
+  rejectUnknownCollection,
+} from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { chainId, chainRefusals, collectionKey, text } from "../parameters.ts";
+import type { Site } from "../urls.ts";
+import { displayAmount, uint256Text } from "../wire.ts";
 
 /** Count and listings of the tokens with one value of a trait. */
 const TraitValue = z

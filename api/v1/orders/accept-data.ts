@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import { type AcceptedBid, acceptBestBid, acceptBid } from "#api/orders/accept-bid.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import type { BasicOrderParameters, MatchedOrders } from "#projections/domain/seaport/fill.ts";
-import { type AcceptedBid, acceptBid, acceptBestBid } from "#api/orders/accept-bid.ts";
+import { route } from "../context.ts";
+import { bidId, bodyChainId, tokenId, wallet } from "../parameters.ts";
 import { address, chainIdValue, exactUnits, hash, time, uint256Text } from "../wire.ts";
 import { advancedOrderFields, bytes, presentAdvancedOrder } from "./signed-order.ts";
-import { wallet, bidId, bodyChainId, tokenId } from "../parameters.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { route } from "../context.ts";
 
 const basicOrderParameters = z
   .object({

@@ -1,12 +1,20 @@
 import { zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
 import { type BidRequirement, readBidRequirements } from "#api/orders/bid-requirements.ts";
-import { presentCurrency, chainIdValue, currency, hash, uint256Text } from "../wire.ts";
-import { itemsBodyLimits, marketFields, presentRequirement, requirementFields, requirementRefusals, units, wei } from "./order-terms.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { route } from "../context.ts";
 import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
+import { chainIdValue, currency, hash, presentCurrency, uint256Text } from "../wire.ts";
+import {
+  itemsBodyLimits,
+  marketFields,
+  presentRequirement,
+  requirementFields,
+  requirementRefusals,
+  units,
+  wei,
+} from "./order-terms.ts";
 
 const kind = z.enum(["item", "collection"]);
 

@@ -1,18 +1,36 @@
 import { z } from "zod";
-import { bidReasons } from "#projections/domain/orders/order-status.ts";
-import { type BidRow, readBids, readBidPage, readHashedBidPage, readBid, readBestBidsOf } from "#projections/orders/read-bids.ts";
-import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
-import { orderId, orderHashOf } from "#api/orders/order-id.ts";
-import { bidUrls, presentBidUrl, presentCollectionUrls, presentMakerUrl, presentTokenUrls } from "../urls.ts";
-import { uint256Text, chainIdValue, collectionRef } from "../wire.ts";
-import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice } from "./book-order.ts";
 import { pageFields, rowFields } from "#api/http/page.ts";
-import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { route } from "../context.ts";
-import { bidSort, bidId, chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
-import { bids } from "./sides.ts";
+import { orderHashOf, orderId } from "#api/orders/order-id.ts";
+import { bidReasons } from "#projections/domain/orders/order-status.ts";
+import {
+  type BidRow,
+  readBestBidsOf,
+  readBid,
+  readBidPage,
+  readBids,
+  readHashedBidPage,
+} from "#projections/orders/read-bids.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import { rejectUnknownCollection, contractsOfReference, referTo } from "../collection-reference.ts";
+import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
+import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
+import { route } from "../context.ts";
+import { bidId, bidSort, chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import {
+  bidUrls,
+  presentBidUrl,
+  presentCollectionUrls,
+  presentMakerUrl,
+  presentTokenUrls,
+} from "../urls.ts";
+import { chainIdValue, collectionRef, uint256Text } from "../wire.ts";
+import {
+  bookOrderFields,
+  type OrderViewContext,
+  presentBookOrder,
+  presentPrice,
+} from "./book-order.ts";
+import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
+import { bids } from "./sides.ts";
 
 const bidKind = z.enum(["single-token", "collection"]);
 

@@ -1,12 +1,25 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
+import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import type { ChainId } from "#chains/index.ts";
+import { displayPrice } from "#jobs/prices/price.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import type { OrderPart, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
-import { displayPrice } from "#jobs/prices/price.ts";
-import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
-import { displayAmount, presentCurrency, address, chainIdValue, collectionRef, currency, exactUnits, hash, nameStandard, standardName, time, uint256Text } from "../wire.ts";
+import {
+  address,
+  chainIdValue,
+  collectionRef,
+  currency,
+  displayAmount,
+  exactUnits,
+  hash,
+  nameStandard,
+  presentCurrency,
+  standardName,
+  time,
+  uint256Text,
+} from "../wire.ts";
 
 export const orderStatus = z.enum(orderStatuses).meta({ id: "OrderStatus" });
 

@@ -1,15 +1,24 @@
-import { zeroAddress, type Address } from "viem";
+import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
-import type { Payment } from "#api/orders/buy-calldata.ts";
-import { type PreparedPurchase, buyListings } from "#api/orders/buy-listings.ts";
-import { presentCurrency, address, chainIdValue, currency, exactUnits, hash, time, uint256Text } from "../wire.ts";
-import { advancedOrderFields, bytes, presentAdvancedOrder } from "./signed-order.ts";
-import { coinsInWords } from "#chains/texts.ts";
-import { maxNativeAmount, askId, bodyChainId } from "../parameters.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
 import { callerOfInput } from "#api/http/limit.ts";
+import type { Payment } from "#api/orders/buy-calldata.ts";
+import { buyListings, type PreparedPurchase } from "#api/orders/buy-listings.ts";
+import { coinsInWords } from "#chains/texts.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { route } from "../context.ts";
+import { askId, bodyChainId, maxNativeAmount } from "../parameters.ts";
+import {
+  address,
+  chainIdValue,
+  currency,
+  exactUnits,
+  hash,
+  presentCurrency,
+  time,
+  uint256Text,
+} from "../wire.ts";
+import { advancedOrderFields, bytes, presentAdvancedOrder } from "./signed-order.ts";
 
 /** A transaction that buys exactly one listing: send `data` to `to` with `value` wei. */
 export const BuyData = z

@@ -3,22 +3,36 @@ import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
+import {
+  cursorInteger,
+  cursorPageOf,
+  cursorRefusals,
+  cursorTime,
+  cutPage,
+  pageFields,
+  uncountedMeta,
+} from "#api/http/page.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { BidRow } from "#projections/orders/read-bids.ts";
+import {
+  exposedCursor,
+  type OpenApproval,
+  readExposedBids,
+  readExposedListings,
+  readOpenApprovals,
+} from "#projections/orders/read-exposure.ts";
 import type { ListingRow } from "#projections/orders/read-listings.ts";
-import { type OpenApproval, readExposedBids, readExposedListings, exposedCursor, readOpenApprovals } from "#projections/orders/read-exposure.ts";
+import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
+import { route } from "../context.ts";
+import { chainId, chainRefusals, wallet } from "../parameters.ts";
 import { address, uint256Text } from "../wire.ts";
-import { bytes } from "./signed-order.ts";
 import { Bid, presentBid } from "./bids.ts";
 import type { OrderViewContext } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorPageOf, cursorRefusals, cutPage, pageFields, uncountedMeta, cursorInteger, cursorTime } from "#api/http/page.ts";
-import { route } from "../context.ts";
-import { chainId, chainRefusals, wallet } from "../parameters.ts";
-import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { readMarketplaceOrders } from "#projections/orders/read-signed-orders.ts";
+import { bytes } from "./signed-order.ts";
 
 const returns = z.enum(["token", "token_approval", "balance", "allowance"]);
 

@@ -1,16 +1,42 @@
-import { z } from "zod";
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { isOpenStatus, type OrderRow, type OrderParts } from "#projections/orders/read-orders.ts";
-import { type OrderCursor, type OrderSort, orderCursor, type HashedOrder, type OrderKey, type OrderSlice, type OrderFilter } from "#projections/orders/read-order-page.ts";
-import { cursorInteger, cursorTime, cutPage, nameOfList, pageFields, pageMeta, pageOf, pageRefusals, pickFields, type RowFields } from "#api/http/page.ts";
-import { type OrderViewContext, orderPartsOf } from "./book-order.ts";
-import { rejectUnknownCollection, contractsOfQuery } from "../collection-reference.ts";
-import type { Context } from "../context.ts";
-import { chainId, chainRefusals, collectionKey, listedStatus, tokenId, wallet } from "../parameters.ts";
 import type { Hex } from "viem";
-import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
+import { z } from "zod";
+import {
+  cursorInteger,
+  cursorTime,
+  cutPage,
+  nameOfList,
+  pageFields,
+  pageMeta,
+  pageOf,
+  pageRefusals,
+  pickFields,
+  type RowFields,
+} from "#api/http/page.ts";
 import { rowCache, type Viewing, viewCached } from "#api/http/reads/cache.ts";
+import type { ChainId } from "#chains/index.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  type HashedOrder,
+  type OrderCursor,
+  type OrderFilter,
+  type OrderKey,
+  type OrderSlice,
+  type OrderSort,
+  orderCursor,
+} from "#projections/orders/read-order-page.ts";
+import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
+import { contractsOfQuery, rejectUnknownCollection } from "../collection-reference.ts";
+import type { Context } from "../context.ts";
+import {
+  chainId,
+  chainRefusals,
+  collectionKey,
+  listedStatus,
+  tokenId,
+  wallet,
+} from "../parameters.ts";
+import { type OrderViewContext, orderPartsOf } from "./book-order.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {

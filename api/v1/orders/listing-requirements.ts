@@ -1,14 +1,27 @@
 import { z } from "zod";
-import { fixedParts } from "#projections/domain/orders/order-params.ts";
-import { type CrossListingDraft, partnerOrderForm } from "#api/orders/partner-terms.ts";
-import { address, hash, uint256Text, chainIdValue } from "../wire.ts";
-import { considerationItem, offerItem, itemsBodyLimits, marketFields, presentRequirement, requirementFields, requirementRefusals, units, wei } from "./order-terms.ts";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { type ListingRequirement, readListingRequirements } from "#api/orders/listing-requirements.ts";
 import { callerOfInput } from "#api/http/limit.ts";
+import {
+  type ListingRequirement,
+  readListingRequirements,
+} from "#api/orders/listing-requirements.ts";
+import { type CrossListingDraft, partnerOrderForm } from "#api/orders/partner-terms.ts";
+import { fixedParts } from "#projections/domain/orders/order-params.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { route } from "../context.ts";
 import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
+import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
+import {
+  considerationItem,
+  itemsBodyLimits,
+  marketFields,
+  offerItem,
+  presentRequirement,
+  requirementFields,
+  requirementRefusals,
+  units,
+  wei,
+} from "./order-terms.ts";
 
 const fee = z.object({
   recipient: address,

@@ -1,16 +1,35 @@
 import { z } from "zod";
+import { pageFields, rowFields } from "#api/http/page.ts";
+import { listingId, listingOf } from "#api/orders/order-id.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { listingReasons } from "#projections/domain/orders/order-status.ts";
-import { type ListingRow, readListings, readHashedListingPage, readListingPage, readListing } from "#projections/orders/read-listings.ts";
+import {
+  type ListingRow,
+  readHashedListingPage,
+  readListing,
+  readListingPage,
+  readListings,
+} from "#projections/orders/read-listings.ts";
 import type { TokenListingRow } from "#projections/tokens/read-token-details.ts";
-import { listingId, listingOf } from "#api/orders/order-id.ts";
+import { route } from "../context.ts";
+import {
+  askId,
+  chainId,
+  chainRefusals,
+  marketplace,
+  nativeAmount,
+  orderSort,
+} from "../parameters.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { exactUnits, uint256Text } from "../wire.ts";
-import { bookOrderFields, type OrderViewContext, presentBookOrder, presentPrice, timeOf } from "./book-order.ts";
-import { pageFields, rowFields } from "#api/http/page.ts";
+import {
+  bookOrderFields,
+  type OrderViewContext,
+  presentBookOrder,
+  presentPrice,
+  timeOf,
+} from "./book-order.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { route } from "../context.ts";
-import { nativeAmount, marketplace, orderSort, askId, chainId, chainRefusals } from "../parameters.ts";
 import { asks } from "./sides.ts";
 
 /** Units of one token that their owner offers for a price. */

@@ -1,14 +1,14 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
+import type { BodyLimits } from "#api/http/body.ts";
+import type { PricedItem } from "#api/orders/price-item.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { fixedParts } from "#projections/domain/orders/order-params.ts";
 import type { TradeFee } from "#projections/domain/orders/order-terms.ts";
-import type { Royalty } from "#projections/domain/royalty.ts";
-import type { PricedItem } from "#api/orders/price-item.ts";
-import { address, uint256Text, standardName } from "../wire.ts";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
-import type { BodyLimits } from "#api/http/body.ts";
+import type { Royalty } from "#projections/domain/royalty.ts";
 import { uint256 } from "../parameters.ts";
+import { address, standardName, uint256Text } from "../wire.ts";
 
 /** An item of an order, as signed. */
 export const offerItem = z

@@ -1,14 +1,29 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import {
+  type DescribedParameters,
+  type OrderParametersRequest,
+  readOrderParameters,
+} from "#api/orders/order-parameters.ts";
+import {
+  publishedBounds,
+  saltPrefix,
+  signingParams,
+} from "#projections/domain/orders/order-params.ts";
 import { type MarketTerms, orderBounds } from "#projections/domain/orders/order-terms.ts";
-import { publishedBounds, saltPrefix, signingParams } from "#projections/domain/orders/order-params.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { type DescribedParameters, type OrderParametersRequest, readOrderParameters } from "#api/orders/order-parameters.ts";
-import { presentCurrency, address, chainIdValue, currency, hash, uint256Text } from "../wire.ts";
-import { presentPriced, pricedFields, blockedFields, presentBlocked, requirementRefusals, wei } from "./order-terms.ts";
 import { type Context, route } from "../context.ts";
 import { chainId, tokenId, wallet } from "../parameters.ts";
+import { address, chainIdValue, currency, hash, presentCurrency, uint256Text } from "../wire.ts";
+import {
+  blockedFields,
+  presentBlocked,
+  presentPriced,
+  pricedFields,
+  requirementRefusals,
+  wei,
+} from "./order-terms.ts";
 
 const { maxQuantity } = orderBounds;
 const units = z

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { type ListingRow, readListing } from "#projections/orders/read-listings.ts";
 import type { OrderRow } from "#projections/orders/read-orders.ts";

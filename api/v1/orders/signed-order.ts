@@ -1,22 +1,27 @@
-import { z } from "zod";
-import type { AdvancedOrder, OrderParameters } from "#projections/domain/seaport/fill.ts";
-import type { ConsiderationItem, OfferItem, OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { address, hash, uint256Text, chainIdValue } from "../wire.ts";
-import { considerationItem, offerItem } from "./order-terms.ts";
 import type { Hex } from "viem";
+import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
+import { orderHashOf, orderId } from "#api/orders/order-id.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
-import type { OrderRow } from "#projections/orders/read-orders.ts";
-import { orderStatus } from "./book-order.ts";
+import { reject } from "#projections/domain/rejection.ts";
+import type { AdvancedOrder, OrderParameters } from "#projections/domain/seaport/fill.ts";
+import type {
+  ConsiderationItem,
+  OfferItem,
+  OrderComponents,
+  SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
 import type { Database } from "#projections/log/database.ts";
-import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
+import type { OrderRow } from "#projections/orders/read-orders.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
-import { orderHashOf, orderId } from "#api/orders/order-id.ts";
+import { readCrossListings } from "#projections/partners/read-cross-listings.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, optionalChainId } from "../parameters.ts";
+import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
+import { orderStatus } from "./book-order.ts";
+import { considerationItem, offerItem } from "./order-terms.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
-import { reject } from "#projections/domain/rejection.ts";
 
 export const bytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
 

@@ -1,16 +1,21 @@
 import { z } from "zod";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
-import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { BodyLimits } from "#api/http/body.ts";
+import { callerOfInput } from "#api/http/limit.ts";
+import { signedOrderDocument } from "#api/orders/intake/parse.ts";
 import type { Admission, Submission } from "#api/orders/market.ts";
 import { orderId } from "#api/orders/order-id.ts";
-import type { BodyLimits } from "#api/http/body.ts";
-import { address, hash, uint256Text } from "../wire.ts";
+import {
+  type CrossListing,
+  crossListingCodes,
+  type RequestedCrossListing,
+  submitCrossListings,
+} from "#api/orders/submit-cross-listings.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { type Context, route } from "../context.ts";
-import { type Side, asks, bids } from "./sides.ts";
-import { orderStatusName, rejectPaused, unknownField, bulkBody, refusalsOf } from "./submit.ts";
-import { signedOrderDocument } from "#api/orders/intake/parse.ts";
-import { type CrossListing, crossListingCodes, type RequestedCrossListing, submitCrossListings } from "#api/orders/submit-cross-listings.ts";
-import { callerOfInput } from "#api/http/limit.ts";
+import { address, hash, uint256Text } from "../wire.ts";
+import { asks, bids, type Side } from "./sides.ts";
+import { bulkBody, orderStatusName, refusalsOf, rejectPaused, unknownField } from "./submit.ts";
 
 /** For that many orders of up to 3,600 bytes: four consideration items and the signature of a tree of height 24. */
 function bulkLimits(orders: number): BodyLimits {

@@ -1,14 +1,19 @@
 import { z } from "zod";
-import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
-import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { protocolNames, parseOrderBody, signedOrderDocument, rejectBulkSignature } from "#api/orders/intake/parse.ts";
 import type { BodyLimits } from "#api/http/body.ts";
 import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
+import {
+  parseOrderBody,
+  protocolNames,
+  rejectBulkSignature,
+  signedOrderDocument,
+} from "#api/orders/intake/parse.ts";
+import { orderId } from "#api/orders/order-id.ts";
+import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { type Context, route } from "../context.ts";
 import { requiredBodyChainId } from "../parameters.ts";
-import { type Side, asks, bids } from "./sides.ts";
-import { orderId } from "#api/orders/order-id.ts";
 import { hash } from "../wire.ts";
+import { asks, bids, type Side } from "./sides.ts";
 
 /** Parsed order by order: a malformed one does not reject the others. */
 const signedOrder = z.unknown().meta({

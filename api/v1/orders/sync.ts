@@ -1,17 +1,17 @@
-import { z } from "zod";
-import { bidReasons, listingReasons } from "#projections/domain/orders/order-status.ts";
-import { hash, time } from "../wire.ts";
-import { Bid, presentBid } from "./bids.ts";
-import { orderStatus, type OrderViewContext } from "./book-order.ts";
-import { Listing, presentListing } from "./listings.ts";
 import type { Hex } from "viem";
-import { isRejection } from "#projections/domain/rejection.ts";
-import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
+import { z } from "zod";
+import { PositionNotReached } from "#api/http/reads/position.ts";
 import { orderHashOf } from "#api/orders/order-id.ts";
 import { syncOrder } from "#api/orders/sync-order.ts";
-import { PositionNotReached } from "#api/http/reads/position.ts";
+import { bidReasons, listingReasons } from "#projections/domain/orders/order-status.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { type OrderRow, readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { route } from "../context.ts";
 import { bodyChainId } from "../parameters.ts";
+import { hash, time } from "../wire.ts";
+import { Bid, presentBid } from "./bids.ts";
+import { type OrderViewContext, orderStatus } from "./book-order.ts";
+import { Listing, presentListing } from "./listings.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
 const checked = {
@@ -43,18 +43,12 @@ export const BidSync = z
 
 type SyncCheck = { at: Date; blockNumber: bigint };
 
-function presentAskSync(
-  row: z.output<typeof Listing>,
-  check: SyncCheck,
-): z.output<typeof AskSync> {
+function presentAskSync(row: z.output<typeof Listing>, check: SyncCheck): z.output<typeof AskSync> {
   const { askId, orderHash, status, invalidReason } = row;
   return { askId, orderHash, status, invalidReason, ...presentCheck(check), row };
 }
 
-function presentBidSync(
-  row: z.output<typeof Bid>,
-  check: SyncCheck,
-): z.output<typeof BidSync> {
+function presentBidSync(row: z.output<typeof Bid>, check: SyncCheck): z.output<typeof BidSync> {
   const { bidId, orderHash, status, inactiveReason } = row;
   return { bidId, orderHash, status, inactiveReason, ...presentCheck(check), row };
 }

@@ -1,11 +1,16 @@
 import { type Address, zeroAddress } from "viem";
-import { chainCalled, chainNameAt } from "#chains/partners.ts";
-import { corruptPage, type Answer, type StandInRequest, presentedTerms } from "../stand-in-server.ts";
-import { type ListingSort, type StoredListing, totalWei } from "../listing-store.ts";
-import { openStandIn, type StandInOptions, type StandInState } from "../stand-in.ts";
 import { seaport } from "#abis/deployments.ts";
-import { symbolOf, presentWhole } from "../seaport-shapes.ts";
+import { chainCalled, chainNameAt } from "#chains/partners.ts";
+import { type ListingSort, type StoredListing, totalWei } from "../listing-store.ts";
+import { presentWhole, symbolOf } from "../seaport-shapes.ts";
+import { openStandIn, type StandInOptions, type StandInState } from "../stand-in.ts";
 import { partnerFeeRecipients } from "../stand-in-collections.ts";
+import {
+  type Answer,
+  corruptPage,
+  presentedTerms,
+  type StandInRequest,
+} from "../stand-in-server.ts";
 
 /** Stands in for Magic Eden's listings: Reservoir's third version with raw orders, and its own fourth. */
 export const openPartnerB = (options: StandInOptions = {}) =>
@@ -179,10 +184,7 @@ const amount = (wei: bigint) => ({
 });
 
 /** A listing in Reservoir's form, times in unix seconds; raw data is the order itself with its signature. */
-function presentOrder(
-  shown: StoredListing,
-  request: StandInRequest & { hasRawData: boolean },
-) {
+function presentOrder(shown: StoredListing, request: StandInRequest & { hasRawData: boolean }) {
   const { order, contract, tokenId, quantity, remaining } = shown;
   const { components } = order;
   const { hash: id, wei } = presentedTerms(shown, request);

@@ -1,17 +1,27 @@
-import { type Address, type Hex, isAddress, concatHex, type LocalAccount, numberToHex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
+import {
+  type Address,
+  concatHex,
+  type Hex,
+  isAddress,
+  type LocalAccount,
+  numberToHex,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import type { ChainId } from "#chains/index.ts";
 import { chainCalled } from "#chains/partners.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { signedZone } from "#devnet/contracts/addresses.ts";
 import { type AdvancedOrder, advancedOrder } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { accounts } from "#devnet/accounts.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
 import { presentItem } from "../seaport-shapes.ts";
 import type { StandInState } from "../stand-in.ts";
 import type { Answer, StandInRequest } from "../stand-in-server.ts";
 import { presentParameters } from "./shapes.ts";
-import type { ChainId } from "#chains/index.ts";
-import { signedZone } from "#devnet/contracts/addresses.ts";
 
 const address = z.custom<Address>((text) => isAddress(`${text}`, { strict: false }));
 

@@ -1,16 +1,40 @@
-import { type Address, type Hex, isAddress, isAddressEqual, isHex, zeroAddress, compactSignatureToSignature, parseCompactSignature, recoverAddress, serializeSignature } from "viem";
+import {
+  type Address,
+  compactSignatureToSignature,
+  type Hex,
+  isAddress,
+  isAddressEqual,
+  isHex,
+  parseCompactSignature,
+  recoverAddress,
+  serializeSignature,
+  zeroAddress,
+} from "viem";
 import { z } from "zod";
 import { commonConduit, seaport } from "#abis/deployments.ts";
-import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { itemType, type OrderComponents, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { orderHash, exchangeDomain, signingDigest } from "#projections/domain/seaport/order-hash.ts";
-import { signedZone } from "#devnet/contracts/addresses.ts";
-import type { StoredListing } from "../listing-store.ts";
-import type { StandInState } from "../stand-in.ts";
-import { type CollectionFee, partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "../stand-in-collections.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { DevnetClient } from "#devnet/client.ts";
+import { signedZone } from "#devnet/contracts/addresses.ts";
+import {
+  itemType,
+  type OrderComponents,
+  type SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
+import type { StoredListing } from "../listing-store.ts";
+import type { StandInState } from "../stand-in.ts";
+import {
+  type CollectionFee,
+  partnerFeeBps,
+  partnerFeeRecipients,
+  type StandInCollection,
+} from "../stand-in-collections.ts";
 
 const address = z
   .custom<Address>((text) => isAddress(`${text}`, { strict: false }), "is not an address")

@@ -1,8 +1,8 @@
 import { seaport } from "#abis/deployments.ts";
 import { chainCalled, chainNameAt, chainsKnownTo } from "#chains/partners.ts";
-import { corruptPage, type Answer, type StandInRequest } from "../stand-in-server.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions, type StandInState } from "../stand-in.ts";
+import { type Answer, corruptPage, type StandInRequest } from "../stand-in-server.ts";
 import { answerFulfillment } from "./fulfillment.ts";
 import { takeListing } from "./intake.ts";
 import { presentCollection, presentContract, presentListing, presentOldListing } from "./shapes.ts";

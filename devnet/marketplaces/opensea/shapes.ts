@@ -3,10 +3,14 @@ import { seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { signedZone } from "#devnet/contracts/addresses.ts";
-import { presentedTerms, type StandInRequest } from "../stand-in-server.ts";
 import { type StoredListing, totalWei } from "../listing-store.ts";
-import { currenciesOf, symbolOf, presentCounter, presentItem } from "../seaport-shapes.ts";
-import { partnerFeeBps, partnerFeeRecipients, type StandInCollection } from "../stand-in-collections.ts";
+import { currenciesOf, presentCounter, presentItem, symbolOf } from "../seaport-shapes.ts";
+import {
+  partnerFeeBps,
+  partnerFeeRecipients,
+  type StandInCollection,
+} from "../stand-in-collections.ts";
+import { presentedTerms, type StandInRequest } from "../stand-in-server.ts";
 
 export function presentCollection(collection: StandInCollection) {
   const { chainId, slug, name, contract, creatorFees } = collection;

@@ -1,4 +1,10 @@
-import { BaseError, ContractFunctionRevertedError, type Hex, isAddressEqual, parseEther } from "viem";
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  type Hex,
+  isAddressEqual,
+  parseEther,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { accounts } from "#devnet/accounts.ts";

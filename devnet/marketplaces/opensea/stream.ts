@@ -1,15 +1,15 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isAddressEqual } from "viem";
 import { z } from "zod";
+import { seaport } from "#abis/deployments.ts";
+import { chainNameAt } from "#chains/partners.ts";
 import { type ListingChange, type StoredListing, totalWei } from "../listing-store.ts";
 import { stringifyBare, symbolOf } from "../seaport-shapes.ts";
 import type { StandInCollection } from "../stand-in-collections.ts";
 import type { StandInServer } from "../stand-in-server.ts";
-import { seaport } from "#abis/deployments.ts";
-import { chainNameAt } from "#chains/partners.ts";
 import { presentParameters } from "./shapes.ts";
-import { createHash } from "node:crypto";
 
 const ref = z.string().nullable();
 const Message = z.tuple([ref, ref, z.string(), z.string(), z.unknown()]);

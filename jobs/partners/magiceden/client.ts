@@ -1,6 +1,6 @@
-import type { PartnerDefinition } from "../partner-definition.ts";
 import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
+import type { PartnerDefinition } from "../partner-definition.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchListing, fetchListings } from "./listings.ts";
 

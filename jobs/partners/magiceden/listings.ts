@@ -1,15 +1,21 @@
 import type { Address, Hex } from "viem";
+import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { parsePartnerListing } from "../parse-listing.ts";
-import { parseEntries, parseResponse, firstIssue, orderComponents, signatureOrNone } from "../send-request.ts";
-import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
-import type { Transport } from "../transport.ts";
-import { z } from "zod";
 import { bytes32 } from "../order-schema.ts";
+import { parsePartnerListing } from "../parse-listing.ts";
+import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry } from "../partner.ts";
+import {
+  firstIssue,
+  orderComponents,
+  parseEntries,
+  parseResponse,
+  signatureOrNone,
+} from "../send-request.ts";
+import type { Transport } from "../transport.ts";
 
 const pageSize = "500";
 

@@ -1,11 +1,11 @@
-import type { PartnerDefinition } from "../partner-definition.ts";
 import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
+import type { PartnerDefinition } from "../partner-definition.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
-import { fetchCollection, fetchAll, fetchEntry, fetchListing, fetchNewest } from "./listings.ts";
 import { fetchFulfillment } from "./fulfillment.ts";
-import { openStream, type StreamOptions } from "./stream.ts";
+import { fetchAll, fetchCollection, fetchEntry, fetchListing, fetchNewest } from "./listings.ts";
 import { postListing } from "./post-listing.ts";
+import { openStream, type StreamOptions } from "./stream.ts";
 
 export const opensea: PartnerDefinition = {
   api: "OpenSea (API v2)",

@@ -1,15 +1,20 @@
+import { type Address, type Hex, hexToBigInt, size, slice } from "viem";
+import type { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
-import { isRejection, reject, type Rejection } from "#projections/domain/rejection.ts";
-import { parseResponse, type PartnerResponse } from "../send-request.ts";
-import type { FulfillmentRequest, Partner, PartnerFailure, Fulfillment } from "../partner.ts";
-import type { Transport } from "../transport.ts";
-import { ErrorsResponse, FulfillmentResponse, type AdvancedOrder, type BasicParameters } from "./response-schemas.ts";
-import { type Address, type Hex, hexToBigInt, size, slice } from "viem";
-import type { z } from "zod";
+import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import type { Fulfillment, FulfillmentRequest, Partner, PartnerFailure } from "../partner.ts";
+import { type PartnerResponse, parseResponse } from "../send-request.ts";
+import type { Transport } from "../transport.ts";
+import {
+  type AdvancedOrder,
+  type BasicParameters,
+  ErrorsResponse,
+  FulfillmentResponse,
+} from "./response-schemas.ts";
 
 const refusals = [400, 404, 409, 410, 422];
 

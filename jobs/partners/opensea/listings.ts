@@ -5,11 +5,25 @@ import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { parsePartnerListing, isServiceRecipient } from "../parse-listing.ts";
-import { parseEntries, parseResponse, firstIssue } from "../send-request.ts";
-import type { CollectionQuery, Partner, PartnerFailure, SkippedEntry, PartnerCollection } from "../partner.ts";
+import { isServiceRecipient, parsePartnerListing } from "../parse-listing.ts";
+import type {
+  CollectionQuery,
+  Partner,
+  PartnerCollection,
+  PartnerFailure,
+  SkippedEntry,
+} from "../partner.ts";
+import { firstIssue, parseEntries, parseResponse } from "../send-request.ts";
 import type { Transport } from "../transport.ts";
-import { ListingEntry, ListingsResponse, OrderResponse, OrdersResponse, statedHash, CollectionResponse, ContractResponse } from "./response-schemas.ts";
+import {
+  CollectionResponse,
+  ContractResponse,
+  ListingEntry,
+  ListingsResponse,
+  OrderResponse,
+  OrdersResponse,
+  statedHash,
+} from "./response-schemas.ts";
 
 const pageSize = "200";
 /** Maximum of the older endpoint. */

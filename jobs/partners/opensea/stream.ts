@@ -1,11 +1,11 @@
-import { reject } from "#projections/domain/rejection.ts";
-import type { PartnerStream, StreamListener, SkippedEntry, StreamedOrder } from "../partner.ts";
-import { openWebSocket, type OpenSocket } from "#jobs/web-socket.ts";
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { chainCalled } from "#chains/partners.ts";
+import { type OpenSocket, openWebSocket } from "#jobs/web-socket.ts";
+import { reject } from "#projections/domain/rejection.ts";
 import { bytes32 } from "../order-schema.ts";
+import type { PartnerStream, SkippedEntry, StreamedOrder, StreamListener } from "../partner.ts";
 import { firstIssue } from "../send-request.ts";
 
 export type StreamOptions = {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { isLockHeld } from "#projections/log/named-lock.ts";
-import { forgetCopy, readCopyProgress } from "#projections/analytics/copy-source.ts";
 import { syncClickhouse } from "#jobs/analytics/sync-clickhouse.ts";
+import { forgetCopy, readCopyProgress } from "#projections/analytics/copy-source.ts";
+import { isLockHeld } from "#projections/log/named-lock.ts";
 import { withDatabase } from "../open-database.ts";
-import { print, tableLines, openProgress } from "../output.ts";
+import { openProgress, print, tableLines } from "../output.ts";
 
 type Json = { json?: boolean };
 

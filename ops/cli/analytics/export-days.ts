@@ -1,10 +1,28 @@
-import { readFile, rename, rm, writeFile, type FileHandle, mkdir, open, stat } from "node:fs/promises";
-import { join, dirname } from "node:path";
-import type { Database } from "#projections/log/database.ts";
-import { readPosition, type Column, datasets, readInSnapshot, type RowsFilter, readColumns, readRowsIn, type TextRow } from "#projections/analytics/read-rows.ts";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { writeParquet, type RowsWriter } from "./parquet.ts";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  type Column,
+  datasets,
+  type RowsFilter,
+  readColumns,
+  readInSnapshot,
+  readPosition,
+  readRowsIn,
+  type TextRow,
+} from "#projections/analytics/read-rows.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type RowsWriter, writeParquet } from "./parquet.ts";
 
 const manifestName = "manifest.json";
 const dayMs = 86_400_000;

@@ -1,5 +1,3 @@
-import { type Column, type Dataset, datasets, type RowsFilter, readColumns, readRows, type TextRow } from "#projections/analytics/read-rows.ts";
-import { type RowsWriter, writeParquet } from "./parquet.ts";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
@@ -7,18 +5,25 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { chainIds } from "#chains/index.ts";
-import type { Database } from "#projections/log/database.ts";
-import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { stringify } from "#ops/reports/present-fact.ts";
+import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import {
+  type Column,
+  type Dataset,
+  datasets,
+  type RowsFilter,
+  readColumns,
+  readRows,
+  type TextRow,
+} from "#projections/analytics/read-rows.ts";
+import type { Database } from "#projections/log/database.ts";
 import { withDatabase } from "../open-database.ts";
 import { openProgress } from "../output.ts";
 import { exportDays } from "./export-days.ts";
+import { type RowsWriter, writeParquet } from "./parquet.ts";
 
 /** Rows as RFC 4180 has them, below a line of the columns' names. */
-function writeCsv(
-  columns: readonly Column[],
-  put: (text: string) => Promise<void>,
-): RowsWriter {
+function writeCsv(columns: readonly Column[], put: (text: string) => Promise<void>): RowsWriter {
   let head = csvLines([columns.map(({ name }) => name)]);
   const write = async (rows: Parameters<typeof csvLines>[0]) => {
     const lines = head + csvLines(rows);

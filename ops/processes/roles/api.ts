@@ -1,28 +1,37 @@
 import type { Logger } from "pino";
-import { projectionNames } from "#projections/all.ts";
-import { type Database, type DatabaseAddress, mostPrepared, openDatabase } from "#projections/log/database.ts";
-import { openHashReader } from "#jobs/chain/client.ts";
-import { openHeadReader } from "#jobs/chain/fetch-head.ts";
-import { openMarket } from "#api/orders/open-market.ts";
+import { openNftData } from "#api/account/mount.ts";
 import { openAccounts } from "#api/accounts/open-accounts.ts";
 import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/feed/answer-feed.ts";
 import { startFeeds } from "#api/feed/start-feed.ts";
 import { openConcurrencyLimiter } from "#api/http/concurrency.ts";
 import { openMetrics } from "#api/http/metrics.ts";
+import {
+  openPositionedReads,
+  type PositionedReads,
+  type WaitOutcome,
+} from "#api/http/reads/positioned-reads.ts";
+import { openReplicas, type ReplicaState } from "#api/http/reads/replicas.ts";
 import { openResponseCache } from "#api/http/reads/response-cache.ts";
+import { openTarget, type ReadSource } from "#api/http/reads/target.ts";
 import { type Listening, listen } from "#api/http/server.ts";
 import { openAccess } from "#api/keys/open-access.ts";
-import { openNftData } from "#api/account/mount.ts";
-import { maxLagSeconds, statusPollMs } from "#api/status/service-status.ts";
+import { openMarket } from "#api/orders/open-market.ts";
 import { listenForOperators } from "#api/status/operator-app.ts";
 import { openWaitHistogram } from "#api/status/replica-gauges.ts";
+import { maxLagSeconds, statusPollMs } from "#api/status/service-status.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { isLoopback } from "#ops/config/config.ts";
+import { projectionNames } from "#projections/all.ts";
+import {
+  type Database,
+  type DatabaseAddress,
+  mostPrepared,
+  openDatabase,
+} from "#projections/log/database.ts";
 import type { RoleConfig, RoleContext, RunningRole } from "./role.ts";
-import { openPositionedReads, type PositionedReads, type WaitOutcome } from "#api/http/reads/positioned-reads.ts";
-import { openReplicas, type ReplicaState } from "#api/http/reads/replicas.ts";
-import { openTarget, type ReadSource } from "#api/http/reads/target.ts";
 
 const rpc = { timeoutMs: 2000, maxAgeMs: 1000, staleBlocks: 100 };
 

@@ -1,16 +1,16 @@
-import { projectionNames } from "#projections/all.ts";
-import { openDatabase } from "#projections/log/database.ts";
-import { openHashReader } from "#jobs/chain/client.ts";
-import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { listen } from "#api/http/server.ts";
 import { maxLagSeconds } from "#api/status/service-status.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { type ChainConfig, listeningUrl } from "#ops/config/config.ts";
-import { openOperationRunner } from "#ops/console/operations.ts";
 import { createConsole } from "#ops/console/app.ts";
 import { openProblemReader, openProcessReader, openRebuildMeter } from "#ops/console/figures.ts";
+import { openOperationRunner } from "#ops/console/operations.ts";
 import { takeSamples } from "#ops/console/samples.ts";
 import type { FetchChainHead } from "#ops/reports/read-status.ts";
+import { projectionNames } from "#projections/all.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import type { RoleContext, RunningRole } from "./role.ts";
 
 const rpc = { timeoutMs: 2_000, maxAgeMs: 1_000, staleBlocks: 100 };

@@ -1,23 +1,23 @@
-import { type Database, openDatabase } from "#projections/log/database.ts";
-import { coreIndexer } from "#projections/log/sources.ts";
-import { openChainReader } from "#ops/reader/chain-reader.ts";
-import { serveReader } from "#ops/reader/serve-ponder.ts";
+import { sql } from "kysely";
+import type { Logger } from "pino";
+import { sleep } from "#jobs/runner/back-off.ts";
+import { runEach } from "#jobs/runner/run-jobs.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
 import { followFinality } from "#ops/ponder/follow-finality.ts";
+import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
 import { followPlainTransfers } from "#ops/ponder/plain-transfers.ts";
 import { proveHistory } from "#ops/ponder/prove-history.ts";
 import { runPonder } from "#ops/ponder/run-ponder.ts";
 import { type ChainFaults, tellFaults } from "#ops/ponder/tell-faults.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
-import { runEach } from "#jobs/runner/run-jobs.ts";
-import { sql } from "kysely";
-import type { Logger } from "pino";
+import { placeOf } from "#ops/postgres/answering-server.ts";
+import { migrate } from "#ops/postgres/migrate.ts";
+import { openChainReader } from "#ops/reader/chain-reader.ts";
+import { serveReader } from "#ops/reader/serve-ponder.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
-import { migrate } from "#ops/postgres/migrate.ts";
-import { placeOf } from "#ops/postgres/answering-server.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
 /** All statements here are short; a database that vanished without a word would otherwise stop indexing for as long as TCP waits. */
 const statementTimeoutMs = 10_000;

@@ -1,14 +1,19 @@
-import { setMaxListeners } from "node:events";
-import { type Database, type DatabaseOptions, openDatabase, type Session } from "#projections/log/database.ts";
-import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
-import { backOff, sleep } from "#jobs/runner/back-off.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
+import { backOff, sleep } from "#jobs/runner/back-off.ts";
 import { createSignal, type Signal } from "#jobs/runner/signals.ts";
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+  type Session,
+} from "#projections/log/database.ts";
+import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
+import type { RoleContext, RunningRole } from "./role.ts";
 
 /** Passed to the work of the process that leads a role. */
 export type LeaderContext = {

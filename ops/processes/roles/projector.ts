@@ -1,24 +1,24 @@
-import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
-import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
-import { prepareProjections, type BuildProgress } from "#projections/engine/rebuild.ts";
-import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
-import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
-import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
-import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import { releaseId } from "#projections/log/versions.ts";
+import type { Logger } from "pino";
 import { type ChainClient, fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
+import { upkeep } from "#jobs/database-upkeep.ts";
 import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
 import { projecting as projectingJob } from "#jobs/recording/project.ts";
 import { recording as recordingJobs } from "#jobs/recording/record.ts";
-import { upkeep } from "#jobs/database-upkeep.ts";
-import { type Listener, openListener, createSignal, type Signal } from "#jobs/runner/signals.ts";
-import { runTogether, runEach } from "#jobs/runner/run-jobs.ts";
+import { runEach, runTogether } from "#jobs/runner/run-jobs.ts";
+import { createSignal, type Listener, openListener, type Signal } from "#jobs/runner/signals.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
+import { allProjections } from "#projections/all.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
+import { type BuildProgress, prepareProjections } from "#projections/engine/rebuild.ts";
+import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
+import type { Database } from "#projections/log/database.ts";
+import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
+import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
+import { releaseId } from "#projections/log/versions.ts";
 import { type LeaderContext, runLeaderRole } from "./leader.ts";
 import { type RoleContext, type RunningRole, runRoleJobs } from "./role.ts";
-import type { Logger } from "pino";
 
 /**
  * Events of an added source's history that one transaction takes, and facts that may wait for the projections meanwhile:

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
-import type { DatabaseAddress, Database } from "#projections/log/database.ts";
-import type { Config } from "#ops/config/config.ts";
-import { allProjections } from "#projections/all.ts";
-import { storeJobFigures } from "#projections/log/operators.ts";
 import { areDerived } from "#jobs/recording/project.ts";
 import type { Job } from "#jobs/runner/job.ts";
 import { openJobBook, runJobs } from "#jobs/runner/run-jobs.ts";
+import type { Config } from "#ops/config/config.ts";
+import { allProjections } from "#projections/all.ts";
+import type { Database, DatabaseAddress } from "#projections/log/database.ts";
+import { storeJobFigures } from "#projections/log/operators.ts";
 
 type DatabaseSettings = Pick<Config["database"], "replicas" | "maxReplicaLagSeconds" | "poolerUrl">;
 

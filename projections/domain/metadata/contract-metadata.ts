@@ -1,4 +1,12 @@
-import { parseDescription, parseName, parseNestedUri, firstUsable, type JsonObject, membersOf, isJsonSchema } from "./document.ts";
+import {
+  firstUsable,
+  isJsonSchema,
+  type JsonObject,
+  membersOf,
+  parseDescription,
+  parseName,
+  parseNestedUri,
+} from "./document.ts";
 import { parseLink, parseSvg } from "./media.ts";
 
 /** Metadata from a contract's document (ERC-7572). */

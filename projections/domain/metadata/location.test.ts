@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { substituteId, tokenUrisOf, locate } from "./location.ts";
+import { locate, substituteId, tokenUrisOf } from "./location.ts";
 
 const cid = `Qm${"a".repeat(44)}`;
 const bafy = `bafy${"b".repeat(55)}`;

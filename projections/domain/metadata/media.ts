@@ -1,5 +1,5 @@
-import { isInline, locate } from "./location.ts";
 import { bidiMarks, type OnLimit } from "./document.ts";
+import { isInline, locate } from "./location.ts";
 
 const webLength = 2_048;
 /** On-chain images are data URIs. */

@@ -1,7 +1,21 @@
-import { parseDescription, parseName, parseNestedUri, firstUsable, isJsonObject, type JsonObject, type Members, membersOf, isJsonSchema, type OnLimit, parseText, parseEmbedded, plainName } from "./document.ts";
+import { exactNumber } from "../json.ts";
+import {
+  firstUsable,
+  isJsonObject,
+  isJsonSchema,
+  type JsonObject,
+  type Members,
+  membersOf,
+  type OnLimit,
+  parseDescription,
+  parseEmbedded,
+  parseName,
+  parseNestedUri,
+  parseText,
+  plainName,
+} from "./document.ts";
 import { type IdForm, substituteId } from "./location.ts";
 import { mediaTypeOf, parseMedia, parseSvg } from "./media.ts";
-import { exactNumber } from "../json.ts";
 
 /** Metadata from a token's document. */
 export type TokenMetadata = {

@@ -1,6 +1,11 @@
 import { type Hex, keccak256, slice, stringToHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type ConsiderationItem, type OfferItem, type OrderComponents, orderTypes } from "../seaport/order-components.ts";
+import {
+  type ConsiderationItem,
+  type OfferItem,
+  type OrderComponents,
+  orderTypes,
+} from "../seaport/order-components.ts";
 import { exchangeDomain } from "../seaport/order-hash.ts";
 import type { MarketTerms } from "./order-terms.ts";
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { OrderComponents } from "../seaport/order-components.ts";
 import type { Leg } from "../seaport/draft-components.ts";
+import type { OrderComponents } from "../seaport/order-components.ts";
 
 /** Limits on price, units and time of every order. Published by `GET /v1/orders/params`. */
 export type OrderBounds = {

@@ -2,7 +2,18 @@ import { zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
 import type { IntakeCode } from "../intake-codes.ts";
 import type { ConsiderationItem as Item, OrderComponents } from "../seaport/order-components.ts";
-import { contract, creator, currency, feeRecipient, maker, now, orders, resultOf, stranger, withChanges } from "./orders.fixture.ts";
+import {
+  contract,
+  creator,
+  currency,
+  feeRecipient,
+  maker,
+  now,
+  orders,
+  resultOf,
+  stranger,
+  withChanges,
+} from "./orders.fixture.ts";
 
 type Row = [field: string, value: unknown, code: IntakeCode | "accepted", named?: string];
 type Items = OrderComponents["consideration"];

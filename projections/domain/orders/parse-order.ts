@@ -1,10 +1,21 @@
-import { type Address, zeroAddress, zeroHash, type Hex } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import { type IntakeCode, rejectField } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
-import { itemType, type OfferItem, orderType, type OrderComponents } from "../seaport/order-components.ts";
+import {
+  itemType,
+  type OfferItem,
+  type OrderComponents,
+  orderType,
+} from "../seaport/order-components.ts";
 import { orderHash } from "../seaport/order-hash.ts";
-import type { MarketTerms, OrderBody, ParsedOrder, OrderBounds, TradeTerms } from "./order-terms.ts";
+import type {
+  MarketTerms,
+  OrderBody,
+  OrderBounds,
+  ParsedOrder,
+  TradeTerms,
+} from "./order-terms.ts";
 
 type ParseResult = ParsedOrder | Rejection<IntakeCode>;
 
@@ -179,10 +190,7 @@ function validateSingleNft(considered: readonly ItemAtPath[]): Refusal {
   });
 }
 
-function validateItemTypes(
-  items: readonly ItemAtPath[],
-  allowed: readonly number[],
-): Refusal {
+function validateItemTypes(items: readonly ItemAtPath[], allowed: readonly number[]): Refusal {
   const other = items.find(({ item }) => !allowed.includes(item.itemType));
   if (other === undefined) return null;
   const names = Object.entries(itemType).filter(([, type]) => allowed.includes(type));

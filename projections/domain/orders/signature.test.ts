@@ -1,10 +1,26 @@
 import { existsSync, readFileSync } from "node:fs";
 import { env } from "node:process";
-import { concatHex, type Hex, numberToHex, parseSignature, serializeCompactSignature, signatureToCompactSignature, size, slice } from "viem";
+import {
+  concatHex,
+  type Hex,
+  numberToHex,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+  size,
+  slice,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, exchangeDomain, orderHash, signingDigest } from "../seaport/order-hash.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "../seaport/order-hash.ts";
 import { isBulkSignature, validateCounter, verifySignature } from "../seaport/signature.ts";
 import { orders, withChanges } from "./orders.fixture.ts";
 

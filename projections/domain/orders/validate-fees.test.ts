@@ -1,10 +1,19 @@
 import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
 import { isRejection } from "../rejection.ts";
-import { bidComponents, listingComponents, type Leg } from "../seaport/draft-components.ts";
-import { contract, creator, currency, feeRecipient, maker, now, stranger, terms } from "./orders.fixture.ts";
-import { parseBid, parseListing } from "./parse-order.ts";
+import { bidComponents, type Leg, listingComponents } from "../seaport/draft-components.ts";
 import type { ParsedOrder } from "./order-terms.ts";
+import {
+  contract,
+  creator,
+  currency,
+  feeRecipient,
+  maker,
+  now,
+  stranger,
+  terms,
+} from "./orders.fixture.ts";
+import { parseBid, parseListing } from "./parse-order.ts";
 import { validateFees } from "./validate-fees.ts";
 
 /** 100 bps of the price are 1,000 wei. */

@@ -1,8 +1,8 @@
 import type { Address } from "viem";
 import { type IntakeCode, intakeCodes, rejectField } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
-import type { MarketTerms, ParsedOrder, TradeFee, TradeTerms } from "./order-terms.ts";
 import type { Leg } from "../seaport/draft-components.ts";
+import type { MarketTerms, ParsedOrder, TradeFee, TradeTerms } from "./order-terms.ts";
 
 type Refusal = Rejection<IntakeCode>;
 

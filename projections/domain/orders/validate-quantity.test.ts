@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { orderBounds } from "./order-terms.ts";
 import { publishedBounds } from "./order-params.ts";
+import { orderBounds } from "./order-terms.ts";
 import { validateQuantity } from "./parse-order.ts";
 
 const units = (amount: bigint) => ({

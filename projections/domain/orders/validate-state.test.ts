@@ -2,7 +2,13 @@ import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import type { IntakeCode } from "../intake-codes.ts";
 import { contract, maker, stranger } from "./orders.fixture.ts";
-import { type BidState, type ListingState, validateBidState, validateListingState, validatePriceRaise } from "./validate-state.ts";
+import {
+  type BidState,
+  type ListingState,
+  validateBidState,
+  validateListingState,
+  validatePriceRaise,
+} from "./validate-state.ts";
 
 const unit = { maker, contract, tokenId: 9n, quantity: 1n, unitPriceWei: 100n } as const;
 const listing = { ...unit, side: "ask", standard: "erc721" } as const;

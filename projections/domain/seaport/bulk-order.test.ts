@@ -1,8 +1,16 @@
 import { type Hex, hashTypedData, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
-import { bulkOrderHash, bulkOrderTree, bulkSignature, hashPair, exchangeDomain, orderHash, signingDigest } from "./order-hash.ts";
 import { listingComponents } from "./draft-components.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
+import {
+  bulkOrderHash,
+  bulkOrderTree,
+  bulkSignature,
+  exchangeDomain,
+  hashPair,
+  orderHash,
+  signingDigest,
+} from "./order-hash.ts";
 
 const orders = (count: number) =>
   Array.from({ length: count }, (_, index) => listing(BigInt(index)));

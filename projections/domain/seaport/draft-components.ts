@@ -1,6 +1,11 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
-import { type ConsiderationItem, itemType, type OrderComponents, orderType } from "./order-components.ts";
+import {
+  type ConsiderationItem,
+  itemType,
+  type OrderComponents,
+  orderType,
+} from "./order-components.ts";
 
 export type Nft = { standard: "erc721" | "erc1155"; contract: Address; tokenId: bigint };
 

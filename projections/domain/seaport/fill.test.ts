@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents, type RequestedNft, listingComponents } from "./draft-components.ts";
+import { bidComponents, listingComponents, type RequestedNft } from "./draft-components.ts";
 import { advancedOrder, basicOrderForItemBid, matchBidWithMirror } from "./fill.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";

@@ -1,6 +1,21 @@
-import { type Address, type Hex, zeroAddress, zeroHash, concatHex, keccak256, numberToHex } from "viem";
+import {
+  type Address,
+  concatHex,
+  type Hex,
+  keccak256,
+  numberToHex,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { commonConduit } from "#abis/deployments.ts";
-import { type ConsiderationItem, itemType, type OfferItem, type OrderComponents, orderType, type SignedOrder } from "./order-components.ts";
+import {
+  type ConsiderationItem,
+  itemType,
+  type OfferItem,
+  type OrderComponents,
+  orderType,
+  type SignedOrder,
+} from "./order-components.ts";
 
 /** An order as the exchange's functions take it: the exchange reads the counter itself. */
 export type OrderParameters = Omit<OrderComponents, "counter"> & {

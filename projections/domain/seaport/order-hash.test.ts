@@ -1,10 +1,27 @@
 import { existsSync, readFileSync } from "node:fs";
 import { env } from "node:process";
 import fc from "fast-check";
-import { compactSignatureToSignature, type Hex, hashStruct, hashTypedData, hexToNumber, parseCompactSignature, recoverAddress, size, slice } from "viem";
+import {
+  compactSignatureToSignature,
+  type Hex,
+  hashStruct,
+  hashTypedData,
+  hexToNumber,
+  parseCompactSignature,
+  recoverAddress,
+  size,
+  slice,
+} from "viem";
 import { describe, expect, it } from "vitest";
-import { bulkOrderHash, hashPair, type ExchangeVersion, exchangeDomain, orderHash, signingDigest } from "./order-hash.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
+import {
+  bulkOrderHash,
+  type ExchangeVersion,
+  exchangeDomain,
+  hashPair,
+  orderHash,
+  signingDigest,
+} from "./order-hash.ts";
 
 /** Filled on Ethereum in transaction 0x242105ea…a5a7, block 21417107. */
 const filledOnMainnet = parseComponents({

@@ -1,4 +1,18 @@
-import { concatBytes, domainSeparator, type Hex, hexToBytes, keccak256, numberToBytes, stringToBytes, toHex, concatHex, numberToHex, stringToHex, zeroAddress, zeroHash } from "viem";
+import {
+  concatBytes,
+  concatHex,
+  domainSeparator,
+  type Hex,
+  hexToBytes,
+  keccak256,
+  numberToBytes,
+  numberToHex,
+  stringToBytes,
+  stringToHex,
+  toHex,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
 

@@ -1,8 +1,19 @@
-import { type Address, concatHex, type Hex, hexToBigInt, hexToNumber, numberToHex, recoverAddress, size, slice, zeroAddress } from "viem";
+import {
+  type Address,
+  concatHex,
+  type Hex,
+  hexToBigInt,
+  hexToNumber,
+  numberToHex,
+  recoverAddress,
+  size,
+  slice,
+  zeroAddress,
+} from "viem";
 import { type IntakeCode, rejectField } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
-import { bulkOrderHash, hashPair, exchangeDomain, signingDigest } from "./order-hash.ts";
 import type { OrderComponents } from "./order-components.ts";
+import { bulkOrderHash, exchangeDomain, hashPair, signingDigest } from "./order-hash.ts";
 
 type Signed = { components: OrderComponents; orderHash: Hex; signature: Hex };
 

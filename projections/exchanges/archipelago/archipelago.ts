@@ -1,6 +1,13 @@
 import type { Address, Hex } from "viem";
-import { type ExchangeTransaction, type Fill, eventsOf, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
 import { archipelagoEvents } from "#abis/archipelago.ts";
+import {
+  type Exchange,
+  type ExchangeTransaction,
+  eventsOf,
+  type Fill,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
 
 type Traded = {
   tradeId: Hex;

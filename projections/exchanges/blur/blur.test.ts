@@ -1,7 +1,16 @@
 import { type Address, type Hex, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { blendEvents, blurAddresses, blurV1Events, blurV2Events } from "#abis/blur.ts";
-import { addresses, expectedRows, givenTransaction, moved, outcomeOf, paid, recordedTransactions, transactionOf } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  expectedRows,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+  recordedTransactions,
+  transactionOf,
+} from "../recorded-transactions.fixture.ts";
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("blur"))("$teaches", (recorded) => {

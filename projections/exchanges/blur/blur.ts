@@ -1,8 +1,25 @@
-import { type Address, zeroAddress, type Hex, numberToHex, type AbiEvent } from "viem";
-import { blurAddresses, blendEvents, blurV1Events, blurV2Events, blurAddresses as contracts } from "#abis/blur.ts";
-import { type TokenTransfer, type ExchangeTransaction, type Fill, type Trade, type EmittedEvent, eventsOf, translateEvents, UnresolvableEvent, type Exchange, type ExchangeSource } from "../model/exchange.ts";
+import { type AbiEvent, type Address, type Hex, numberToHex, zeroAddress } from "viem";
+import {
+  blendEvents,
+  blurAddresses,
+  blurV1Events,
+  blurV2Events,
+  blurAddresses as contracts,
+} from "#abis/blur.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  eventsOf,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type FeeRate, paymentsOf, totalOf } from "../model/fees.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/payments.ts";
-import { paymentsOf, type FeeRate, totalOf } from "../model/fees.ts";
 import { selectSimpleSales } from "./simple-sales.ts";
 
 type BuyLocked = { collection: Address; buyer: Address; seller: Address; tokenId: string };
@@ -16,7 +33,13 @@ function tradesOfBlend(transaction: ExchangeTransaction): Fill[] {
     const { collection: contract, tokenId, buyer, seller } = event.args as BuyLocked;
     const { logIndex } = event;
     // The lending protocol holds the token, and hands it over after the event.
-    const transfer = matcher.after({ contract, tokenId, logIndex, from: blurAddresses.blend, to: buyer });
+    const transfer = matcher.after({
+      contract,
+      tokenId,
+      logIndex,
+      from: blurAddresses.blend,
+      to: buyer,
+    });
     const item = { contract, tokenId, units: 1n, seller, buyer, transfer };
     return { ...priceOf(event, loanPaymentsOf(event, places, transfers)), items: [item] };
   });
@@ -191,7 +214,9 @@ function personOf(party: Address, { sender }: EmittedEvent): Address {
 
 /** The pool's coin is ether. */
 function currencyOf(paymentToken: Address): Address {
-  return paymentToken === blurAddresses.pool ? "0x0000000000000000000000000000000000000000" : paymentToken;
+  return paymentToken === blurAddresses.pool
+    ? "0x0000000000000000000000000000000000000000"
+    : paymentToken;
 }
 
 /** What an event of the second exchange says of a fill. */

@@ -5,7 +5,15 @@ import type { FactWindow } from "#projections/engine/projection.ts";
 import type { BulkRules } from "../model/exchange.ts";
 import { BPS } from "../model/fees.ts";
 import { MAX_WEI } from "../model/settle-trades.ts";
-import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, soleFacts } from "../model/simple-sale-sql.ts";
+import {
+  blockAndTransaction,
+  bytesOf,
+  contractIdOf,
+  feesOf,
+  hexOf,
+  marketplaceOfCalldata,
+  soleFacts,
+} from "../model/simple-sale-sql.ts";
 
 const text = (value: string) => sql.lit(value);
 

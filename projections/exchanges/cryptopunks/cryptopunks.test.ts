@@ -1,7 +1,15 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { cryptopunksAddress } from "#abis/cryptopunks.ts";
-import { addresses, expectedRows, givenTransaction, moved, outcomeOf, recordedTransactions, transactionOf } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  expectedRows,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  recordedTransactions,
+  transactionOf,
+} from "../recorded-transactions.fixture.ts";
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("cryptopunks"))("$teaches", (recorded) => {

@@ -1,6 +1,15 @@
-import { type Address, zeroAddress, decodeEventLog, type Hex, toEventSelector } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type Fill, type Trade, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
-import { cryptopunksEvents, cryptopunksAddress } from "#abis/cryptopunks.ts";
+import { type Address, decodeEventLog, type Hex, toEventSelector, zeroAddress } from "viem";
+import { cryptopunksAddress, cryptopunksEvents } from "#abis/cryptopunks.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
 
 type Bought = { punkIndex: string; value: string; fromAddress: Address; toAddress: Address };
 

@@ -1,8 +1,17 @@
-import { type Address, type Hex, zeroAddress, type AbiEvent } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type Fill, type Trade, type EmittedEvent, translateEvents, type Exchange, type ExchangeSource } from "../model/exchange.ts";
-import { type LogRange, withFeesOnTop } from "../model/payments.ts";
+import { type AbiEvent, type Address, type Hex, zeroAddress } from "viem";
 import { elementEvents, elementFeeEvents } from "#abis/element.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+} from "../model/exchange.ts";
+import { type LogRange, withFeesOnTop } from "../model/payments.ts";
 
 type Filled = {
   orderHash: Hex;

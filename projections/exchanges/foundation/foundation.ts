@@ -1,7 +1,18 @@
 import { type Address, zeroAddress } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type FeePayment, type Fill, type Trade, type TradedItem, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
-import { createTransferMatcher, type TransferMatcher, nftTransfers } from "../model/payments.ts";
 import { foundationEvents } from "#abis/foundation.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  type TradedItem,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { createTransferMatcher, nftTransfers, type TransferMatcher } from "../model/payments.ts";
 
 /** Who receives the protocol's fee. */
 const treasury: Address = "0x67df244584b67e8c51b10ad610aaffa9a402fdb6";

@@ -1,6 +1,16 @@
 import type { Address, Hex } from "viem";
-import { type ExchangeTransaction, type FeePayment, type Fill, type Trade, type TradedItem, type EmittedEvent, translateEvents, type TokenTransfer, type Exchange } from "../model/exchange.ts";
 import { looksrareV1Events, looksrareV2Events } from "#abis/looksrare.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  type TradedItem,
+  translateEvents,
+} from "../model/exchange.ts";
 
 /** Trades of both versions, in log order. */
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

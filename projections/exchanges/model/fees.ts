@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
-import type { FeePayment } from "./exchange.ts";
 import { type Marketplace, marketplaces } from "#projections/domain/marketplaces.ts";
+import type { FeePayment } from "./exchange.ts";
 
 export type Fee = FeePayment & {
   /** Of the sale's total, rounded. */

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { type TokenTransfer, type FeePayment, UnresolvableEvent } from "./exchange.ts";
+import { type FeePayment, type TokenTransfer, UnresolvableEvent } from "./exchange.ts";
 
 /** Logs of a transaction, without both ends. */
 export type LogRange = { readonly after: number; readonly before: number };

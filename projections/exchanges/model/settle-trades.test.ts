@@ -1,6 +1,6 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import type { TokenTransfer, Exchange, Trade, UnresolvedEvent } from "./exchange.ts";
+import type { Exchange, TokenTransfer, Trade, UnresolvedEvent } from "./exchange.ts";
 import { settleTrades } from "./settle-trades.ts";
 
 const addressOf = (n: number): Address => numberToHex(n, { size: 20 });

@@ -1,6 +1,16 @@
 import { type Address, maxUint256 } from "viem";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { type TokenTransfer, type Exchange, type Fill, type NftStandard, type Trade, type TradedItem, isUnresolved, type UnresolvedEvent, type UnresolvedReason } from "./exchange.ts";
+import {
+  type Exchange,
+  type Fill,
+  isUnresolved,
+  type NftStandard,
+  type TokenTransfer,
+  type Trade,
+  type TradedItem,
+  type UnresolvedEvent,
+  type UnresolvedReason,
+} from "./exchange.ts";
 
 /** A fill with its exchange, and its place among that exchange's fills of the transaction. */
 export type Placed<One> = {

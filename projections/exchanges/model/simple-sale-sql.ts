@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
-import { calldataTags, feeRecipients, BPS } from "./fees.ts";
 import type { BulkRules } from "./exchange.ts";
+import { BPS, calldataTags, feeRecipients } from "./fees.ts";
 
 /** What the statements of exchanges that select simple sales have in common. */
 

@@ -1,7 +1,14 @@
 import { zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { nftxFactories } from "#abis/nftx.ts";
-import { addresses, givenTransaction, moved, outcomeOf, paid, pool as vault } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+  pool as vault,
+} from "../recorded-transactions.fixture.ts";
 
 const [collection, user, zap, pair, weth] = addresses();
 const nft = { contract: collection, tokenId: "7" };

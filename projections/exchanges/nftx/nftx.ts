@@ -1,8 +1,25 @@
-import { type Address, zeroAddress, type AbiEvent } from "viem";
-import { nftxFactories, nftxFactoryEvents, nftxNamedVaultEvents, nftxV2VaultEvents, nftxV3VaultEvents } from "#abis/nftx.ts";
-import { type TokenTransfer, type ExchangeTransaction, type Fill, type Trade, type EmittedEvent, eventsOf, translateEvents, UnresolvableEvent, type Exchange, type ExchangeSource } from "../model/exchange.ts";
-import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
+import { type AbiEvent, type Address, zeroAddress } from "viem";
+import {
+  nftxFactories,
+  nftxFactoryEvents,
+  nftxNamedVaultEvents,
+  nftxV2VaultEvents,
+  nftxV3VaultEvents,
+} from "#abis/nftx.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  eventsOf,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 
 /** NFTs put into a vault or taken out of it, where the vault's coins were sold or bought in the same transaction. */
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

@@ -1,8 +1,18 @@
 import { type Address, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { paymentProcessor, paymentProcessorEvents, paymentProcessorV1Events } from "#abis/payment-processor.ts";
+import {
+  paymentProcessor,
+  paymentProcessorEvents,
+  paymentProcessorV1Events,
+} from "#abis/payment-processor.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { addresses, givenTransaction, moved, outcomeOf, paid } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+} from "../recorded-transactions.fixture.ts";
 
 describe("topics", () => {
   it.each([

@@ -1,7 +1,22 @@
-import { zeroAddress, type Address, type AbiEvent } from "viem";
-import { type TokenTransfer, type FeePayment, type Trade, type EmittedEvent, UnresolvableEvent, type Exchange, type ExchangeSource, type ExchangeTransaction, type Fill, translateEvents } from "../model/exchange.ts";
-import { paymentProcessor as contracts, paymentProcessorEvents, paymentProcessorV1Events } from "#abis/payment-processor.ts";
+import { type AbiEvent, type Address, zeroAddress } from "viem";
+import {
+  paymentProcessor as contracts,
+  paymentProcessorEvents,
+  paymentProcessorV1Events,
+} from "#abis/payment-processor.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
 
 /**
  * What a coin's transfers show: the legs that leave the buyer, or the caller for him, and do not reach the seller. None

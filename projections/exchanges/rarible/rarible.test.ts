@@ -1,6 +1,15 @@
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { addresses, expectedRows, givenTransaction, moved, outcomeOf, paid, recordedTransactions, transactionOf } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  expectedRows,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+  recordedTransactions,
+  transactionOf,
+} from "../recorded-transactions.fixture.ts";
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("rarible"))("$teaches", (recorded) => {

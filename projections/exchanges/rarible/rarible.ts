@@ -1,7 +1,17 @@
-import { type Address, type Hex, zeroAddress, decodeAbiParameters, parseAbiParameters } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type FeePayment, type Fill, type Trade, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
-import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
+import { type Address, decodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from "viem";
 import { raribleAssetEvents, raribleV1Events, raribleV2Events } from "#abis/rarible.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 
 /** Each source is a form of its own. */
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

@@ -1,8 +1,15 @@
 import type { Hex } from "viem";
-import { type ExchangeTransaction, type Fill, type EmittedEvent, eventsOf, type Exchange, type ExchangeSource } from "../model/exchange.ts";
+import { seaportEvents } from "#abis/seaport.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  eventsOf,
+  type Fill,
+} from "../model/exchange.ts";
 import type { FulfilledOrder, OrdersMatched } from "../seaport/orders.ts";
 import { tradesOfOrders } from "../seaport/seaport.ts";
-import { seaportEvents } from "#abis/seaport.ts";
 
 /** Trades of an exchange that emits Seaport's events, by Seaport's rules for 1.6. */
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

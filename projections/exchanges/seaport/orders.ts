@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { seaport } from "#abis/deployments.ts";
-import type { NftStandard, ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
+import type { ExchangeFact, ExchangeTransaction, NftStandard } from "../model/exchange.ts";
 
 export type SeaportVersion = keyof typeof seaport;
 

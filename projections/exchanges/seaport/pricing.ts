@@ -1,8 +1,14 @@
 import { type Address, zeroAddress } from "viem";
-import { apportion } from "../model/fees.ts";
-import type { FeePayment, NftStandard } from "../model/exchange.ts";
-import { type FulfilledOrder, type ReceivedItem, isNft, standardOf, type SpentItem } from "./orders.ts";
 import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
+import type { FeePayment, NftStandard } from "../model/exchange.ts";
+import { apportion } from "../model/fees.ts";
+import {
+  type FulfilledOrder,
+  isNft,
+  type ReceivedItem,
+  type SpentItem,
+  standardOf,
+} from "./orders.ts";
 
 /** Flows of NFTs that one price was paid for. */
 export type PricedFlows = {

@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { translateSales, translateTransaction } from "../translate-sales.ts";
 import type { OrderTransaction } from "./orders.ts";
-import { erc20, factsOf, fulfilled, matchOf, native, nft, recordedTrades, to, transaction } from "./seaport.fixture.ts";
+import {
+  erc20,
+  factsOf,
+  fulfilled,
+  matchOf,
+  native,
+  nft,
+  recordedTrades,
+  to,
+  transaction,
+} from "./seaport.fixture.ts";
 
 const ours = account("fee");
 const alice = account("a11ce");

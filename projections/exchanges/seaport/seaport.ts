@@ -1,9 +1,14 @@
-import { type Address, zeroAddress, type AbiEvent } from "viem";
-import type { ExchangeTransaction, Trade, Exchange, ExchangeSource } from "../model/exchange.ts";
-import { type Flow, groupOrders, type PricedFlows, priceGroup, sellerOf } from "./pricing.ts";
-import { type FulfilledOrder, type OrderTransaction, orderTransaction, type OrdersMatched } from "./orders.ts";
+import { type AbiEvent, type Address, zeroAddress } from "viem";
 import { seaportEvents } from "#abis/seaport.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import type { Exchange, ExchangeSource, ExchangeTransaction, Trade } from "../model/exchange.ts";
+import {
+  type FulfilledOrder,
+  type OrdersMatched,
+  type OrderTransaction,
+  orderTransaction,
+} from "./orders.ts";
+import { type Flow, groupOrders, type PricedFlows, priceGroup, sellerOf } from "./pricing.ts";
 import { selectSimpleSales } from "./simple-sales.ts";
 
 /** Seaport's trades of a transaction, in the order of their makers' logs. */

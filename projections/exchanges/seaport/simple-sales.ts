@@ -1,9 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import { zeroAddress } from "#projections/log/sql-values.ts";
-import { zones } from "../model/fees.ts";
 import type { BulkRules } from "../model/exchange.ts";
-import { blockAndTransaction, bytesOf, contractIdOf, feesOf, hexOf, marketplaceOfCalldata, nameIn, soleFacts } from "../model/simple-sale-sql.ts";
+import { zones } from "../model/fees.ts";
+import {
+  blockAndTransaction,
+  bytesOf,
+  contractIdOf,
+  feesOf,
+  hexOf,
+  marketplaceOfCalldata,
+  nameIn,
+  soleFacts,
+} from "../model/simple-sale-sql.ts";
 import { ERC721, erc1155Types, seaportVersions } from "./orders.ts";
 
 /**

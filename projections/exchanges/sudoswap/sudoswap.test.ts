@@ -1,7 +1,14 @@
 import { type Address, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { sudoswapFactories } from "#abis/sudoswap.ts";
-import { addresses, givenTransaction, moved, outcomeOf, paid, pool } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+  pool,
+} from "../recorded-transactions.fixture.ts";
 
 const [collection, user, recipient, coin, protocol, worthless] = addresses();
 const first = { contract: collection, tokenId: "7" };

@@ -1,8 +1,25 @@
-import { type Address, zeroAddress, type AbiEvent } from "viem";
-import { sudoswapFactories, sudoswapV1FactoryEvents, sudoswapV1PoolEvents, sudoswapV2FactoryEvents, sudoswapV2PoolEvents } from "#abis/sudoswap.ts";
-import { type TokenTransfer, type ExchangeTransaction, type FeePayment, type Fill, type Trade, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange, type ExchangeSource } from "../model/exchange.ts";
-import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
+import { type AbiEvent, type Address, zeroAddress } from "viem";
+import {
+  sudoswapFactories,
+  sudoswapV1FactoryEvents,
+  sudoswapV1PoolEvents,
+  sudoswapV2FactoryEvents,
+  sudoswapV2PoolEvents,
+} from "#abis/sudoswap.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 
 type SwapArgs = {
   /** What the pool pays in all, and what it is paid. */

@@ -1,8 +1,19 @@
-import { type Address, type Hex, zeroAddress, zeroHash, type AbiEvent } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type FeePayment, type Fill, type Trade, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange, type ExchangeSource } from "../model/exchange.ts";
-import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
+import { type AbiEvent, type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { wyvernEvents } from "#abis/wyvern.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeSource,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type LogRange, nftTransfers, payments, sumOfAmounts } from "../model/payments.ts";
 
 type Matched = { buyHash: Hex; sellHash: Hex; maker: Address; taker: Address; price: string };
 type NftTransfer = ReturnType<typeof nftTransfers>[number];

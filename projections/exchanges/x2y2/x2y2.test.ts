@@ -1,6 +1,14 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { addresses, expectedRows, givenTransaction, moved, outcomeOf, recordedTransactions, transactionOf } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  expectedRows,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  recordedTransactions,
+  transactionOf,
+} from "../recorded-transactions.fixture.ts";
 
 describe("recorded transactions", () => {
   it.each(recordedTransactions("x2y2"))("$teaches", (recorded) => {

@@ -1,7 +1,17 @@
 import { type Address, decodeAbiParameters, type Hex } from "viem";
-import { type ExchangeTransaction, type FeePayment, type Fill, type Trade, type TradedItem, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
-import { createTransferMatcher } from "../model/payments.ts";
 import { x2y2Events } from "#abis/x2y2.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type Trade,
+  type TradedItem,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { createTransferMatcher } from "../model/payments.ts";
 
 /** Arguments of `EvInventory` that a sale is made of. */
 type Inventory = {

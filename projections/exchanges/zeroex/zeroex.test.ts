@@ -1,6 +1,12 @@
 import { type Address, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { addresses, givenTransaction, moved, outcomeOf, paid } from "../recorded-transactions.fixture.ts";
+import {
+  addresses,
+  givenTransaction,
+  moved,
+  outcomeOf,
+  paid,
+} from "../recorded-transactions.fixture.ts";
 
 const [contract, maker, taker, collector, weth] = addresses();
 const native: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";

@@ -1,7 +1,16 @@
 import { type Address, zeroAddress } from "viem";
-import { type TokenTransfer, type ExchangeTransaction, type Fill, type Trade, type EmittedEvent, translateEvents, UnresolvableEvent, type Exchange } from "../model/exchange.ts";
-import { type LogRange, withFeesOnTop } from "../model/payments.ts";
 import { zeroexNftEvents } from "#abis/zeroex.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type Fill,
+  type TokenTransfer,
+  type Trade,
+  translateEvents,
+  UnresolvableEvent,
+} from "../model/exchange.ts";
+import { type LogRange, withFeesOnTop } from "../model/payments.ts";
 
 type Order = { direction: number; maker: Address; taker: Address; erc20Token: Address };
 type Erc721Filled = Order & {

@@ -1,7 +1,15 @@
 import { type Address, zeroAddress } from "viem";
-import { type ExchangeTransaction, type FeePayment, type Fill, type Trade, type EmittedEvent, translateEvents, type Exchange } from "../model/exchange.ts";
-import { createTransferMatcher, type TransferMatcher } from "../model/payments.ts";
 import { zoraAsksEvents, zoraAuctionEvents } from "#abis/zora.ts";
+import {
+  type EmittedEvent,
+  type Exchange,
+  type ExchangeTransaction,
+  type FeePayment,
+  type Fill,
+  type Trade,
+  translateEvents,
+} from "../model/exchange.ts";
+import { createTransferMatcher, type TransferMatcher } from "../model/payments.ts";
 
 type AskFilled = {
   tokenContract: Address;

@@ -1,8 +1,23 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { kindLiteral } from "../fact-kinds.ts";
-import { argumentsOf, type EventSelection, type EventTransfers, transactionPrefixOf, type DecodedEvent } from "./ponder-events.ts";
-import { createsPool, isOfKnownPool, isOfPool, isPaidInPoolCoin, isPaidInPoolCoinSql, isPoolCreation, type PoolCoins, recordedFactory } from "./pools-and-punks.ts";
+import {
+  argumentsOf,
+  type DecodedEvent,
+  type EventSelection,
+  type EventTransfers,
+  transactionPrefixOf,
+} from "./ponder-events.ts";
+import {
+  createsPool,
+  isOfKnownPool,
+  isOfPool,
+  isPaidInPoolCoin,
+  isPaidInPoolCoinSql,
+  isPoolCreation,
+  type PoolCoins,
+  recordedFactory,
+} from "./pools-and-punks.ts";
 
 /** A transaction of a chain, in the block that its events say. Hex, lower case. */
 export type TransactionRef = { readonly hash: string; readonly blockHash: string };

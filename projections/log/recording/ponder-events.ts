@@ -2,7 +2,15 @@ import { type RawBuilder, sql } from "kysely";
 import { zeroAddress } from "viem";
 import type { Session } from "../database.ts";
 import { eventKindSql, kindList, kindLiteral } from "../fact-kinds.ts";
-import { createdPools, createsPool, type PoolCoins, poolCoinRows, poolOrigin, punkTransferRow, takenBid } from "./pools-and-punks.ts";
+import {
+  createdPools,
+  createsPool,
+  type PoolCoins,
+  poolCoinRows,
+  poolOrigin,
+  punkTransferRow,
+  takenBid,
+} from "./pools-and-punks.ts";
 
 /** Events of some blocks, with Ponder's event ids in (after, upTo]. */
 export type EventSelection = {

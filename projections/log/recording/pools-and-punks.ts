@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { kindLiteral } from "../fact-kinds.ts";
-import { logHead, blockNumberOf } from "../blocks.ts";
 import { zeroAddress } from "viem";
+import { blockNumberOf, logHead } from "../blocks.ts";
+import { kindLiteral } from "../fact-kinds.ts";
 
 /**
  * Anyone can emit what a pool emits. An event of a pool is stored with the factory that created the pool, which the

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../database.ts";
 import { blockIdRange, firstBlockId, logHead } from "../blocks.ts";
+import type { Database } from "../database.ts";
 import type { IndexerId } from "../sources.ts";
-import { isFact, blockNumberIn } from "./ponder-events.ts";
+import { blockNumberIn, isFact } from "./ponder-events.ts";
 
 /** Fetches the hash of the chain\'s block at each height; null where it has none yet. Throws when the chain cannot be reached. */
 export type CanonicalHashes = (numbers: readonly bigint[]) => Promise<Map<bigint, string | null>>;

@@ -1,11 +1,39 @@
-import type { Session, Database } from "../database.ts";
-import type { IndexerId } from "../sources.ts";
-import { type TransferReader, type PoolCoinReader, readMissingTransfers, readMissingPoolCoins } from "./missing-transfers.ts";
-import { type CanonicalHashes, type Plan, type PonderBlock, type RecordedBlock, reconcile, type RecorderProgress, readBlocksAbove, readChunkEnd, readPonderBlocks, readPonderSchema, readRecordedBlocks, readRecorderProgress, isRecorded, type ReadBlock, readLastIdBelow } from "./reconcile.ts";
-import { afterAllIds, blockNumberOfId, type EventSelection, type EventTransfers, type FoundBeside, stageEvents } from "./ponder-events.ts";
 import { sql } from "kysely";
-import { firstBlockId, appendBlockStates } from "../blocks.ts";
 import { appendStaged, openStage } from "../append.ts";
+import { appendBlockStates, firstBlockId } from "../blocks.ts";
+import type { Database, Session } from "../database.ts";
+import type { IndexerId } from "../sources.ts";
+import {
+  type PoolCoinReader,
+  readMissingPoolCoins,
+  readMissingTransfers,
+  type TransferReader,
+} from "./missing-transfers.ts";
+import {
+  afterAllIds,
+  blockNumberOfId,
+  type EventSelection,
+  type EventTransfers,
+  type FoundBeside,
+  stageEvents,
+} from "./ponder-events.ts";
+import {
+  type CanonicalHashes,
+  isRecorded,
+  type Plan,
+  type PonderBlock,
+  type ReadBlock,
+  type RecordedBlock,
+  type RecorderProgress,
+  readBlocksAbove,
+  readChunkEnd,
+  readLastIdBelow,
+  readPonderBlocks,
+  readPonderSchema,
+  readRecordedBlocks,
+  readRecorderProgress,
+  reconcile,
+} from "./reconcile.ts";
 
 /** What an indexer's events are recorded with. */
 export type Recording = IndexerId & {

@@ -2,13 +2,13 @@ import { argv } from "node:process";
 import compression from "compression";
 import express from "express";
 import { pino } from "pino";
-import { openListener } from "#jobs/runner/signals.ts";
 import { answerFeed } from "#api/feed/answer-feed.ts";
 import { frameSnakeCase } from "#api/feed/event.ts";
 import { openFeed } from "#api/feed/open-feed.ts";
 import { measureRequests, openMetrics } from "#api/http/metrics.ts";
 import { servePath } from "#api/http/mount.ts";
 import { listen } from "#api/http/server.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import { openDatabase } from "#projections/log/database.ts";
 
 /** What the process reports on request: memory in bytes, processor time in milliseconds. */

@@ -3,7 +3,14 @@ import { blurAddresses, blurV2Events } from "#abis/blur.ts";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi } from "#abis/tokens.ts";
-import { blockHash, orderHash, quantity, type Transaction, targetOf, transactionHash } from "./chain.ts";
+import {
+  blockHash,
+  orderHash,
+  quantity,
+  type Transaction,
+  targetOf,
+  transactionHash,
+} from "./chain.ts";
 
 /** A log as a node gives it. */
 export type WireLog = {

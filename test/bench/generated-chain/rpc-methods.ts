@@ -1,6 +1,14 @@
 import { pad } from "viem";
 import { blurAddresses } from "#abis/blur.ts";
-import { blockHash, type GeneratedChain, numberOfHash, quantity, type Transaction, targetOf, transactionHash } from "./chain.ts";
+import {
+  blockHash,
+  type GeneratedChain,
+  numberOfHash,
+  quantity,
+  type Transaction,
+  targetOf,
+  transactionHash,
+} from "./chain.ts";
 import { type Filter, isEmitted, logsOf, type WireLog, wantedBy, wantedLogsOf } from "./logs.ts";
 
 /** Requests for blocks with transactions: what Blur needs, and anything else. */

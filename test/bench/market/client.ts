@@ -1,12 +1,12 @@
+import { nftDataRoutes } from "#api/account/routes.ts";
+import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import type { Market } from "#api/orders/market.ts";
 import { assembleMarket } from "#api/orders/open-market.ts";
-import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
-import { nftDataRoutes } from "#api/account/routes.ts";
 import { routes as v1Routes } from "#api/routes.ts";
 import { defaultGateways } from "#api/v1/media-links.ts";
-import type { Database } from "#projections/log/database.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import { chainId } from "./collections.ts";
 import type { ListRequest } from "./lists.ts";
 import { openMeter, type Spent } from "./meter.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { appendStaged, openStage } from "#projections/log/append.ts";
 import { addressOf, fraction } from "../facts.ts";
 
 /** ApeChain, which both APIs serve. */

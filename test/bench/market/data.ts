@@ -6,14 +6,19 @@ import { pino } from "pino";
 import { startPostgres } from "#ops/postgres/embedded.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
-import { dropTarget, isCurrent, readCheckpoints, targetOf } from "#projections/engine/checkpoint.ts";
+import {
+  dropTarget,
+  isCurrent,
+  readCheckpoints,
+  targetOf,
+} from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { dependsOn, runConcurrently } from "#projections/engine/run-concurrently.ts";
-import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
-import { rankCollection } from "#projections/traits/rank-collection.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { rankCollection } from "#projections/traits/rank-collection.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { projections, timed } from "../server.ts";
 import { sizeOf } from "./collections.ts";
 import { appendMarket } from "./facts.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { commonConduit, seaport } from "#abis/deployments.ts";
+import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { appendStaged, openStage } from "#projections/log/append.ts";
 import { addressOf, fillPayload, fraction, hashOf } from "../facts.ts";
 import { stageBids } from "./bids.ts";
 import { appendCollections, chain, type MarketSize, makeCollections } from "./collections.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { stringify } from "#ops/reports/present-fact.ts";
-import type { Database } from "#projections/log/database.ts";
 import type { CollectionRow } from "#projections/collections/read-collection-row.ts";
 import { readCollectionKeys, readCollections } from "#projections/collections/read-collections.ts";
+import type { Database } from "#projections/log/database.ts";
 import { chainId } from "./collections.ts";
 
 /** More than a market has. */

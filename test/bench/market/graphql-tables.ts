@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { startAnvil } from "#devnet/anvil.ts";
-import type { Database } from "#projections/log/database.ts";
 import { saleUsdE8, usdE8Of } from "#projections/engine/usd.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type App, startApp } from "../ponder/process.ts";
 import { chainId } from "./collections.ts";
 import { reportStep } from "./data.ts";

@@ -1,8 +1,8 @@
 import { setInterval } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Address } from "viem";
-import { startOrphanGuard } from "#ops/processes/child.ts";
 import { chainById } from "#chains/index.ts";
+import { startOrphanGuard } from "#ops/processes/child.ts";
 import type { Database } from "#projections/log/database.ts";
 import { pipelineSettings } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";

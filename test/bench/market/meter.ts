@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Kysely, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes, mostPrepared, preparing, SteadyDialect } from "#projections/log/database.ts";
+import {
+  type Database,
+  driverTypes,
+  mostPrepared,
+  preparing,
+  SteadyDialect,
+} from "#projections/log/database.ts";
 
 /**
  * Cost of statements: `ms` as the client measures it, with planning, transfer and parsing of the rows; `cpuMs` of

@@ -3,7 +3,17 @@ import { privateKeyToAccount } from "viem/accounts";
 import type { ChainId } from "#chains/index.ts";
 import { type Random, seededRandom } from "#devnet/market/random.ts";
 import type { Observation } from "#projections/log/append.ts";
-import { accountSetupCalls, type Call, cancelCall, counterCall, editionsCall, fillCall, mintCall, transferCall, validateCall } from "./calls.ts";
+import {
+  accountSetupCalls,
+  type Call,
+  cancelCall,
+  counterCall,
+  editionsCall,
+  fillCall,
+  mintCall,
+  transferCall,
+  validateCall,
+} from "./calls.ts";
 import { openSignedOrders } from "./orders.ts";
 
 type ChainSetup = { chainId: ChainId; hot: Address; others: readonly Address[]; timestamp: number };

@@ -4,9 +4,13 @@ import { accounts } from "#devnet/accounts.ts";
 import type { Random } from "#devnet/market/random.ts";
 import { listingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
-import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import type { Observation } from "#projections/log/append.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 
 type Token = { contract: Address; tokenId: bigint; owner: PrivateKeyAccount };
 

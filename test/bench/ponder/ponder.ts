@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { startOrphanGuard } from "#ops/processes/child.ts";
-import type { Database } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { pipelineSettings, until } from "#test/support/database/pipeline.ts";
 import type { Figure } from "../figure.ts";

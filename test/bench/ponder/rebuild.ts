@@ -1,10 +1,10 @@
 import { loadavg } from "node:os";
 import { pid } from "node:process";
 import { sql } from "kysely";
-import type { Database } from "#projections/log/database.ts";
+import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { eventsWhere } from "#projections/activity/read-event-scans.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { type Figure, medianFigure } from "../figure.ts";
 import { derive } from "../rebuild.ts";

@@ -2,18 +2,22 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import { configurationExitCode } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
-import { launch } from "#ops/programs.ts";
 import type { OrphanGuard } from "#ops/processes/child.ts";
-import { type ChainId, chainIds } from "#chains/index.ts";
+import { launch } from "#ops/programs.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { dumpFacts } from "#test/support/chain/chain-replay.ts";
 import { getJson, until } from "#test/support/database/pipeline.ts";
 import { descendantsOf, watchProcesses } from "#test/support/database/processes.ts";
 import { type ListingFill, readListingFills } from "#test/support/orders/listing-fills.ts";
-import { readInstallation, type StartedService, startService } from "#test/support/processes/start-service.ts";
+import {
+  readInstallation,
+  type StartedService,
+  startService,
+} from "#test/support/processes/start-service.ts";
 
 const stopWithinMs = 10_000;
 

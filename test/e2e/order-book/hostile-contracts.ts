@@ -2,7 +2,12 @@ import { maxUint256 } from "viem";
 import { expect, it } from "vitest";
 import { release } from "#devnet/hostile-contracts/members.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { mintPunk, orderRequest, type TestChains, untilStatus } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type TestChains,
+  untilStatus,
+} from "#test/support/orders/test-chains.ts";
 
 const members = [
   "range-flood",

@@ -7,7 +7,13 @@ import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Trader } from "#test/support/chain/trader.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { mintPunk, orderRequest, type TestChain, type TestChains, untilStatus } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type TestChain,
+  type TestChains,
+  untilStatus,
+} from "#test/support/orders/test-chains.ts";
 
 export type StandIns = { opensea: StandIn; magiceden: StandIn };
 

@@ -5,7 +5,16 @@ import type { ChainId } from "#chains/index.ts";
 import { openSeaportJs, type SeaportJs } from "#test/support/chain/seaport-js-trader.ts";
 import type { Answer } from "#test/support/chain/trader.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, type TestChains, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
+import {
+  mintEdition,
+  mintPunk,
+  mintPunks,
+  orderRequest,
+  type TestChain,
+  type TestChains,
+  untilStatus,
+  weiOf,
+} from "#test/support/orders/test-chains.ts";
 
 const marketPrefix = "mkt";
 const traders: SeaportJs[] = [];

@@ -7,7 +7,17 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { openTrader, type Trader } from "#test/support/chain/trader.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, type TestChains, takeIds, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
+import {
+  mintEdition,
+  mintPunk,
+  mintPunks,
+  orderRequest,
+  type TestChain,
+  type TestChains,
+  takeIds,
+  untilStatus,
+  weiOf,
+} from "#test/support/orders/test-chains.ts";
 
 /** Alice's listings, of which the 11th, the 21st and the 31st are wrong. */
 async function signWithFaults(alice: Trader, bob: Trader, nfts: readonly Nft[]) {

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { openPage, overflowOf, type TestBrowser } from "#test/support/http/browser.ts";
-import { type HostileListing, partnerAttacks, partnerMark, recordHostilePartners } from "#test/support/http/hostile-partner.ts";
+import {
+  type HostileListing,
+  partnerAttacks,
+  partnerMark,
+  recordHostilePartners,
+} from "#test/support/http/hostile-partner.ts";
 import { attacks, hostileCollection, hostileRequests } from "#test/support/http/hostile-tokens.ts";
 import { strangeParts } from "#test/support/http/page-checks.ts";
 import type { ServedMarket } from "#test/support/http/served-market.ts";

@@ -2,7 +2,15 @@ import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ChainId } from "#chains/index.ts";
 import { getJson } from "#test/support/database/pipeline.ts";
-import { mintPunk, openTestChains, orderRequest, type TestChain, type TestChains, untilDerived, untilStatus } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  openTestChains,
+  orderRequest,
+  type TestChain,
+  type TestChains,
+  untilDerived,
+  untilStatus,
+} from "#test/support/orders/test-chains.ts";
 import { sepolia } from "./sepolia.ts";
 
 /** Of the project that this runs in, which has the chain. */

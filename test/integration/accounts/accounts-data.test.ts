@@ -2,7 +2,19 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { type Browser, type Desk, linkOf, newEmail, openBrowser, openDesk, password, secretIn, signIn, signUp, statusWith } from "./accounts-fixture.ts";
+import {
+  type Browser,
+  type Desk,
+  linkOf,
+  newEmail,
+  openBrowser,
+  openDesk,
+  password,
+  secretIn,
+  signIn,
+  signUp,
+  statusWith,
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 

@@ -1,5 +1,4 @@
 import { type Logger, pino } from "pino";
-import { openListener } from "#jobs/runner/signals.ts";
 import type { AccountContext } from "#api/accounts/account-context.ts";
 import { type BearerTokens, openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "#api/accounts/caller-streams.ts";
@@ -11,11 +10,12 @@ import { createApp } from "#api/app.ts";
 import { answerFeed } from "#api/feed/answer-feed.ts";
 import { openFeed } from "#api/feed/open-feed.ts";
 import { listen } from "#api/http/server.ts";
-import { openLimiter } from "#api/keys/limiter.ts";
 import { openOwnKeys } from "#api/keys/key-terms.ts";
-import { openRequestLog } from "#api/keys/request-log.ts";
+import { openLimiter } from "#api/keys/limiter.ts";
 import { openUsage } from "#api/keys/open-access.ts";
+import { openRequestLog } from "#api/keys/request-log.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
+import { openListener } from "#jobs/runner/signals.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 

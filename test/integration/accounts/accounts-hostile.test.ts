@@ -2,7 +2,17 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { type Desk, linkOf, newEmail, openBrowser, openDesk, password, secretIn, signIn, signUp } from "./accounts-fixture.ts";
+import {
+  type Desk,
+  linkOf,
+  newEmail,
+  openBrowser,
+  openDesk,
+  password,
+  secretIn,
+  signIn,
+  signUp,
+} from "./accounts-fixture.ts";
 
 let database: TestDatabase;
 let desk: Desk;

@@ -2,7 +2,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { type Desk, linkOf, openBrowser, openDesk, password, secretIn, signIn, signUp, statusWith } from "./accounts-fixture.ts";
+import {
+  type Desk,
+  linkOf,
+  openBrowser,
+  openDesk,
+  password,
+  secretIn,
+  signIn,
+  signUp,
+  statusWith,
+} from "./accounts-fixture.ts";
 import { totpSecretIn } from "./totp-secret.ts";
 
 let database: TestDatabase;

@@ -1,7 +1,15 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { codeAt, stepAt, stepSeconds } from "#api/accounts/second-factor.ts";
-import { type Browser, linkOf, openBrowser, password, secretIn, signIn, signUp } from "./accounts-fixture.ts";
+import {
+  type Browser,
+  linkOf,
+  openBrowser,
+  password,
+  secretIn,
+  signIn,
+  signUp,
+} from "./accounts-fixture.ts";
 import { totpSecretIn } from "./totp-secret.ts";
 import { useTwoDesks } from "./two-desks.ts";
 

@@ -1,11 +1,18 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setSuspended } from "#api/accounts/stored-accounts.ts";
-import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { hashKey } from "#api/keys/key-text.ts";
+import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { type Browser, type Desk, keyIdOf, openDesk, secretIn, signUp } from "./accounts-fixture.ts";
+import {
+  type Browser,
+  type Desk,
+  keyIdOf,
+  openDesk,
+  secretIn,
+  signUp,
+} from "./accounts-fixture.ts";
 
 let database: TestDatabase;
 let one: Desk;

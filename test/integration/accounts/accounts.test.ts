@@ -2,7 +2,16 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openPasswords } from "#api/accounts/passwords.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { type Desk, linkOf, newEmail, openBrowser, openDesk, password, signIn, signUp } from "./accounts-fixture.ts";
+import {
+  type Desk,
+  linkOf,
+  newEmail,
+  openBrowser,
+  openDesk,
+  password,
+  signIn,
+  signUp,
+} from "./accounts-fixture.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];

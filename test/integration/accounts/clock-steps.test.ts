@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { deleteExpiredAccounts } from "#api/accounts/open-accounts.ts";
 import { openThrottle } from "#api/accounts/throttle.ts";
 import { countRequests } from "#api/keys/count-requests.ts";
-import { createInstantKey } from "#api/keys/stored-keys.ts";
-import { deleteExpiredAccess } from "#api/keys/open-access.ts";
 import { openLocalCounts } from "#api/keys/limiter.ts";
+import { deleteExpiredAccess } from "#api/keys/open-access.ts";
+import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openDesk, signUp } from "./accounts-fixture.ts";
 

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeKey } from "#api/keys/key-text.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
+import {
+  anything,
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "#test/support/http/limited-api.ts";
 
 let database: TestDatabase;
 let api: LimitedApi;

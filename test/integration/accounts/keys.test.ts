@@ -2,13 +2,19 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createPermanentKey, readKeys, revokeKey } from "#api/keys/stored-keys.ts";
-import { deleteExpiredAccess } from "#api/keys/open-access.ts";
 import { hashKey, isKey, makeKey } from "#api/keys/key-text.ts";
+import { deleteExpiredAccess } from "#api/keys/open-access.ts";
+import { createPermanentKey, readKeys, revokeKey } from "#api/keys/stored-keys.ts";
 import { openSwitch, setPaused } from "#projections/log/operators.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
+import {
+  anything,
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "#test/support/http/limited-api.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const dayMs = 86_400_000;

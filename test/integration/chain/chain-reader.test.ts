@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
-import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "#test/reliability/chain/provable-chain.ts";
 import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
 import type { FaultyNode } from "#test/reliability/node/node-state.ts";

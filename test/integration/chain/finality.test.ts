@@ -1,9 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openChainReader } from "#ops/reader/chain-reader.ts";
 import { followFinality } from "#ops/ponder/follow-finality.ts";
-import { readChainFinality } from "#projections/log/chain-state.ts";
+import { openChainReader } from "#ops/reader/chain-reader.ts";
 import { readFinalBlocks } from "#projections/activity/read-feed.ts";
-import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import { readChainFinality } from "#projections/log/chain-state.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "#test/reliability/chain/provable-chain.ts";
 import { noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
 import type { FaultyNode } from "#test/reliability/node/node-state.ts";

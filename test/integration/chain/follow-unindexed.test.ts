@@ -2,20 +2,24 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Hash, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { wrappedNative } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { unindexedEvents } from "#jobs/orders/follow-unindexed.ts";
 import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { unindexedSources } from "#jobs/orders/unindexed-sources.ts";
-import { wrappedNative } from "#chains/index.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 1;
 const fundsWei = parseEther("2");

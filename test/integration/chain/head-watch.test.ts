@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
-import { type HeadWatch, openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { type HeadWatch, openHeadWatch } from "#jobs/orders/head-watch.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 
 const chainId = 1;

@@ -1,9 +1,9 @@
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createQueryBatcher, type QueryChain } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 

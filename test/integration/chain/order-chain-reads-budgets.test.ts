@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Address, hexToBigInt, numberToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createContractHealth, openChainClient } from "#jobs/chain/client.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
-import { createQueryBatcher, queryChain } from "#jobs/chain/query-chain.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import type { ChainQuery } from "#jobs/chain/chain-query.ts";
+import { createContractHealth, openChainClient } from "#jobs/chain/client.ts";
+import { createQueryBatcher, queryChain } from "#jobs/chain/query-chain.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 

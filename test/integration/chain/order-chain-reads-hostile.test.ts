@@ -1,9 +1,9 @@
 import { type Address, type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { queryChain } from "#jobs/chain/query-chain.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
 

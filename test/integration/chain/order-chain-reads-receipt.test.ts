@@ -1,11 +1,11 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { fetchTransactionProof } from "#jobs/chain/fetch-receipt.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { accounts } from "#devnet/accounts.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";

@@ -1,10 +1,10 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
-import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
-import { queryChain } from "#jobs/chain/query-chain.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";

@@ -1,8 +1,8 @@
 import { type Address, concatHex, type Hex, numberToHex, size, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { queryChain } from "#jobs/chain/query-chain.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";

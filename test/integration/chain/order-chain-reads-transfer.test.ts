@@ -1,11 +1,11 @@
 import { type Address, encodeFunctionData, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
-import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
-import { queryChain } from "#jobs/chain/query-chain.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { guardedCollectionAbi, transferValidatorAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
+import { queryChain } from "#jobs/chain/query-chain.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";

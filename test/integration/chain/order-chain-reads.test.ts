@@ -1,12 +1,12 @@
 import { type Address, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
+import { wrappedNative } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { queryChain } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { wrappedNative } from "#chains/index.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";

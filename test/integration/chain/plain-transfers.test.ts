@@ -2,13 +2,13 @@ import { encodeAbiParameters, encodeEventTopics, type Hex, pad } from "viem";
 import { expect, it } from "vitest";
 import { hasTopicsOf } from "#abis/event-topics.ts";
 import { erc721Abi, plainTransferAbi, unindexedTransferAbi } from "#abis/tokens.ts";
+import { startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
+import { decodeArguments } from "#ops/ponder/indexed-sources.ts";
 import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
 import { followPlainTransfers } from "#ops/ponder/plain-transfers.ts";
 import { schemaName } from "#ops/ponder/ponder-schema.ts";
-import { decodeArguments } from "#ops/ponder/indexed-sources.ts";
-import { startAnvil } from "#devnet/anvil.ts";
-import { connect } from "#devnet/client.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 

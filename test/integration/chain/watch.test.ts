@@ -3,21 +3,25 @@ import { pino } from "pino";
 import { encodeFunctionData, type Hex, parseAbi, parseEther, toFunctionSelector } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
-import { contractRechecks } from "#jobs/orders/recheck-contracts.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
-import { openHeadWatch } from "#jobs/orders/head-watch.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { sendAsMined } from "#devnet/market/signer.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
+import { openHeadWatch } from "#jobs/orders/head-watch.ts";
+import { contractRechecks } from "#jobs/orders/recheck-contracts.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 import { changeWalletOwner } from "#test/truth/players.ts";
 
 const chainId = 33139;

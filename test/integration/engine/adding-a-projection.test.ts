@@ -6,7 +6,13 @@ import { allProjections } from "#projections/all.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
 import { verify } from "#projections/engine/verify.ts";
-import { addressOf, appendEvents, block, project, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  project,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { transferCountsProjection } from "./example-projection/project.ts";
 

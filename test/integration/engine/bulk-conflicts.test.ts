@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { Session } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import type { Projection } from "#projections/engine/projection.ts";
+import type { Session } from "#projections/log/database.ts";
 import { dropTargetsAndFacts, dumpTable } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 

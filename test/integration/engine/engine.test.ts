@@ -1,10 +1,21 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { catchUp, prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import type { FactWindow, Projection } from "#projections/engine/projection.ts";
+import { catchUp, prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, dumpTable, project, setBlocks, untilSomeoneWaits } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargetsAndFacts,
+  dumpTable,
+  project,
+  setBlocks,
+  untilSomeoneWaits,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

@@ -3,7 +3,14 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { DerivationFailed, type Projection } from "#projections/engine/projection.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { addressOf, appendEvents, block, createProjection, dropTargets, dumpTable } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  dropTargets,
+  dumpTable,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

@@ -1,16 +1,35 @@
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { advance, tick } from "#projections/engine/tick.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
-import { dropTarget, lockCheckpoints, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
+import {
+  dropTarget,
+  lockCheckpoints,
+  readCheckpoints,
+  type Target,
+} from "#projections/engine/checkpoint.ts";
 import { DerivationFailed, type Projection } from "#projections/engine/projection.ts";
-import { appendReleased, isQuarantined, readExcludedFacts, readQuarantine } from "#projections/engine/quarantine.ts";
-import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
+import {
+  appendReleased,
+  isQuarantined,
+  readExcludedFacts,
+  readQuarantine,
+} from "#projections/engine/quarantine.ts";
 import { rebuild, rollBack } from "#projections/engine/rebuild.ts";
+import { releaseQuarantined } from "#projections/engine/release-quarantined.ts";
+import { advance, tick } from "#projections/engine/tick.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, setBlocks, untilSomeoneWaits } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  setBlocks,
+  untilSomeoneWaits,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

@@ -4,7 +4,15 @@ import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts"
 import type { Projection } from "#projections/engine/projection.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { addressOf, appendEvents, block, createProjection, dropTargetsAndFacts, dumpTable, project } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  dropTargetsAndFacts,
+  dumpTable,
+  project,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

@@ -3,16 +3,26 @@ import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { activityProjection as activity } from "#projections/activity/activity.ts";
+import { type ActivityKey, readActivity } from "#projections/activity/read-activity.ts";
+import { type ActivityFilter, eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { allProjections, projectionNames } from "#projections/all.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
-import { eventsWhere, type ActivityFilter } from "#projections/activity/read-event-scans.ts";
-import { type ActivityKey, readActivity } from "#projections/activity/read-activity.ts";
-import { salesProjection } from "#projections/sales/sales.ts";
 import { bytea } from "#projections/log/sql-values.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { cancelled, givenBid, givenListing } from "#test/support/orders/order-facts.ts";
 import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";

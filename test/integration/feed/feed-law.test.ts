@@ -1,21 +1,26 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { activityProjection as activity } from "#projections/activity/activity.ts";
-import type { Database } from "#projections/log/database.ts";
+import { type FeedEvent, formatEventId, isAfter } from "#projections/activity/feed-events.ts";
+import { eventsWhere } from "#projections/activity/read-event-scans.ts";
+import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { eventsWhere } from "#projections/activity/read-event-scans.ts";
-import { type FeedEvent, formatEventId, isAfter } from "#projections/activity/feed-events.ts";
-import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
-import { salesProjection } from "#projections/sales/sales.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
 import { feeRecipient } from "#test/simulation/events.ts";
 import { makeHistory } from "#test/simulation/history.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { orderedSteps, type Step, shuffledSteps } from "#test/simulation/script.ts";
-import { appendEvents, createProjection, project, setBlocks } from "#test/support/database/given.ts";
+import {
+  appendEvents,
+  createProjection,
+  project,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 

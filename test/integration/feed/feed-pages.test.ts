@@ -3,11 +3,31 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { addressOf, appendEvents, block, type ChainEvent, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { cancelled, counterRaised, filled, givenBid, givenListing } from "#test/support/orders/order-facts.ts";
+import {
+  cancelled,
+  counterRaised,
+  filled,
+  givenBid,
+  givenListing,
+} from "#test/support/orders/order-facts.ts";
 import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
-import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transferred, transfers } from "./feed-stage.ts";
+import {
+  catchUp,
+  type FeedServer,
+  makeCheckpoints,
+  serveFeed,
+  transferred,
+  transfers,
+} from "./feed-stage.ts";
 
 let database: TestDatabase;
 let server: FeedServer;

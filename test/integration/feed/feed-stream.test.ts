@@ -9,7 +9,14 @@ import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, appendEvents } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openReader, type StreamReader } from "./feed-reader.ts";
-import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transferred, transfers } from "./feed-stage.ts";
+import {
+  catchUp,
+  type FeedServer,
+  makeCheckpoints,
+  serveFeed,
+  transferred,
+  transfers,
+} from "./feed-stage.ts";
 
 let database: TestDatabase;
 let servers: FeedServer[] = [];

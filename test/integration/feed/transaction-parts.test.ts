@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Database } from "#projections/log/database.ts";
-import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
-import { readLogHead } from "#projections/log/blocks.ts";
 import type { FeedEvent } from "#projections/activity/feed-events.ts";
 import { type FeedSource, readFeed, readFeedPosition } from "#projections/activity/read-feed.ts";
+import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
+import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";

@@ -14,7 +14,7 @@ import { openTestMarket } from "#test/support/orders/test-market.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const guide = readFileSync(join(root, "docs/adding-an-endpoint.md"), "utf8");
-const guideFile = "api/serve/v1/orders/count.ts";
+const guideFile = "api/v1/orders/count.ts";
 const exampleFile = "test/support/http/example-endpoint.ts";
 
 let database: TestDatabase;

@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { documentedEndpoints } from "#test/spec/endpoints.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 
 let book: PartnerOrderBook;

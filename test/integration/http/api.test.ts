@@ -7,7 +7,15 @@ import type { ServiceStatus } from "#api/status/service-status.ts";
 import { documentedEndpoints } from "#test/spec/endpoints.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { addressOfContract, contracts, type SeededSale, seededSales, seedRows, today, wordOf } from "#test/support/http/api-rows.ts";
+import {
+  addressOfContract,
+  contracts,
+  type SeededSale,
+  seededSales,
+  seedRows,
+  today,
+  wordOf,
+} from "#test/support/http/api-rows.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 import { openTestMarket } from "#test/support/orders/test-market.ts";
 

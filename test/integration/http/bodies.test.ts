@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { watchEventLoop } from "#test/support/http/event-loop-turns.ts";
-import { from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
+import {
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "#test/support/http/limited-api.ts";
 
 let database: TestDatabase;
 let api: LimitedApi;

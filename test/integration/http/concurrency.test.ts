@@ -2,7 +2,11 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createApp } from "#api/app.ts";
-import { type ConcurrencyLimiter, openConcurrencyLimiter, type LoadClass } from "#api/http/concurrency.ts";
+import {
+  type ConcurrencyLimiter,
+  type LoadClass,
+  openConcurrencyLimiter,
+} from "#api/http/concurrency.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
 import { route } from "#api/v1/context.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

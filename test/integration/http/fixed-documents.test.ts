@@ -7,7 +7,6 @@ import { skipPrepared } from "#api/http/answer.ts";
 import { type Listening, listen } from "#api/http/server.ts";
 import { mountReference } from "#api/reference/reference.ts";
 
-
 let listening: Listening;
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { describeSnapshot } from "#api/http/reads/cache.ts";
+import { openPositionedReads } from "#api/http/reads/positioned-reads.ts";
 import { openTarget } from "#api/http/reads/target.ts";
 import { referTo } from "#api/v1/collection-reference.ts";
 import { projectionNames } from "#projections/all.ts";

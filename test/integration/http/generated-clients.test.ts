@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readExamples } from "#api/reference/examples.ts";
 import { checkExamples, examplesOf, shapesOf, storeExamples } from "#test/support/http/examples.ts";
-import { type ClientAnswers, type GeneratedClients, generateClients } from "#test/support/http/generated-clients.ts";
+import {
+  type ClientAnswers,
+  type GeneratedClients,
+  generateClients,
+} from "#test/support/http/generated-clients.ts";
 import { base } from "#test/support/http/nft-data-fixture.ts";
 import { accountRequests, isMedia, v1Requests } from "#test/support/http/operation-requests.ts";
 import { openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";

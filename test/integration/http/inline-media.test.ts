@@ -5,7 +5,11 @@ import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.
 import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { block } from "#test/support/database/given.ts";
 import { openLimitedApi } from "#test/support/http/limited-api.ts";
-import { type NftDataFixture, openNftDataApp, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import {
+  type NftDataFixture,
+  openNftDataApp,
+  openNftDataFixture,
+} from "#test/support/http/nft-data-fixture.ts";
 import { serve } from "#test/support/http/openapi.ts";
 import { nfts } from "#test/support/market-data/token-market.ts";
 import { receivedAt, transferred } from "#test/support/orders/order-facts.ts";

@@ -2,13 +2,19 @@ import { createServer } from "node:net";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { makeKey } from "#api/keys/key-text.ts";
 import { openLimiter } from "#api/keys/limiter.ts";
+import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
+import {
+  anything,
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "#test/support/http/limited-api.ts";
 
 let database: TestDatabase;
 let api: LimitedApi;

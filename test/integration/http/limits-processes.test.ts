@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPermanentKey, revokeKey } from "#api/keys/stored-keys.ts";
 import { hashKey } from "#api/keys/key-text.ts";
+import { createPermanentKey, revokeKey } from "#api/keys/stored-keys.ts";
 import { pipelineSettings, spawnRole, until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { anything, from, newAddress } from "#test/support/http/limited-api.ts";

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { makeKey } from "#api/keys/key-text.ts";
+import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedRows } from "#test/support/http/api-rows.ts";
-import { anything, from, type LimitedApi, newAddress, openLimitedApi } from "#test/support/http/limited-api.ts";
+import {
+  anything,
+  from,
+  type LimitedApi,
+  newAddress,
+  openLimitedApi,
+} from "#test/support/http/limited-api.ts";
 
 const start = new Date("2026-03-10T12:00:00.000Z");
 const sales = "/v1/sales?chainId=33139&per_page=1";

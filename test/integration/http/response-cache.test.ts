@@ -4,15 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
 import { openResponseCache, type ResponseCache } from "#api/http/reads/response-cache.ts";
 import { allProjections, projectionNames } from "#projections/all.ts";
-import { readDataVersion } from "#projections/engine/snapshot.ts";
 import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";
+import { readDataVersion } from "#projections/engine/snapshot.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { rankCollection } from "#projections/traits/rank-collection.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { appendEvents } from "#test/support/database/given.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
-import { collectionsRegistered, nfts, openTokenMarket } from "#test/support/market-data/token-market.ts";
+import {
+  collectionsRegistered,
+  nfts,
+  openTokenMarket,
+} from "#test/support/market-data/token-market.ts";
 import { feeRecipient, receivedAt } from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { openTestMarket } from "#test/support/orders/test-market.ts";

@@ -1,12 +1,17 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { assignIndexers, readFollowedCollections, readIndexers } from "#ops/ponder/indexers.ts";
 import { collectionEvents, indexedSources, metadataEvents } from "#ops/ponder/indexed-sources.ts";
+import { assignIndexers, readFollowedCollections, readIndexers } from "#ops/ponder/indexers.ts";
 import { schemaName } from "#ops/ponder/ponder-schema.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { Exchange } from "#projections/exchanges/model/exchange.ts";
-import { addSources, detachRemoved, removeSource, restoreSource } from "#projections/log/sources.ts";
+import {
+  addSources,
+  detachRemoved,
+  removeSource,
+  restoreSource,
+} from "#projections/log/sources.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { bazaar } from "../sales/example-exchange/exchange.ts";

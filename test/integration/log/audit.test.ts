@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedMarket } from "#devnet/market/seed.ts";
 import { readConfig } from "#ops/config/read-config.ts";
 import { type AuditOptions, auditChain } from "#ops/ponder/audit-chain.ts";
 import { indexedSources } from "#ops/ponder/indexed-sources.ts";
-import { seedMarket } from "#devnet/market/seed.ts";
 import { readSettledNumber } from "#projections/log/audit.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
 import { coreIndexer } from "#projections/log/sources.ts";

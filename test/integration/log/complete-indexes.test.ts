@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
-import { checkServer } from "#ops/reports/find-server-problems.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
+import { checkServer } from "#ops/reports/find-server-problems.ts";
 import type { Database } from "#projections/log/database.ts";
 import { areIndexesComplete, completeIndexes } from "#projections/log/schema.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";

@@ -4,7 +4,15 @@ import type { Target } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { inSwapTransaction } from "#projections/engine/shadow-schema.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, untilSomeoneWaits } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargets,
+  untilSomeoneWaits,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

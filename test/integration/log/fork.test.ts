@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
-import { findFork } from "#ops/ponder/recover.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";
+import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
+import { findFork } from "#ops/ponder/recover.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

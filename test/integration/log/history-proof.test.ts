@@ -1,16 +1,20 @@
 import { sql } from "kysely";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
+import { seededRandom } from "#devnet/market/random.ts";
 import { indexedSources } from "#ops/ponder/indexed-sources.ts";
 import { proveHistory } from "#ops/ponder/prove-history.ts";
-import { seededRandom } from "#devnet/market/random.ts";
-import type { Database } from "#projections/log/database.ts";
+import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
-import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { type HistoryState, readHistoryState } from "#projections/log/chain-state.ts";
+import type { Database } from "#projections/log/database.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
-import { growChain, type ProvableChain, usualBlocks } from "#test/reliability/chain/provable-chain.ts";
+import {
+  growChain,
+  type ProvableChain,
+  usualBlocks,
+} from "#test/reliability/chain/provable-chain.ts";
 import { type Faults, noFaults } from "#test/reliability/node/faults.ts";
 import { startFaultyNode } from "#test/reliability/node/faulty-node.ts";
 import type { FaultyNode } from "#test/reliability/node/node-state.ts";

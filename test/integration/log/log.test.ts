@@ -1,11 +1,19 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { openDatabase } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { firstBlockId, readLogHead } from "#projections/log/blocks.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
-import { addressOf, appendEvents, appendEventsIn, type Block, block, type ChainEvent, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  appendEventsIn,
+  type Block,
+  block,
+  type ChainEvent,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

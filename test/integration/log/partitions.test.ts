@@ -1,10 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/log/database.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readPartitions } from "#projections/log/schema.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { repartition } from "#test/support/database/partitions.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

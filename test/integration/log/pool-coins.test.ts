@@ -3,11 +3,11 @@ import { type Address, encodeFunctionData, type Hex, toFunctionSelector, zeroAdd
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
 import { sudoswapFactories, sudoswapV2PairAbi } from "#abis/sudoswap.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
-import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { sudoswapFactoryAbi, sudoswapPoolAbi } from "#devnet/contracts/abis.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { RpcFailure } from "#jobs/chain/rpc.ts";
+import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { recordChain } from "#test/support/chain/chain-facts.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { addressOf } from "#test/support/database/given.ts";

@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TransferReader, PoolCoinReader } from "#projections/log/recording/missing-transfers.ts";
+import type {
+  PoolCoinReader,
+  TransferReader,
+} from "#projections/log/recording/missing-transfers.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

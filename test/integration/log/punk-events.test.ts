@@ -6,7 +6,14 @@ import { repairBlocks } from "#projections/log/audit.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { createPonderTables, type Emitted, emit, endOf, finalize, takeBack } from "./ponder-tables.ts";
+import {
+  createPonderTables,
+  type Emitted,
+  emit,
+  endOf,
+  finalize,
+  takeBack,
+} from "./ponder-tables.ts";
 
 const [alice, bob, carol] = [1, 2, 3].map(addressOf) as [
   ...[ReturnType<typeof addressOf>, ReturnType<typeof addressOf>, ReturnType<typeof addressOf>],

@@ -1,11 +1,18 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { coreIndexer } from "#projections/log/sources.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 import { addressOf, type Block, block, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { createPonderTables, type Emitted, emit, endOf, finalize, takeBack } from "./ponder-tables.ts";
+import {
+  createPonderTables,
+  type Emitted,
+  emit,
+  endOf,
+  finalize,
+  takeBack,
+} from "./ponder-tables.ts";
 
 const chainId = 1;
 const added = "bazaar";

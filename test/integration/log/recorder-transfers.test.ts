@@ -1,11 +1,21 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { readMissingTransfers, type TransactionRef } from "#projections/log/recording/missing-transfers.ts";
+import {
+  readMissingTransfers,
+  type TransactionRef,
+} from "#projections/log/recording/missing-transfers.ts";
 import { afterAllIds } from "#projections/log/recording/ponder-events.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { createPonderTables, type Emitted, emit, endOf, finalize, recordFrom } from "./ponder-tables.ts";
+import {
+  createPonderTables,
+  type Emitted,
+  emit,
+  endOf,
+  finalize,
+  recordFrom,
+} from "./ponder-tables.ts";
 
 let database: TestDatabase;
 let schemas = 0;

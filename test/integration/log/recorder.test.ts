@@ -2,13 +2,21 @@ import { sql } from "kysely";
 import { type Address, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { appendObservations } from "#projections/log/append.ts";
-import { kindLiteral } from "#projections/log/fact-kinds.ts";
-import { coreIndexer } from "#projections/log/sources.ts";
 import { checkObservationBlocks } from "#projections/log/audit.ts";
+import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { recordChain } from "#projections/log/recording/recorder.ts";
+import { coreIndexer } from "#projections/log/sources.ts";
 import { addressOf, type Block, block, zeroAddress } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { createPonderTables, type Emitted, emit, endOf, finalize, recordFrom, takeBack } from "./ponder-tables.ts";
+import {
+  createPonderTables,
+  type Emitted,
+  emit,
+  endOf,
+  finalize,
+  recordFrom,
+  takeBack,
+} from "./ponder-tables.ts";
 
 let database: TestDatabase;
 let schemas = 0;

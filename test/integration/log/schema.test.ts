@@ -2,11 +2,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { dumpSchema, type SchemaDump } from "#test/support/database/dump-schema.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;
@@ -27,11 +33,7 @@ const files: [file: string, schemas: string[], part: (dump: SchemaDump) => strin
   ["projections/log/schema.sql", ["log", "ops", "engine"], ({ tables }) => tables],
   ["projections/log/functions.sql", ["log", "ops", "engine"], ({ functions }) => functions],
   ["projections/traits/rarity.sql", ["rarity"], ({ tables }) => tables],
-  [
-    "api/accounts/schema.sql",
-    ["access"],
-    ({ tables, functions }) => `${tables}\n${functions}`,
-  ],
+  ["api/accounts/schema.sql", ["access"], ({ tables, functions }) => `${tables}\n${functions}`],
 ];
 
 async function expectAsFiles(db: Database): Promise<void> {

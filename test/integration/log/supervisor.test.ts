@@ -10,8 +10,13 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFreePort } from "#ops/free-port.ts";
 import { startTimeOf } from "#ops/postgres/live-processes.ts";
+import {
+  keepRunning,
+  type OrphanGuard,
+  startChild,
+  startOrphanGuard,
+} from "#ops/processes/child.ts";
 import { launch } from "#ops/programs.ts";
-import { startChild, keepRunning, type OrphanGuard, startOrphanGuard } from "#ops/processes/child.ts";
 import { withLock } from "#projections/log/named-lock.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 

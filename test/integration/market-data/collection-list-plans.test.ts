@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
 import { readCollectionKeys } from "#projections/collections/read-collections.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { plansOf } from "#test/support/database/plans.ts";

@@ -1,12 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { givenListing, ticked } from "#test/support/orders/order-facts.ts";
-import { active, idOf, type OrderPredicate, type OrderReadsFixture, on, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
+import {
+  active,
+  idOf,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  on,
+  openOrderReads,
+} from "#test/support/orders/order-reads-fixture.ts";
 import { givenPartnerOrder, partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
-import { bids, earlyEnd, listings, nfts, openedAt, type SeededOrder, special } from "#test/support/orders/seeded-orders.ts";
+import {
+  bids,
+  earlyEnd,
+  listings,
+  nfts,
+  openedAt,
+  type SeededOrder,
+  special,
+} from "#test/support/orders/seeded-orders.ts";
 
 let book: OrderReadsFixture;
 const takenAtMs = Math.floor((Number(openedAt) * 1000) / snapshotMs) * snapshotMs;

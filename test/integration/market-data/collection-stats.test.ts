@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { dumpTable, project, setBlocks } from "#test/support/database/given.ts";
 import { computeExpectedStats } from "#test/support/market-data/expected-stats.ts";
-import { blocks, opening, type Step, statsProjections, story, tellStory } from "#test/support/market-data/stats-scenario.ts";
+import {
+  blocks,
+  opening,
+  type Step,
+  statsProjections,
+  story,
+  tellStory,
+} from "#test/support/market-data/stats-scenario.ts";
 import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 

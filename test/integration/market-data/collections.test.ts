@@ -3,12 +3,22 @@ import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { collectionsProjection } from "#projections/collections/collections.ts";
-import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { contractRoyaltyStated } from "#projections/collections/facts.ts";
-import { appendObservations } from "#projections/log/append.ts";
 import { readConfiguredRoyalties } from "#projections/collections/read-royalties.ts";
+import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, type Block, block, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 

@@ -4,13 +4,23 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { snapshotFirstFloors, snapshotFloors } from "#jobs/collections/snapshot-floors.ts";
+import {
+  type ContractFloors,
+  floorSnapshotted,
+  floorsProjection,
+  snapshotMs,
+} from "#projections/collections/floors.ts";
 import { dropTarget, targetOf } from "#projections/engine/checkpoint.ts";
-import { type ContractFloors, floorSnapshotted, snapshotMs, floorsProjection } from "#projections/collections/floors.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { createProjection, dumpTable, project } from "#test/support/database/given.ts";
-import { active, type OrderReadsFixture, on, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
+import {
+  active,
+  type OrderReadsFixture,
+  on,
+  openOrderReads,
+} from "#test/support/orders/order-reads-fixture.ts";
 import { listings, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 const dayMs = 86_400_000;

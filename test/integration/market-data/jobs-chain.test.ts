@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
+import { fetchCanonicalHashes, openChainClient } from "#jobs/chain/client.ts";
 
 let anvil: Anvil;
 let client: DevnetClient;

@@ -1,13 +1,16 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { clockTicks } from "#jobs/recording/clock-ticks.ts";
 import { floorSnapshots } from "#jobs/collections/snapshot-floors.ts";
+import { clockTicks } from "#jobs/recording/clock-ticks.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readClock } from "#projections/orders/clock.ts";
-import { type OrderReadsFixture, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
+import {
+  type OrderReadsFixture,
+  openOrderReads,
+} from "#test/support/orders/order-reads-fixture.ts";
 
 const yearMs = 365 * 86_400_000;
 

@@ -1,22 +1,43 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import { type Address, concatHex, encodeAbiParameters, type Hex, numberToHex, padHex, size, stringToHex } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeAbiParameters,
+  type Hex,
+  numberToHex,
+  padHex,
+  size,
+  stringToHex,
+} from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { contractDescriptions, type DescribeState, describePending } from "#jobs/collections/describe-contracts.ts";
-import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { place } from "#devnet/deploy.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import {
+  contractDescriptions,
+  type DescribeState,
+  describePending,
+} from "#jobs/collections/describe-contracts.ts";
+import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
-import type { Database } from "#projections/log/database.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, createProjection, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openProjectorConnection } from "#test/support/database/projector-connection.ts";
 

@@ -4,23 +4,32 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Anvil, startAnvil } from "#devnet/anvil.ts";
+import { connect } from "#devnet/client.ts";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { readConfig } from "#ops/config/read-config.ts";
 import { runRole } from "#ops/processes/roles/jobs.ts";
 import { type RoleContext, type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
-import { type Anvil, startAnvil } from "#devnet/anvil.ts";
-import { connect } from "#devnet/client.ts";
 import { allProjections } from "#projections/all.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
+import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { dropTarget, type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
-import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { readClock } from "#projections/orders/clock.ts";
+import { type FactKind, kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargets, project, zeroAddress } from "#test/support/database/given.ts";
+import { readClock } from "#projections/orders/clock.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargets,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { givenListing } from "#test/support/orders/order-facts.ts";
 

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/log/database.ts";
 import { blockIdRange } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { readBidPage } from "#projections/orders/read-bids.ts";
-import { readListingPage } from "#projections/orders/read-listings.ts";
 import { readBidDepth, readListingDepth } from "#projections/orders/read-depth.ts";
-import { readSales } from "#projections/sales/read-sales.ts";
+import { readListingPage } from "#projections/orders/read-listings.ts";
 import { anyTrade } from "#projections/sales/read-sale-filter.ts";
+import { readSales } from "#projections/sales/read-sales.ts";
 import { readTraitKeysOfChain } from "#projections/traits/read-tokens-with-traits.ts";
 import { plansOf } from "#test/support/database/plans.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";

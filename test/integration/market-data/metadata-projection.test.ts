@@ -5,14 +5,26 @@ import type { TokenMetadata } from "#projections/domain/metadata/token-metadata.
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { verify } from "#projections/engine/verify.ts";
-import { contractMetadataFetched, metadataConfirmed, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { factKind, kindList } from "#projections/log/fact-kinds.ts";
+import {
+  contractMetadataFetched,
+  metadataConfirmed,
+  tokenMetadataFetched,
+} from "#projections/metadata/facts.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readDueAgain, readPendingTokens } from "#projections/metadata/read-due-metadata.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  type Block,
+  block,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";
 import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";

@@ -4,26 +4,41 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { type Address, concatHex, encodeAbiParameters, encodeFunctionData, type Hex, numberToHex, size } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  size,
+} from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { metadataRefresh } from "#jobs/metadata/refresh-metadata.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
-import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { addressOf as fixtureOf } from "#devnet/contracts/addresses.ts";
 import { readArtifact } from "#devnet/contracts/artifacts.ts";
 import { create, place, sendAs } from "#devnet/deploy.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
+import { metadataRefresh } from "#jobs/metadata/refresh-metadata.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { metadataProjection } from "#projections/metadata/metadata.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { bytea } from "#projections/log/sql-values.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, createProjection, project, zeroAddress } from "#test/support/database/given.ts";
+import { metadataProjection } from "#projections/metadata/metadata.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type DocumentHost, openDocumentHost } from "#test/support/http/document-host.ts";
 

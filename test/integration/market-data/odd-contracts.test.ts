@@ -3,14 +3,14 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { multicall3 } from "#abis/deployments.ts";
-import { openChainClient } from "#jobs/chain/client.ts";
-import { describePending } from "#jobs/collections/describe-contracts.ts";
-import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
 import { createApp } from "#api/app.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { place, sendAs } from "#devnet/deploy.ts";
+import { openChainClient } from "#jobs/chain/client.ts";
+import { describePending } from "#jobs/collections/describe-contracts.ts";
+import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
 import { allProjections } from "#projections/all.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { recordChain } from "#test/support/chain/chain-facts.ts";
@@ -18,7 +18,13 @@ import { answeringCode, emittingCode } from "#test/support/chain/made-code.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { differenceOfRebuild } from "#test/support/database/rebuild-difference.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
-import { isCoin, type ModelToken, modelOf, type RawLog, standardsMoved } from "#test/support/market-data/odd-contract-model.ts";
+import {
+  isCoin,
+  type ModelToken,
+  modelOf,
+  type RawLog,
+  standardsMoved,
+} from "#test/support/market-data/odd-contract-model.ts";
 import { drawOddContract, type OddContract } from "#test/support/market-data/odd-contracts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { openTestMarket } from "#test/support/orders/test-market.ts";

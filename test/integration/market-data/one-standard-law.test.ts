@@ -3,7 +3,15 @@ import { afterAll, expect, it } from "vitest";
 import { tick } from "#projections/engine/tick.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargetsAndFacts,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import { differenceOfRebuild } from "#test/support/database/rebuild-difference.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";

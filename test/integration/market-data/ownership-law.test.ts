@@ -4,7 +4,15 @@ import { tick } from "#projections/engine/tick.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dropTargetsAndFacts, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dropTargetsAndFacts,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import { differenceOfRebuild } from "#test/support/database/rebuild-difference.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";

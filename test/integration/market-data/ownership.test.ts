@@ -2,9 +2,19 @@ import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent, createProjection, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  createProjection,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 
 const database = await createDatabase();

@@ -2,9 +2,13 @@ import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "#projections/log/database.ts";
+import {
+  readCollectionsByText,
+  readHashMatches,
+  readTokensByName,
+} from "#projections/collections/read-search.ts";
 import type { Observation } from "#projections/log/append.ts";
-import { readCollectionsByText, readHashMatches, readTokensByName } from "#projections/collections/read-search.ts";
+import type { Database } from "#projections/log/database.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { plansOf } from "#test/support/database/plans.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";

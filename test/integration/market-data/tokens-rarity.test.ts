@@ -7,7 +7,13 @@ import { createSignal } from "#jobs/runner/signals.ts";
 import { rankTokens } from "#projections/domain/rarity.ts";
 import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
-import { type Attribute, collectionsRegistered, dead, described, nfts } from "#test/support/market-data/token-market.ts";
+import {
+  type Attribute,
+  collectionsRegistered,
+  dead,
+  described,
+  nfts,
+} from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";
 

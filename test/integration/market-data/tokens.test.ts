@@ -5,7 +5,11 @@ import { z } from "zod";
 import type { Database } from "#projections/log/database.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
 import { dead, holders, nfts } from "#test/support/market-data/token-market.ts";
-import { openTokenReads, type TokenReads, type TokenRow } from "#test/support/market-data/token-reads.ts";
+import {
+  openTokenReads,
+  type TokenReads,
+  type TokenRow,
+} from "#test/support/market-data/token-reads.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 let reads: TokenReads;

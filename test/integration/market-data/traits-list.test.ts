@@ -2,14 +2,25 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Database } from "#projections/log/database.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import type { Database } from "#projections/log/database.ts";
 import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
-import { collectionsRegistered, described, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
+import {
+  collectionsRegistered,
+  described,
+  nfts,
+  sameType,
+  traitsAmong,
+} from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
-import { approval, givenListing, receivedAt, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  approval,
+  givenListing,
+  receivedAt,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 
 let reads: TokenReads;
 beforeAll(async () => {

@@ -1,17 +1,26 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
-import { listingsProjection } from "#projections/orders/listings.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import type { Database } from "#projections/log/database.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import { metadataProjection } from "#projections/metadata/metadata.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { traitsProjection } from "#projections/traits/traits.ts";
-import { schemaOf } from "#projections/log/versions.ts";
 import { randomFrom } from "#test/simulation/random.ts";
-import { appendEvents, createProjection, dumpTable, project } from "#test/support/database/given.ts";
+import {
+  appendEvents,
+  createProjection,
+  dumpTable,
+  project,
+} from "#test/support/database/given.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
-import { type Attribute, openTokenMarket, traitsAmong } from "#test/support/market-data/token-market.ts";
+import {
+  type Attribute,
+  openTokenMarket,
+  traitsAmong,
+} from "#test/support/market-data/token-market.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 

@@ -2,7 +2,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { nftDataEndpoints } from "#test/spec/nft-data-endpoints.ts";
-import { base, type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
+import {
+  base,
+  type NftDataFixture,
+  openNftDataFixture,
+} from "#test/support/http/nft-data-fixture.ts";
 import { holders, nfts } from "#test/support/market-data/token-market.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 

@@ -6,7 +6,13 @@ import { snake } from "#api/account/objects.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
 import { ownedTokens } from "#test/support/market-data/owned-tokens.ts";
-import { dead, holders, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
+import {
+  dead,
+  holders,
+  nfts,
+  sameType,
+  traitsAmong,
+} from "#test/support/market-data/token-market.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 
 let stage: NftDataFixture;

@@ -5,7 +5,13 @@ import { snake } from "#api/account/objects.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type NftDataFixture, openNftDataFixture } from "#test/support/http/nft-data-fixture.ts";
-import { collectionsRegistered, holders, nfts, sameType, traitsAmong } from "#test/support/market-data/token-market.ts";
+import {
+  collectionsRegistered,
+  holders,
+  nfts,
+  sameType,
+  traitsAmong,
+} from "#test/support/market-data/token-market.ts";
 
 /** What the account API tells, /v1 tells too, on every chain. */
 let stage: NftDataFixture;

@@ -5,13 +5,13 @@ import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInstantKey } from "#api/keys/stored-keys.ts";
 import { analystLimits } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { createInstantKey } from "#api/keys/stored-keys.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { withLock } from "#projections/log/named-lock.ts";
-import { bindViews } from "#projections/analytics/bind-views.ts";
 import { appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -5,11 +5,17 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rebuild } from "#projections/engine/rebuild.ts";
 import { bindViews } from "#projections/analytics/bind-views.ts";
+import { rebuild } from "#projections/engine/rebuild.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { project } from "#test/support/database/given.ts";
-import { appendOrders, appendTrades, operate, prepare, projections } from "#test/support/database/operator.ts";
+import {
+  appendOrders,
+  appendTrades,
+  operate,
+  prepare,
+  projections,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const role = `analyst_${process.pid}`;

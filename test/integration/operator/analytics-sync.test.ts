@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { syncingAlone, openSource } from "#projections/analytics/copy-source.ts";
+import { openSource, syncingAlone } from "#projections/analytics/copy-source.ts";
 import { project } from "#test/support/database/given.ts";
 import { appendTrades, environmentOf, operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";

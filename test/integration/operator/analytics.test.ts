@@ -6,14 +6,20 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { viewsBinding } from "#jobs/database-upkeep.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild, rollBack } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { areViewsBound, bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { project } from "#test/support/database/given.ts";
-import { apes, appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
+import {
+  apes,
+  appendOrders,
+  appendTrades,
+  prepare,
+  projections,
+} from "#test/support/database/operator.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

@@ -2,15 +2,23 @@ import { request } from "node:http";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operationArguments, OperationEnded, type RunOperation } from "#ops/console/operations.ts";
+import { OperationEnded, operationArguments, type RunOperation } from "#ops/console/operations.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import { openOperations } from "#ops/processes/start-roles.ts";
-import { advance } from "#projections/engine/tick.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { storeJobFigures, readOperatorActions, readPaused } from "#projections/log/operators.ts";
+import { advance } from "#projections/engine/tick.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import { readOperatorActions, readPaused, storeJobFigures } from "#projections/log/operators.ts";
 import { addSources } from "#projections/log/sources.ts";
-import { apes, appendTrades, appendUnreadableOrder, environmentOf, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import {
+  apes,
+  appendTrades,
+  appendUnreadableOrder,
+  environmentOf,
+  operate,
+  prepare,
+  retractBlocks,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openConsole, type TestConsole } from "#test/support/http/console.ts";
 import { decode, tableOf } from "#test/support/http/page-tables.ts";

@@ -4,23 +4,32 @@ import { join, resolve } from "node:path";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { applyRights, findWrongRights } from "#ops/postgres/rights.ts";
-import { type DatabaseRoles, forEachRole, readDatabaseRoles } from "#ops/postgres/database-roles.ts";
+import {
+  type DatabaseRoles,
+  forEachRole,
+  readDatabaseRoles,
+} from "#ops/postgres/database-roles.ts";
 import { createEmbeddedRoles } from "#ops/postgres/embedded-roles.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
-import { openDatabase } from "#projections/log/database.ts";
+import { applyRights, findWrongRights } from "#ops/postgres/rights.ts";
+import { bindViews } from "#projections/analytics/bind-views.ts";
+import { readRevocations } from "#projections/analytics/roles.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { rebuild } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { repairBlocks } from "#projections/log/audit.ts";
+import { openDatabase } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { viewOf, withLock } from "#projections/log/named-lock.ts";
-import { bindViews } from "#projections/analytics/bind-views.ts";
-import { readRevocations } from "#projections/analytics/roles.ts";
 import { schemaOf, versions } from "#projections/log/versions.ts";
 import { addressOf, block, dumpTable, setBlocks } from "#test/support/database/given.ts";
-import { appendOrders, appendTrades, prepare, projections } from "#test/support/database/operator.ts";
+import {
+  appendOrders,
+  appendTrades,
+  prepare,
+  projections,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { runOp } from "#test/support/processes/op.ts";
 

@@ -2,11 +2,29 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { canonicalRows, duckdbEngine, postgresEngine, readAnswers } from "#test/support/database/analytics-engines.ts";
-import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";
-import { apes, appendOrders, appendTrades, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
+import {
+  canonicalRows,
+  duckdbEngine,
+  postgresEngine,
+  readAnswers,
+} from "#test/support/database/analytics-engines.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
+import {
+  apes,
+  appendOrders,
+  appendTrades,
+  operate,
+  prepare,
+  retractBlocks,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** Blocks of these numbers are a day apart. */

@@ -9,7 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch } from "#ops/programs.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { project } from "#test/support/database/given.ts";
-import { appendTrades, environmentOf, operate, prepare, retractBlocks } from "#test/support/database/operator.ts";
+import {
+  appendTrades,
+  environmentOf,
+  operate,
+  prepare,
+  retractBlocks,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 /** Blocks of these numbers are a day apart. */

@@ -2,7 +2,13 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { addressOf, appendEvents, block, project, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { apes, operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type LimitedApi, openLimitedApi } from "#test/support/http/limited-api.ts";

@@ -6,7 +6,18 @@ import { storedRow } from "#projections/log/sql-values.ts";
 import { addressOf, appendEvents, block, setBlocks } from "#test/support/database/given.ts";
 import { operate, prepare } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { approval, channelUpdated, counterRaised, filled, givenBid, givenListing, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  approval,
+  channelUpdated,
+  counterRaised,
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 
 const [alice, bob] = [addressOf(1), addressOf(2)];
 const nft = addressOf(50);

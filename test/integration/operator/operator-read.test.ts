@@ -4,7 +4,15 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { schemaOf } from "#projections/log/versions.ts";
 import { block, setBlocks } from "#test/support/database/given.ts";
-import { apes, appendTrades, operate, orderHashOf, prepare, projections, startOperator } from "#test/support/database/operator.ts";
+import {
+  apes,
+  appendTrades,
+  operate,
+  orderHashOf,
+  prepare,
+  projections,
+  startOperator,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;

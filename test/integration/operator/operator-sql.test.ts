@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readConfig } from "#ops/config/read-config.ts";
 import { readStatements } from "#ops/cli/sql.ts";
+import { readConfig } from "#ops/config/read-config.ts";
 import { environmentOf, operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 

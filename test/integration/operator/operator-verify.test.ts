@@ -4,7 +4,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import { readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { block, setBlocks } from "#test/support/database/given.ts";
-import { appendCancels, appendOrders, appendTrades, goOn, operate, prepare, projections, startOperator } from "#test/support/database/operator.ts";
+import {
+  appendCancels,
+  appendOrders,
+  appendTrades,
+  goOn,
+  operate,
+  prepare,
+  projections,
+  startOperator,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const names = projections.map(({ name }) => name);

@@ -1,10 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { advance } from "#projections/engine/tick.ts";
 import type { Target } from "#projections/engine/checkpoint.ts";
 import { appendReleased } from "#projections/engine/quarantine.ts";
+import { advance } from "#projections/engine/tick.ts";
 import { block } from "#test/support/database/given.ts";
-import { appendTrades, appendUnreadableOrder, operate, prepare } from "#test/support/database/operator.ts";
+import {
+  appendTrades,
+  appendUnreadableOrder,
+  operate,
+  prepare,
+} from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 let database: TestDatabase;

@@ -3,17 +3,37 @@ import type { Address, Hex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { bidsProjection } from "#projections/orders/bids.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { FactKind } from "#projections/log/fact-kinds.ts";
-import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent, createProjection, dumpTable, project, setBlocks } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
-import { cancelled, counterRaised, feeRecipient, filled, type GivenOrder, givenBid, read, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
+import {
+  cancelled,
+  counterRaised,
+  feeRecipient,
+  filled,
+  type GivenOrder,
+  givenBid,
+  read,
+  receivedAt,
+  ticked,
+} from "#test/support/orders/order-facts.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 const database = await createDatabase();

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { sql } from "kysely";
-import { type Address, decodeFunctionData, getAbiItem, type Hex, keccak256, parseEther, slice, stringToHex, toFunctionSelector } from "viem";
+import {
+  type Address,
+  decodeFunctionData,
+  getAbiItem,
+  type Hex,
+  keccak256,
+  parseEther,
+  slice,
+  stringToHex,
+  toFunctionSelector,
+} from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";

@@ -7,7 +7,11 @@ import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 

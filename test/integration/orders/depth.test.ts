@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maxDepthOrders, readListingDepth } from "#projections/orders/read-depth.ts";
-import { type OrderReadsFixture, openOrderReads } from "#test/support/orders/order-reads-fixture.ts";
+import {
+  type OrderReadsFixture,
+  openOrderReads,
+} from "#test/support/orders/order-reads-fixture.ts";
 import { earlyEnd, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 let reads: OrderReadsFixture;

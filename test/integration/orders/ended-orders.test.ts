@@ -1,6 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bidSorts, by, every, hashOf, type OrderPredicate, type OrderReadsFixture, ofChain, ofToken, on, openOrderReads, sortedHashes, sorts } from "#test/support/orders/order-reads-fixture.ts";
-import { bids, earlyEnd, listings, makers, nfts, openedAt, pauper, type SeededOrder } from "#test/support/orders/seeded-orders.ts";
+import {
+  bidSorts,
+  by,
+  every,
+  hashOf,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  ofChain,
+  ofToken,
+  on,
+  openOrderReads,
+  sortedHashes,
+  sorts,
+} from "#test/support/orders/order-reads-fixture.ts";
+import {
+  bids,
+  earlyEnd,
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  pauper,
+  type SeededOrder,
+} from "#test/support/orders/seeded-orders.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 let reads: OrderReadsFixture;

@@ -6,8 +6,17 @@ import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
-import type { ConsiderationItem, OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { type IntakeFixture, openIntakeFixture, resign, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import type {
+  ConsiderationItem,
+  OrderComponents,
+  SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  resign,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const base = ["listing", "edition", "bid", "collection bid"] as const;

@@ -1,5 +1,11 @@
 import { sql } from "kysely";
-import { type Hex, parseEther, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
+import {
+  type Hex,
+  parseEther,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -8,7 +14,12 @@ import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { setPaused } from "#projections/log/operators.ts";
 import { operate } from "#test/support/database/operator.ts";
-import { type IntakeFixture, openIntakeFixture, toWire, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  toWire,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 
 const chainId = 33139;
 const ether = parseEther;

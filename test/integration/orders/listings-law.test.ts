@@ -7,8 +7,28 @@ import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, type Block, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
-import { approval, cancelled, channelUpdated, counterRaised, filled, type GivenOrder, givenListing, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  addressOf,
+  type Block,
+  block,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
+import {
+  approval,
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  type GivenOrder,
+  givenListing,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 import { type Fact, openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 

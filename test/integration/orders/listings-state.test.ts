@@ -1,7 +1,23 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { block } from "#test/support/database/given.ts";
-import { alice, approves, at, bob, gets, listing, nft, openListingsLog } from "#test/support/orders/listings-log.ts";
-import { cancelled, filled, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  alice,
+  approves,
+  at,
+  bob,
+  gets,
+  listing,
+  nft,
+  openListingsLog,
+} from "#test/support/orders/listings-log.ts";
+import {
+  cancelled,
+  filled,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 
 const book = await openListingsLog();
 const { activeListing, amounts, happens, readopt, retract, state } = book;

@@ -1,7 +1,26 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { block, dumpTable } from "#test/support/database/given.ts";
-import { alice, approves, at, bob, gets, listing, nft, openListingsLog } from "#test/support/orders/listings-log.ts";
-import { cancelled, channelUpdated, counterRaised, filled, givenBid, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  alice,
+  approves,
+  at,
+  bob,
+  gets,
+  listing,
+  nft,
+  openListingsLog,
+} from "#test/support/orders/listings-log.ts";
+import {
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  givenBid,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 
 const book = await openListingsLog();
 const { activeListing, counts, db, happens, retract, state } = book;

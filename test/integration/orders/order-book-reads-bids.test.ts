@@ -3,8 +3,35 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { itLists } from "#test/support/http/list-cases.ts";
-import { active, by, every, expected, filters, hashOf, idOf, none, type OrderPredicate, type OrderReadsFixture, ofChain, ofToken, on, openOrderReads, siteUrl } from "#test/support/orders/order-reads-fixture.ts";
-import { bids, earlyEnd, listings, makers, nfts, openedAt, pauper, rivals, type SeededOrder, special } from "#test/support/orders/seeded-orders.ts";
+import {
+  active,
+  by,
+  every,
+  expected,
+  filters,
+  hashOf,
+  idOf,
+  none,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  ofChain,
+  ofToken,
+  on,
+  openOrderReads,
+  siteUrl,
+} from "#test/support/orders/order-reads-fixture.ts";
+import {
+  bids,
+  earlyEnd,
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  pauper,
+  rivals,
+  type SeededOrder,
+  special,
+} from "#test/support/orders/seeded-orders.ts";
 
 const [punks, kin, kinSecond, editions] = [
   nfts.punks.address,

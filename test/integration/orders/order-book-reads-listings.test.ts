@@ -6,8 +6,35 @@ import { readCheaperNativeListings } from "#projections/orders/read-listings.ts"
 import { addressOf, zeroAddress } from "#test/support/database/given.ts";
 import { itLists } from "#test/support/http/list-cases.ts";
 import { feeRecipient, ticked } from "#test/support/orders/order-facts.ts";
-import { active, by, every, expected, filters, hashOf, idOf, inactive, none, type OrderReadsFixture, of, ofChain, ofToken, on, openOrderReads, priced, siteUrl } from "#test/support/orders/order-reads-fixture.ts";
-import { earlyEnd, listings, makers, nfts, openedAt, pauper, rivals, special } from "#test/support/orders/seeded-orders.ts";
+import {
+  active,
+  by,
+  every,
+  expected,
+  filters,
+  hashOf,
+  idOf,
+  inactive,
+  none,
+  type OrderReadsFixture,
+  of,
+  ofChain,
+  ofToken,
+  on,
+  openOrderReads,
+  priced,
+  siteUrl,
+} from "#test/support/orders/order-reads-fixture.ts";
+import {
+  earlyEnd,
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  pauper,
+  rivals,
+  special,
+} from "#test/support/orders/seeded-orders.ts";
 
 const { punks, editions } = nfts;
 

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { bidsProjection } from "#projections/orders/bids.ts";
 import { type OrderStatus, orderStatus } from "#projections/domain/orders/order-status.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { statusCase } from "#projections/orders/status.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
-import { readClock, readNextBoundary } from "#projections/orders/clock.ts";
 import { alice, bob, nft } from "#test/support/orders/listings-log.ts";
 import { givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";

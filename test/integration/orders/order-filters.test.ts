@@ -1,6 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { active, bidSorts, by, every, expected, hashOf, inactive, type OrderPredicate, type OrderReadsFixture, of, ofChain, ofToken, on, openOrderReads, priced, sorts } from "#test/support/orders/order-reads-fixture.ts";
+import {
+  active,
+  bidSorts,
+  by,
+  every,
+  expected,
+  hashOf,
+  inactive,
+  type OrderPredicate,
+  type OrderReadsFixture,
+  of,
+  ofChain,
+  ofToken,
+  on,
+  openOrderReads,
+  priced,
+  sorts,
+} from "#test/support/orders/order-reads-fixture.ts";
 import { bids, listings, makers, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 let reads: OrderReadsFixture;

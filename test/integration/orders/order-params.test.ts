@@ -1,12 +1,23 @@
-import { type Address, encodeAbiParameters, type Hex, keccak256, type LocalAccount, pad, parseEther, slice, toHex, zeroHash } from "viem";
+import {
+  type Address,
+  encodeAbiParameters,
+  type Hex,
+  keccak256,
+  type LocalAccount,
+  pad,
+  parseEther,
+  slice,
+  toHex,
+  zeroHash,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { parseOrderBody } from "#api/orders/intake/parse.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
 import { testFee } from "#test/support/orders/test-market.ts";

@@ -6,7 +6,12 @@ import { listingComponents } from "#projections/domain/seaport/draft-components.
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
-import { type IntakeFixture, openIntakeFixture, resign, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  resign,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 import { testFee } from "#test/support/orders/test-market.ts";
 
 const chainId = 33139;

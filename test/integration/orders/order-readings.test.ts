@@ -1,13 +1,23 @@
 import type { Address } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
+import type { ChainReading } from "#projections/log/readings.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { findChangedReadings } from "#projections/orders/changed-readings.ts";
-import type { ChainReading } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block, type ChainEvent, zeroAddress } from "#test/support/database/given.ts";
-import { approval, cancelled, channelUpdated, counterRaised, filled, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  approval,
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);

@@ -3,17 +3,30 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { orderSweep } from "#jobs/orders/sweep-orders.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent } from "#test/support/database/given.ts";
-import { approval, type GivenOrder, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+} from "#test/support/database/given.ts";
+import {
+  approval,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 import { partnerListingOf, seen } from "#test/support/orders/partner-orders.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 

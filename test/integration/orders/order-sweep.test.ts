@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { orderSweep } from "#jobs/orders/sweep-orders.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";

@@ -2,16 +2,24 @@ import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { bidsProjection } from "#projections/orders/bids.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
-import { listingsProjection } from "#projections/orders/listings.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
 import { compactionDelaySeconds, readNextBoundary } from "#projections/orders/clock.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { dumpTable } from "#test/support/database/given.ts";
 import { alice, at, bob, nft } from "#test/support/orders/listings-log.ts";
-import { cancelled, filled, type GivenOrder, givenBid, givenListing, receivedAt, ticked } from "#test/support/orders/order-facts.ts";
+import {
+  cancelled,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+  ticked,
+} from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);

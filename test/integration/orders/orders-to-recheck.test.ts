@@ -2,11 +2,17 @@ import { afterAll, beforeEach, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { readOrdersToRecheck } from "#projections/orders/read-orders-to-recheck.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block } from "#test/support/database/given.ts";
 import { alice, approves, at, bob, gets, listing, nft } from "#test/support/orders/listings-log.ts";
-import { filled, givenBid, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  filled,
+  givenBid,
+  givenListing,
+  read,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);

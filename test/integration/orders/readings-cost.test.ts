@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
+import type { ChainReading, ChainReadings } from "#projections/log/readings.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { appendReadings, findChangedReadings } from "#projections/orders/changed-readings.ts";
-import type { ChainReading, ChainReadings } from "#projections/log/readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, block } from "#test/support/database/given.ts";

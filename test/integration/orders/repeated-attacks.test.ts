@@ -9,7 +9,11 @@ import { sendAsMined } from "#devnet/market/signer.ts";
 import { defaultQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
-import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 import { newcomer } from "#test/support/orders/newcomer.ts";
 import { fakeContracts, repeatAttacks } from "#test/support/orders/repeated-attacks.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";

@@ -2,14 +2,24 @@ import { Seaport } from "@opensea/seaport-js";
 import { ItemType } from "@opensea/seaport-js/lib/constants";
 import type { OrderComponents as WireComponents } from "@opensea/seaport-js/lib/types";
 import { HDNodeWallet, JsonRpcProvider, NonceManager } from "ethers";
-import { compactSignatureToSignature, type Hex, parseCompactSignature, parseEther, recoverAddress } from "viem";
+import {
+  compactSignatureToSignature,
+  type Hex,
+  parseCompactSignature,
+  parseEther,
+  recoverAddress,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 
 /** OpenSea's client creates, signs and fills orders independently of our code. */

@@ -5,7 +5,11 @@ import type { Actor } from "#devnet/market/actors.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
-import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 
 const chainId = 33139;

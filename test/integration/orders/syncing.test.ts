@@ -1,5 +1,14 @@
 import { sql } from "kysely";
-import { type Address, concatHex, type Hex, numberToHex, pad, parseEther, toEventSelector, zeroHash } from "viem";
+import {
+  type Address,
+  concatHex,
+  type Hex,
+  numberToHex,
+  pad,
+  parseEther,
+  toEventSelector,
+  zeroHash,
+} from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seaportEvents } from "#abis/seaport.ts";
 import { AskSync, BidSync } from "#api/v1/orders/sync.ts";

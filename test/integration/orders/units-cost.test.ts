@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
+import { schemaOf } from "#projections/log/versions.ts";
+import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { listingsProjection } from "#projections/orders/listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
-import { schemaOf } from "#projections/log/versions.ts";
 import { countFactsRead } from "#test/support/database/facts-read.ts";
 import { addressOf, appendEvents, block, project } from "#test/support/database/given.ts";
 import { approval, givenListing, read, transferred } from "#test/support/orders/order-facts.ts";

@@ -1,6 +1,10 @@
 import { type Address, numberToHex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type IntakeFixture, openIntakeFixture, wireOrder } from "#test/support/orders/intake-fixture.ts";
+import {
+  type IntakeFixture,
+  openIntakeFixture,
+  wireOrder,
+} from "#test/support/orders/intake-fixture.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 import { walking } from "#test/support/orders/walking-contract.ts";
 

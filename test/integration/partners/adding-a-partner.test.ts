@@ -23,10 +23,7 @@ vi.doMock("../../../projections/domain/marketplaces.ts", async (importOriginal) 
   return { ...table, partners, partnerNames: Object.keys(partners) };
 });
 vi.doMock("../../../jobs/partners/partner-definitions.ts", async (importOriginal) => {
-  const table =
-    await importOriginal<
-      typeof import("#jobs/partners/partner-definitions.ts")
-    >();
+  const table = await importOriginal<typeof import("#jobs/partners/partner-definitions.ts")>();
   const { example } = await import("./example-partner/definition.ts");
   return { partnerDefinitions: { ...table.partnerDefinitions, example } };
 });

@@ -1,11 +1,14 @@
 import { parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { interactive } from "#jobs/partners/transport.ts";
-import { readConfig } from "#ops/config/read-config.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import { interactive } from "#jobs/partners/transport.ts";
+import { readConfig } from "#ops/config/read-config.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 
 /** The largest number of listings of one call, by the document. */
 const count = 20;

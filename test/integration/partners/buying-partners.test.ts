@@ -7,7 +7,10 @@ import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 
 let book: PartnerOrderBook;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { pino } from "pino";
 import { type Hex, zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { crossListingPosts } from "#jobs/partners/post-cross-listings.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartners } from "#jobs/partners/open-partners.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
+import { crossListingPosts } from "#jobs/partners/post-cross-listings.ts";
 import { interactive } from "#jobs/partners/transport.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { resign, wireOrder } from "#test/support/orders/intake-fixture.ts";

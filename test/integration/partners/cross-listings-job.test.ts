@@ -1,15 +1,24 @@
 import { sql } from "kysely";
-import { type Hex, parseEther, parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem";
+import {
+  type Hex,
+  parseEther,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { crossListingsProjection } from "#projections/partners/cross-listings.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { crossListingsProjection } from "#projections/partners/cross-listings.ts";
 import { createProjection, project } from "#test/support/database/given.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 33139;

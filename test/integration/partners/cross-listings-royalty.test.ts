@@ -3,14 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
+import { readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
 import type { CreatorFee } from "#projections/domain/royalty.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
-import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { appendObservations } from "#projections/log/append.ts";
-import { readPartnerRoyalties } from "#projections/collections/read-royalties.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { createProjection, project } from "#test/support/database/given.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 
 const chainId = 1;

@@ -5,11 +5,14 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { partnerFeeRecipients } from "#devnet/marketplaces/stand-in-collections.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
-import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { openOrderBook } from "#test/support/orders/order-book-fixture.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 import { openTestPartner } from "#test/support/orders/partner-sync.ts";
 import { openCrossListingFixture } from "./cross-listings-fixture.ts";
 

@@ -1,13 +1,17 @@
 import { zeroHash } from "viem";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Partner } from "#jobs/partners/partner.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { partnerComponents } from "#devnet/marketplaces/make-partner-listing.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
-import { type OrderComponents, orderTypes, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import {
+  type OrderComponents,
+  orderTypes,
+  type SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
 import { exchangeDomain, orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { openTestPartner } from "#test/support/orders/partner-sync.ts";
 

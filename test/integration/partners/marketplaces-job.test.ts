@@ -5,12 +5,6 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { partnerSync } from "#jobs/partners/sync-partners.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import { openPartners } from "#jobs/partners/open-partners.ts";
-import type { Partner } from "#jobs/partners/partner.ts";
-import { syncIntervals } from "#jobs/partners/sync-step.ts";
-import { background } from "#jobs/partners/transport.ts";
 import { gaugePartners } from "#api/status/gauges.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -18,14 +12,32 @@ import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { CollectionFee } from "#devnet/marketplaces/stand-in-collections.ts";
+import { openPartners } from "#jobs/partners/open-partners.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { partnerSync } from "#jobs/partners/sync-partners.ts";
+import { syncIntervals } from "#jobs/partners/sync-step.ts";
+import { background } from "#jobs/partners/transport.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, createProjection, project, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  createProjection,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
+import {
+  openSync,
+  openTestPartner,
+  readShown,
+  readTold,
+} from "#test/support/orders/partner-sync.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 
 let database: TestDatabase;

@@ -6,9 +6,14 @@ import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseEntry as readAsk } from "#jobs/partners/magiceden/listings.ts";
-import { collectionOf, parseEntry } from "#jobs/partners/opensea/listings.ts";
 import { parseFulfillment } from "#jobs/partners/opensea/fulfillment.ts";
-import { CollectionResponse, FulfillmentResponse, ListingsResponse, OrdersResponse } from "#jobs/partners/opensea/response-schemas.ts";
+import { collectionOf, parseEntry } from "#jobs/partners/opensea/listings.ts";
+import {
+  CollectionResponse,
+  FulfillmentResponse,
+  ListingsResponse,
+  OrdersResponse,
+} from "#jobs/partners/opensea/response-schemas.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 
 const folder = join(

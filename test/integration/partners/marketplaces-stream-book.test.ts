@@ -2,12 +2,15 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { partnerStream } from "#jobs/partners/stream-partners.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { partnerStream } from "#jobs/partners/stream-partners.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "#test/support/orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "#test/support/orders/partner-order-book-fixture.ts";
 
 const chainId = 1;
 const farMs = 3_600_000;

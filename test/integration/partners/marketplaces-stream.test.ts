@@ -2,16 +2,21 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StreamLimits } from "#jobs/partners/stream-partners.ts";
-import { partnerSync } from "#jobs/partners/sync-partners.ts";
-import { runJobs } from "#jobs/runner/run-jobs.ts";
-import type { Partner } from "#jobs/partners/partner.ts";
-import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import type { StreamLimits } from "#jobs/partners/stream-partners.ts";
+import { partnerSync } from "#jobs/partners/sync-partners.ts";
+import { syncIntervals } from "#jobs/partners/sync-step.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
+import {
+  openSync,
+  openTestPartner,
+  readShown,
+  readTold,
+} from "#test/support/orders/partner-sync.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

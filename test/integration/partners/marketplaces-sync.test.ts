@@ -1,13 +1,18 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Partner } from "#jobs/partners/partner.ts";
-import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { syncIntervals } from "#jobs/partners/sync-step.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { openSync, openTestPartner, readShown, readTold } from "#test/support/orders/partner-sync.ts";
+import {
+  openSync,
+  openTestPartner,
+  readShown,
+  readTold,
+} from "#test/support/orders/partner-sync.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

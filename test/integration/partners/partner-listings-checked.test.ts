@@ -1,17 +1,22 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { createChangingContracts } from "#jobs/orders/changing-contracts.ts";
 import { checkOrders } from "#jobs/orders/check-orders.ts";
-import { contracts } from "#devnet/contracts/addresses.ts";
-import { bidsProjection } from "#projections/orders/bids.ts";
-import { listingsProjection } from "#projections/orders/listings.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { readFactsAfter } from "#projections/log/facts.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
 import { readOrdersByStatus } from "#projections/orders/read-orders-to-recheck.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type GivenOrder, givenListing } from "#test/support/orders/order-facts.ts";
-import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "#test/support/orders/partner-orders.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  seen,
+  zeroConduit,
+} from "#test/support/orders/partner-orders.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 
 const book = await openProjectedLog([ownershipProjection, listingsProjection, bidsProjection]);

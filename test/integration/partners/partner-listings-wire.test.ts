@@ -1,14 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import { readOpenOrderCounts } from "#projections/orders/read-maker-histories.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type GivenOrder, receivedAt } from "#test/support/orders/order-facts.ts";
-import { idOf, type OrderReadsFixture, openOrderReads, siteUrl } from "#test/support/orders/order-reads-fixture.ts";
-import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "#test/support/orders/partner-orders.ts";
-import { listings, makers, nfts, openedAt, pauper, type SeededOrder } from "#test/support/orders/seeded-orders.ts";
+import {
+  idOf,
+  type OrderReadsFixture,
+  openOrderReads,
+  siteUrl,
+} from "#test/support/orders/order-reads-fixture.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  seen,
+  withdrawn,
+} from "#test/support/orders/partner-orders.ts";
+import {
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  pauper,
+  type SeededOrder,
+} from "#test/support/orders/seeded-orders.ts";
 
 let book: OrderReadsFixture;
 const { carol } = makers;

@@ -3,9 +3,35 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { block, type ChainEvent } from "#test/support/database/given.ts";
-import { alice, approves, at, bob, gets, listing, nft, openListingsLog } from "#test/support/orders/listings-log.ts";
-import { cancelled, channelUpdated, counterRaised, filled, type GivenOrder, read, receivedAt, ticked, transferred } from "#test/support/orders/order-facts.ts";
-import { givenPartnerOrder, partnerListingOf, partnerSignature, seen, withdrawn, zeroConduit } from "#test/support/orders/partner-orders.ts";
+import {
+  alice,
+  approves,
+  at,
+  bob,
+  gets,
+  listing,
+  nft,
+  openListingsLog,
+} from "#test/support/orders/listings-log.ts";
+import {
+  cancelled,
+  channelUpdated,
+  counterRaised,
+  filled,
+  type GivenOrder,
+  read,
+  receivedAt,
+  ticked,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
+import {
+  givenPartnerOrder,
+  partnerListingOf,
+  partnerSignature,
+  seen,
+  withdrawn,
+  zeroConduit,
+} from "#test/support/orders/partner-orders.ts";
 
 const book = await openListingsLog();
 const { db, happens, retract, state } = book;

@@ -1,7 +1,15 @@
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent, project, zeroAddress } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  project,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { openProjectorConnection } from "#test/support/database/projector-connection.ts";
 import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";

@@ -1,9 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { collectionRegistered, contractRoyaltyStated, operatorRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
-import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
+import {
+  collectionRegistered,
+  contractRoyaltyStated,
+  operatorRoyaltyStated,
+  type StatedRoyalty,
+} from "#projections/collections/facts.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
+import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { feesOfSale } from "#projections/sales/read-sale.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
 import { nfts } from "#test/support/market-data/token-market.ts";

@@ -7,17 +7,30 @@ import { z } from "zod";
 import { createApp } from "#api/app.ts";
 import { gaugeUnresolvedEvents } from "#api/status/gauges.ts";
 import { allProjections } from "#projections/all.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections, rebuild } from "#projections/engine/rebuild.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
-import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
-import { addressOf, appendEvents, block, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
-import { type GivenSale, soldOnBlur, soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
+import {
+  type GivenSale,
+  soldOnBlur,
+  soldOnLooksrare,
+  soldOnX2y2,
+} from "#test/support/market-data/exchange-sales.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 

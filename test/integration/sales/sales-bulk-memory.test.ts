@@ -2,9 +2,17 @@ import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import type { TokenTransfer } from "#projections/exchanges/model/exchange.ts";
-import { salesProjection } from "#projections/sales/sales.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project } from "#test/support/database/given.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";

@@ -7,9 +7,19 @@ import { wrappedNative } from "#chains/index.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
-import { salesProjection } from "#projections/sales/sales.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { blurEventsOf, blurMatch } from "#test/support/market-data/blur-matches.ts";
 import { runsOf } from "#test/support/thoroughness.ts";

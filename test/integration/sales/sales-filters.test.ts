@@ -8,7 +8,13 @@ import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/d
 import { soldOnLooksrare, soldOnX2y2 } from "#test/support/market-data/exchange-sales.ts";
 import { collectionsRegistered, described, nfts } from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
-import { feeRecipient, filled, givenBid, givenListing, transferred } from "#test/support/orders/order-facts.ts";
+import {
+  feeRecipient,
+  filled,
+  givenBid,
+  givenListing,
+  transferred,
+} from "#test/support/orders/order-facts.ts";
 
 const wallets = [401, 402, 403, 404].map(addressOf);
 const families = [nfts.punks, nfts.kin, nfts.kinSecond].map(({ address }) => address);

@@ -4,7 +4,13 @@ import { z } from "zod";
 import { appendObservations } from "#projections/log/append.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
-import { collectionsRegistered, dead, described, nfts, sameType } from "#test/support/market-data/token-market.ts";
+import {
+  collectionsRegistered,
+  dead,
+  described,
+  nfts,
+  sameType,
+} from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";
 import { filled, givenListing, transferred } from "#test/support/orders/order-facts.ts";
 

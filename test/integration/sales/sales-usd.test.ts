@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import type { Coin } from "#chains/coins.ts";
-import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { addressOf, appendEvents, block } from "#test/support/database/given.ts";
 import { nfts } from "#test/support/market-data/token-market.ts";
 import { openTokenReads, type TokenReads } from "#test/support/market-data/token-reads.ts";

@@ -5,9 +5,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
-import { salesProjection } from "#projections/sales/sales.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, type Block, block, type ChainEvent, createProjection, dumpTable, project, setBlocks, zeroAddress } from "#test/support/database/given.ts";
+import { salesProjection } from "#projections/sales/sales.ts";
+import {
+  addressOf,
+  appendEvents,
+  type Block,
+  block,
+  type ChainEvent,
+  createProjection,
+  dumpTable,
+  project,
+  setBlocks,
+  zeroAddress,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import { runsOf } from "#test/support/thoroughness.ts";
 

@@ -4,7 +4,15 @@ import { deriveInBulk } from "#projections/engine/bulk.ts";
 import type { Projection, Step } from "#projections/engine/projection.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { salesProjection } from "#projections/sales/sales.ts";
-import { addressOf, appendEventsIn, block, createProjection, dropTargetsAndFacts, dumpTable, project } from "#test/support/database/given.ts";
+import {
+  addressOf,
+  appendEventsIn,
+  block,
+  createProjection,
+  dropTargetsAndFacts,
+  dumpTable,
+  project,
+} from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import { soldOnLooksrare } from "#test/support/market-data/exchange-sales.ts";
 import { transferred } from "#test/support/orders/order-facts.ts";

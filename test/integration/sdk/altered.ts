@@ -1,9 +1,22 @@
 import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Trader } from "#sdk/src/viem/index.ts";
-import { mintPunk, orderRequest, type Person, type TestChain } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type Person,
+  type TestChain,
+} from "#test/support/orders/test-chains.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
-import { type Alteration, alteredAcceptances, alteredBids, alteredComponents, alteredListings, alteredMatches, alteredPurchases } from "./altered-answers.ts";
+import {
+  type Alteration,
+  alteredAcceptances,
+  alteredBids,
+  alteredComponents,
+  alteredListings,
+  alteredMatches,
+  alteredPurchases,
+} from "./altered-answers.ts";
 import { answering, openCaller, postedId } from "./callers.ts";
 
 type Target = {

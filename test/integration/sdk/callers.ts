@@ -2,7 +2,13 @@ import { type Account, createWalletClient, http, type PublicClient, type WalletC
 import { toAccount } from "viem/accounts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Market, market } from "#sdk/src/index.ts";
-import { type Plan, postedIds, type Trader, type TraderOptions, trader } from "#sdk/src/viem/index.ts";
+import {
+  type Plan,
+  postedIds,
+  type Trader,
+  type TraderOptions,
+  trader,
+} from "#sdk/src/viem/index.ts";
 import { seeingWrites } from "#test/support/http/seeing-writes.ts";
 import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
 

@@ -5,7 +5,13 @@ import { type FeedOptions, type Market, type MarketEvent, market } from "#sdk/sr
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import { appendEvents, type Block, setBlocks } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { catchUp, type FeedServer, makeCheckpoints, serveFeed, transfers } from "../feed/feed-stage.ts";
+import {
+  catchUp,
+  type FeedServer,
+  makeCheckpoints,
+  serveFeed,
+  transfers,
+} from "../feed/feed-stage.ts";
 
 let database: TestDatabase;
 let server: FeedServer;

@@ -2,7 +2,12 @@ import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Plan } from "#sdk/src/viem/index.ts";
-import { mintPunk, orderRequest, type TestChain, untilDerived } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type TestChain,
+  untilDerived,
+} from "#test/support/orders/test-chains.ts";
 import { type Caller, openCaller, postedId } from "./callers.ts";
 
 /** Of each transaction the estimate is at least half of what it cost, and at most three times as much. */

@@ -3,9 +3,21 @@ import { describe, expect, it } from "vitest";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { signingParams } from "#projections/domain/orders/order-params.ts";
-import { bulkOrderTree, bulkSignature, orderHash as serviceHash } from "#projections/domain/seaport/order-hash.ts";
 import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
-import { bidCurrency, conduit, conduitKey, domainOf, exchange, orderHash, orderTypes } from "#sdk/src/viem/exchange.ts";
+import {
+  bulkOrderTree,
+  bulkSignature,
+  orderHash as serviceHash,
+} from "#projections/domain/seaport/order-hash.ts";
+import {
+  bidCurrency,
+  conduit,
+  conduitKey,
+  domainOf,
+  exchange,
+  orderHash,
+  orderTypes,
+} from "#sdk/src/viem/exchange.ts";
 import { splitBulkSignature } from "#sdk/src/viem/run/bulk-order.ts";
 
 const order = (tokenId: bigint) =>

@@ -2,7 +2,13 @@ import { type Address, parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Plan, type PlannedOrder, postedIds, type Step } from "#sdk/src/viem/index.ts";
-import { mintPunk, mintPunks, orderRequest, type Person, type TestChain } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  mintPunks,
+  orderRequest,
+  type Person,
+  type TestChain,
+} from "#test/support/orders/test-chains.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 import { answering, type Caller, openCaller, postedId, statesOf } from "./callers.ts";
 

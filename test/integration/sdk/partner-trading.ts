@@ -5,7 +5,14 @@ import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import type { Plan } from "#sdk/src/viem/index.ts";
 import { until } from "#test/support/database/pipeline.ts";
-import { mintEdition, mintPunk, orderRequest, type TestChain, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
+import {
+  mintEdition,
+  mintPunk,
+  orderRequest,
+  type TestChain,
+  untilStatus,
+  weiOf,
+} from "#test/support/orders/test-chains.ts";
 import { openCaller, postedId } from "./callers.ts";
 
 export type Partners = { opensea: StandIn; magiceden: StandIn };

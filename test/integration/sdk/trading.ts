@@ -3,7 +3,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { postedIds } from "#sdk/src/viem/index.ts";
-import { mintEdition, mintPunk, mintPunks, orderRequest, type TestChain, takeIds, untilStatus, weiOf } from "#test/support/orders/test-chains.ts";
+import {
+  mintEdition,
+  mintPunk,
+  mintPunks,
+  orderRequest,
+  type TestChain,
+  takeIds,
+  untilStatus,
+  weiOf,
+} from "#test/support/orders/test-chains.ts";
 import { type Caller, openCaller, postedId, statesOf } from "./callers.ts";
 
 /** The acceptance of the order book, as callers of the client see it. */

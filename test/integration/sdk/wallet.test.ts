@@ -2,7 +2,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
-import { openTestChains, type TestChain, type TestChains } from "#test/support/orders/test-chains.ts";
+import {
+  openTestChains,
+  type TestChain,
+  type TestChains,
+} from "#test/support/orders/test-chains.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 import { describeAlteredAnswers } from "./altered.ts";
 import { openBrowserRunner } from "./consumers/browser-runner.ts";

@@ -1,4 +1,13 @@
-import { type Address, encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbiParameters, toEventSelector, zeroAddress } from "viem";
+import {
+  type Address,
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  pad,
+  parseAbiParameters,
+  toEventSelector,
+  zeroAddress,
+} from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 

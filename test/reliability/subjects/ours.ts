@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { sql } from "kysely";
+import { accounts } from "#devnet/accounts.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import { launch } from "#ops/programs.ts";
-import { accounts } from "#devnet/accounts.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
 import { collection } from "../chain/contents.ts";

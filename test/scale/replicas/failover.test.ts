@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { addressOf, createProjections, project } from "#test/support/database/given.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
 import { until } from "#test/support/database/pipeline.ts";

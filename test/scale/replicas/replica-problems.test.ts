@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { checkReplicas } from "#ops/reports/find-server-problems.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
 import { until } from "#test/support/database/pipeline.ts";

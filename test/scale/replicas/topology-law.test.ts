@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp } from "#api/app.ts";
 import { type OpenedReads, openReads } from "#ops/processes/roles/api.ts";
 import { roleDatabase } from "#ops/processes/roles/role.ts";
-import { createApp } from "#api/app.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { type OwnServer, openOwnServer } from "#test/support/database/own-server.ts";
 import { hasPgBouncer, openPgBouncer, type PgBouncer } from "#test/support/database/pgbouncer.ts";

@@ -15,11 +15,21 @@ const launcher = "ops/launch.mjs";
  */
 export async function copyAsNextRelease(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "next-release-"));
-  const needed = ["abis", "api", "chains", "devnet", "projections", "src", "package.json"];
+  const needed = [
+    "abis",
+    "api",
+    "chains",
+    "devnet",
+    "jobs",
+    "ops",
+    "projections",
+    "src",
+    "package.json",
+  ];
   for (const one of [...needed, "package-lock.json", "ponder.config.ts", "ponder.schema.ts"])
     await cp(join(root, one), join(directory, one), { recursive: true, preserveTimestamps: true });
   await linkPackages(join(root, "node_modules"), join(directory, "node_modules"));
-  for (const folder of ["api", "projections"]) {
+  for (const folder of ["api", "jobs", "ops", "projections"]) {
     for (const entry of await readdir(join(directory, folder), {
       recursive: true,
       withFileTypes: true,

@@ -1,15 +1,15 @@
+import type { ChainId } from "#chains/index.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import { requestBatch } from "#jobs/chain/node-client.ts";
-import { isLogOf, type LogsFilter, type RpcLog } from "#ops/reader/block-proof.ts";
-import { openNodePool, resultOrThrow } from "#ops/reader/node-pool.ts";
-import { openBlockReader } from "#ops/reader/read-blocks.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { fetchMissing, readChainEvents } from "#ops/ponder/chain-events.ts";
 import { indexedSources, sourceFilters } from "#ops/ponder/indexed-sources.ts";
-import type { ChainId } from "#chains/index.ts";
+import { isLogOf, type LogsFilter, type RpcLog } from "#ops/reader/block-proof.ts";
+import { openNodePool, resultOrThrow } from "#ops/reader/node-pool.ts";
+import { openBlockReader } from "#ops/reader/read-blocks.ts";
+import { type Appended, appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
 import { stageDecoded } from "#projections/log/recording/ponder-events.ts";
-import { type Appended, appendStaged, openStage } from "#projections/log/append.ts";
 
 /** What configuration may leave out. */
 export type IndexedEvents = Pick<ChainConfig, "collections" | "wrappedNativeEvents">;

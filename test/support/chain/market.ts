@@ -3,9 +3,9 @@ import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect, type DevnetClient } from "#devnet/client.ts";
 import { installContracts } from "#devnet/install.ts";
 import { type Actors, createActors } from "#devnet/market/actors.ts";
-import { setUpMarket } from "#devnet/market/seed.ts";
 import { seededRandom } from "#devnet/market/random.ts";
-import { sendAsMined, type MarketContext } from "#devnet/market/signer.ts";
+import { setUpMarket } from "#devnet/market/seed.ts";
+import { type MarketContext, sendAsMined } from "#devnet/market/signer.ts";
 
 export type Market = {
   anvil: Anvil;

@@ -5,8 +5,8 @@ import { findFreePort } from "#ops/free-port.ts";
 import { indexedSources } from "#ops/ponder/indexed-sources.ts";
 import { readPonderLog } from "#ops/ponder/ponder-log.ts";
 import { startPonder } from "#ops/ponder/ponder-process.ts";
-import { ponderDirectory } from "#ops/programs.ts";
 import type { OrphanGuard } from "#ops/processes/child.ts";
+import { ponderDirectory } from "#ops/programs.ts";
 import { type PipelineChain, pipelineSettings } from "../database/pipeline.ts";
 
 /** Ponder's command line as it is installed. */

@@ -1,6 +1,10 @@
 import { Seaport } from "@opensea/seaport-js";
 import { ItemType } from "@opensea/seaport-js/lib/constants";
-import type { CreateOrderInput, OrderComponents, OrderWithCounter } from "@opensea/seaport-js/lib/types";
+import type {
+  CreateOrderInput,
+  OrderComponents,
+  OrderWithCounter,
+} from "@opensea/seaport-js/lib/types";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import type { Address, Hex } from "viem";
 import { z } from "zod";

@@ -1,6 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Address, bytesToHex, concatHex, encodeFunctionData, type Hex, type PrivateKeyAccount, parseAbi, type TransactionReceipt } from "viem";
+import {
+  type Address,
+  bytesToHex,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  type PrivateKeyAccount,
+  parseAbi,
+  type TransactionReceipt,
+} from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { DevnetClient } from "#devnet/client.ts";

@@ -1,12 +1,18 @@
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, pad, stringToHex, toHex } from "viem";
-import type { Database, Session } from "#projections/log/database.ts";
-import { createTarget, dropTarget, readCheckpoints, type Target, targetOf } from "#projections/engine/checkpoint.ts";
+import {
+  createTarget,
+  dropTarget,
+  readCheckpoints,
+  type Target,
+  targetOf,
+} from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { tick } from "#projections/engine/tick.ts";
-import { appendBlockStates } from "#projections/log/blocks.ts";
-import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { type Appended, appendStaged, openStage } from "#projections/log/append.ts";
+import { appendBlockStates } from "#projections/log/blocks.ts";
+import type { Database, Session } from "#projections/log/database.ts";
+import { type FactKind, factKind } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 
 export type Block = { chainId: number; number: number; hash: Hex; timestamp: number };

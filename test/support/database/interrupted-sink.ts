@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { SyncBatch, Sink } from "#jobs/analytics/sync.ts";
+import type { Sink, SyncBatch } from "#jobs/analytics/sync.ts";
 
 /** A copy whose process may end before any write: nothing is written or committed after it. */
 export function interrupting(sink: Sink, dies: (step: string) => boolean): Sink {

@@ -2,16 +2,24 @@ import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
+import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
 import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { tick } from "#projections/engine/tick.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
-import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import type { Database } from "#projections/log/database.ts";
 import { givenBid, givenListing } from "../orders/order-facts.ts";
 import { runOp, startOp } from "../processes/op.ts";
-import { addressOf, adoptTables, appendEvents, block, type ChainEvent, project, zeroAddress } from "./given.ts";
+import {
+  addressOf,
+  adoptTables,
+  appendEvents,
+  block,
+  type ChainEvent,
+  project,
+  zeroAddress,
+} from "./given.ts";
 
 const feeRecipient = addressOf(99);
 

@@ -1,14 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pino } from "pino";
+import { accounts } from "#devnet/accounts.ts";
 import { readConfig } from "#ops/config/read-config.ts";
 import { findFreePort } from "#ops/free-port.ts";
 import type { LogSink } from "#ops/output/logger.ts";
-import { answeringFlags, launch } from "#ops/programs.ts";
+import {
+  keepRunning,
+  type OrphanGuard,
+  type RestartedProcess,
+  startChild,
+} from "#ops/processes/child.ts";
 import { type RoleConfig, type RunningRole, roleDatabase } from "#ops/processes/roles/role.ts";
-import { startChild, keepRunning, type RestartedProcess, type OrphanGuard } from "#ops/processes/child.ts";
 import { loadRole, type RoleName } from "#ops/processes/run-role.ts";
-import { accounts } from "#devnet/accounts.ts";
+import { answeringFlags, launch } from "#ops/programs.ts";
 
 export type PipelineChain = { chainId: number; rpcUrl: string; wsUrl?: string };
 

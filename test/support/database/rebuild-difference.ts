@@ -1,8 +1,8 @@
-import type { Database } from "#projections/log/database.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints } from "#projections/engine/checkpoint.ts";
-import { compareSchemas } from "#projections/engine/verify.ts";
 import type { Projection } from "#projections/engine/projection.ts";
+import { compareSchemas } from "#projections/engine/verify.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 
 /** Where a projection's rows differ from those derived in bulk to the same position, in a schema that is dropped again. */

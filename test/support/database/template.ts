@@ -2,9 +2,9 @@ import pg from "pg";
 import { zeroAddress } from "viem";
 import { migrate } from "#ops/postgres/migrate.ts";
 import { allProjections } from "#projections/all.ts";
-import { type Database, openDatabase } from "#projections/log/database.ts";
-import { prepareProjections } from "#projections/engine/rebuild.ts";
 import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
+import { prepareProjections } from "#projections/engine/rebuild.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
 
 /** Databases of which tests' databases are copies: migrated and empty, and the same with the tables of every projection. */
 export type Template = "template" | "projected";

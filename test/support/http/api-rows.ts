@@ -3,9 +3,9 @@ import { type Address, type Hex, pad, toHex, zeroAddress } from "viem";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import { collectionStatsProjection } from "#projections/collections/collection-stats.ts";
-import type { Database } from "#projections/log/database.ts";
 import { openWindow } from "#projections/engine/fact-window.ts";
 import { firstBlockId } from "#projections/log/blocks.ts";
+import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { addressOf, createProjections } from "../database/given.ts";
 

@@ -1,11 +1,11 @@
 import { pino } from "pino";
+import { listen } from "#api/http/server.ts";
 import { readConfig } from "#ops/config/read-config.ts";
-import type { RunOperation } from "#ops/console/operations.ts";
 import { createConsole } from "#ops/console/app.ts";
-import { openProblemReader, type ReadProcesses, openRebuildMeter } from "#ops/console/figures.ts";
+import { openProblemReader, openRebuildMeter, type ReadProcesses } from "#ops/console/figures.ts";
+import type { RunOperation } from "#ops/console/operations.ts";
 import { sample } from "#ops/console/samples.ts";
 import { fetchChainHead } from "#ops/reports/read-status.ts";
-import { listen } from "#api/http/server.ts";
 import { environmentOf } from "../database/operator.ts";
 import type { TestDatabase } from "../database/postgres.ts";
 

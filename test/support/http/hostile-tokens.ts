@@ -1,7 +1,7 @@
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionRegistered } from "#projections/collections/facts.ts";
-import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
+import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { chainId } from "./served-market-data.ts";
 
 type Attack = {

@@ -1,9 +1,9 @@
 import { type Logger, pino } from "pino";
 import { createApp } from "#api/app.ts";
 import type { RequestLimits } from "#api/keys/count-requests.ts";
-import { openInstantKeys } from "#api/keys/stored-keys.ts";
 import { openLimiter } from "#api/keys/limiter.ts";
 import { openUsage } from "#api/keys/open-access.ts";
+import { openInstantKeys } from "#api/keys/stored-keys.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
 import { type Database, openDatabase } from "#projections/log/database.ts";
 import { openTestMarket } from "../orders/test-market.ts";

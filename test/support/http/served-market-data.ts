@@ -5,11 +5,11 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { collectionRegistered } from "#projections/collections/facts.ts";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { contractMetadataFetched, tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { priceTicked } from "#projections/prices/coin-prices.ts";
-import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { rankCollection } from "#projections/traits/rank-collection.ts";
+import { readOutdatedRankings } from "#projections/traits/read-outdated-rankings.ts";
 import { openTrader } from "../chain/trader.ts";
 import type { PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
 

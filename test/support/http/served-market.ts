@@ -1,24 +1,33 @@
 import { pino } from "pino";
 import { z } from "zod";
-import { openHashReader } from "#jobs/chain/client.ts";
-import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import type { AppOptions } from "#api/app.ts";
 import { type Feed, openFeed } from "#api/feed/open-feed.ts";
-import { createPermanentKey, openInstantKeys } from "#api/keys/stored-keys.ts";
-import { openLimiter } from "#api/keys/limiter.ts";
 import { openOwnKeys } from "#api/keys/key-terms.ts";
+import { openLimiter } from "#api/keys/limiter.ts";
 import { openRequestLog } from "#api/keys/request-log.ts";
+import { createPermanentKey, openInstantKeys } from "#api/keys/stored-keys.ts";
 import { maxLagSeconds } from "#api/status/service-status.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
+import { openHashReader } from "#jobs/chain/client.ts";
+import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { openOrderBook } from "../orders/order-book-fixture.ts";
-import { openPartnerOrderBook, type PartnerOrderBook } from "../orders/partner-order-book-fixture.ts";
+import {
+  openPartnerOrderBook,
+  type PartnerOrderBook,
+} from "../orders/partner-order-book-fixture.ts";
 import { testFee } from "../orders/test-market.ts";
 import { base, makeAccount } from "./nft-data-fixture.ts";
 import { type ApiClient, documentedAt } from "./openapi.ts";
-import { chainId, describeTokens, fillOrderBook, type MarketIds, trade } from "./served-market-data.ts";
+import {
+  chainId,
+  describeTokens,
+  fillOrderBook,
+  type MarketIds,
+  trade,
+} from "./served-market-data.ts";
 
 /** Both APIs over a local chain with trades, orders of every kind, partners' listings, metadata and prices. */
 export type ServedMarket = {

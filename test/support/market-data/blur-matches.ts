@@ -31,7 +31,13 @@ export const blurMatch = fc.record({
   buyer: mostly<Address>(bob, alice, zeroAddress, blurAddresses.blend),
   sender: mostly<Address | null>(bob, carol, null),
   /** Only a trade in a coin may be a bid that was accepted. */
-  paymentToken: fc.constantFrom<Address>(zeroAddress, zeroAddress, blurAddresses.pool, blurAddresses.pool, carol),
+  paymentToken: fc.constantFrom<Address>(
+    zeroAddress,
+    zeroAddress,
+    blurAddresses.pool,
+    blurAddresses.pool,
+    carol,
+  ),
   price: mostly("3000", "0", "7", String(10n ** 27n), String(10n ** 27n + 1n)),
   listed: fc.tuple(fc.nat(2), fc.nat(2)),
   fees: fc.array(

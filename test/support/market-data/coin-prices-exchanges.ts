@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ExchangeName, exchangeNames, type PriceFeed } from "#jobs/prices/exchanges.ts";
 import { localExchanges } from "#devnet/price-feed.ts";
+import { type ExchangeName, exchangeNames, type PriceFeed } from "#jobs/prices/exchanges.ts";
 
 type Mood =
   | "well"

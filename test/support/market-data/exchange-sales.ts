@@ -2,8 +2,8 @@ import { type Address, encodeAbiParameters, type Hex, keccak256, stringToHex } f
 import { ethereum } from "#chains/ethereum.ts";
 import { blur } from "#projections/exchanges/blur/blur.ts";
 import { looksrare } from "#projections/exchanges/looksrare/looksrare.ts";
-import { x2y2 } from "#projections/exchanges/x2y2/x2y2.ts";
 import type { ExchangeEvent, TokenTransfer } from "#projections/exchanges/model/exchange.ts";
+import { x2y2 } from "#projections/exchanges/x2y2/x2y2.ts";
 import { type Block, type ChainEvent, zeroAddress } from "../database/given.ts";
 
 /** An ERC-721 sold by a listing on an exchange other than Seaport, on Ethereum. */

@@ -1,4 +1,14 @@
-import { type Address, concatHex, encodeAbiParameters, type Hex, maxUint256, numberToHex, padHex, stringToHex, zeroAddress } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeAbiParameters,
+  type Hex,
+  maxUint256,
+  numberToHex,
+  padHex,
+  stringToHex,
+  zeroAddress,
+} from "viem";
 import type { Random } from "#test/simulation/random.ts";
 import type { MadeAnswer, MadeLog } from "../chain/made-code.ts";
 import { addressOf } from "../database/given.ts";

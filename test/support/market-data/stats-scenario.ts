@@ -2,17 +2,27 @@ import fc from "fast-check";
 import { type Address, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { bidsProjection } from "#projections/orders/bids.ts";
-import { coinPricesProjection, priceTicked } from "#projections/prices/coin-prices.ts";
 import { collectionStatsProjection } from "#projections/collections/collection-stats.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
 import { floorSnapshotted, floorsProjection } from "#projections/collections/floors.ts";
-import { listingsProjection } from "#projections/orders/listings.ts";
 import type { Observation } from "#projections/log/append.ts";
-import { ownershipProjection } from "#projections/tokens/ownership.ts";
+import { bidsProjection } from "#projections/orders/bids.ts";
+import { listingsProjection } from "#projections/orders/listings.ts";
+import { coinPricesProjection, priceTicked } from "#projections/prices/coin-prices.ts";
 import { salesProjection } from "#projections/sales/sales.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { addressOf, type Block, block, type ChainEvent, zeroAddress } from "../database/given.ts";
-import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, ticked, transferred } from "../orders/order-facts.ts";
+import {
+  approval,
+  cancelled,
+  feeRecipient,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  ticked,
+  transferred,
+} from "../orders/order-facts.ts";
 import { givenPartnerOrder, partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 

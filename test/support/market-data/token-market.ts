@@ -2,12 +2,22 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
-import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import type { Observation } from "#projections/log/append.ts";
+import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { someElsewhere } from "#test/simulation/partners.ts";
 import type { Random } from "#test/simulation/random.ts";
 import { addressOf, type Block, block, type ChainEvent } from "../database/given.ts";
-import { approval, cancelled, filled, type GivenOrder, givenBid, givenListing, receivedAt, ticked, transferred } from "../orders/order-facts.ts";
+import {
+  approval,
+  cancelled,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+  ticked,
+  transferred,
+} from "../orders/order-facts.ts";
 import { partnerListingOf, seen, withdrawn } from "../orders/partner-orders.ts";
 import type { Fact } from "../orders/projected-log.ts";
 

@@ -1,16 +1,20 @@
 import { pino } from "pino";
 import { z } from "zod";
+import { createApp } from "#api/app.ts";
+import { openProjectionWaiter } from "#api/orders/open-market.ts";
+import type { ChainId } from "#chains/index.ts";
 import { projecting } from "#jobs/recording/project.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
-import { openProjectionWaiter } from "#api/orders/open-market.ts";
-import { createApp } from "#api/app.ts";
-import type { ChainId } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
-import { exchangeDomain, orderHash, signingDigest } from "#projections/domain/seaport/order-hash.ts";
+import {
+  exchangeDomain,
+  orderHash,
+  signingDigest,
+} from "#projections/domain/seaport/order-hash.ts";
+import type { Database } from "#projections/log/database.ts";
 import { type IndexedEvents, recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";

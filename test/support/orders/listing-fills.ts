@@ -1,4 +1,13 @@
-import { type Address, createPublicClient, type Hex, http, type PublicClient, parseAbi, parseEventLogs, toEventSelector } from "viem";
+import {
+  type Address,
+  createPublicClient,
+  type Hex,
+  http,
+  type PublicClient,
+  parseAbi,
+  parseEventLogs,
+  toEventSelector,
+} from "viem";
 import { seaport } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 

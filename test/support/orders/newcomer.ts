@@ -1,7 +1,7 @@
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { bidding, selling } from "#devnet/market/selling.ts";
 import { holdings, wrappedCurrency } from "#devnet/market/actors.ts";
+import { bidding, selling } from "#devnet/market/selling.ts";
 import { accountSigner, type MarketContext } from "#devnet/market/signer.ts";
 
 /** An account that nobody has seen before, with ten coins for what it does. */

@@ -1,16 +1,20 @@
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import type { Partner } from "#jobs/partners/partner.ts";
 import { type AppOptions, createApp } from "#api/app.ts";
 import type { ChainId } from "#chains/index.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
 import { allProjections } from "#projections/all.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
-import { type ConsiderationItem, itemType, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import {
+  type ConsiderationItem,
+  itemType,
+  type SignedOrder,
+} from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { recordChain } from "../chain/chain-facts.ts";
 import { type Market, openMarket } from "../chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "../chain/rpc-proxy.ts";

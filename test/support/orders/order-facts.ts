@@ -2,12 +2,16 @@ import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { commonConduit, seaport } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
-import { bidComponents, listingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
+import {
+  bidComponents,
+  listingComponents,
+  priceLegs,
+} from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import type { Observation } from "#projections/log/append.ts";
 import { type ChainReading, readingObserved } from "#projections/log/readings.ts";
 import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
-import type { Observation } from "#projections/log/append.ts";
 import { addressOf, type Block, type ChainEvent, zeroAddress } from "../database/given.ts";
 
 export const feeRecipient = addressOf(0xfee);

@@ -1,14 +1,14 @@
-import { openPartners } from "#jobs/partners/open-partners.ts";
-import type { Partner } from "#jobs/partners/partner.ts";
-import { interactive, type Timeouts } from "#jobs/partners/transport.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { StoredListing } from "#devnet/marketplaces/listing-store.ts";
 import { openPartnerB } from "#devnet/marketplaces/magiceden/magiceden.ts";
 import { openPartnerA } from "#devnet/marketplaces/opensea/opensea.ts";
 import type { StandIn } from "#devnet/marketplaces/stand-in.ts";
+import { openPartners } from "#jobs/partners/open-partners.ts";
+import type { Partner } from "#jobs/partners/partner.ts";
+import { interactive, type Timeouts } from "#jobs/partners/transport.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { partnerListingSeen } from "#projections/partners/partner-listing.ts";
 import { type OrderBookFixture, openOrderBook } from "./order-book-fixture.ts";
 
 type Sale = Omit<Parameters<StandIn["sell"]>[0], "chainId">;

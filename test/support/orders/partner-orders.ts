@@ -3,9 +3,13 @@ import { wrappedNative } from "#chains/index.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { type PartnerListing, partnerListingSeen, partnerListingWithdrawn } from "#projections/partners/partner-listing.ts";
-import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import type { Observation } from "#projections/log/append.ts";
+import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
+import {
+  type PartnerListing,
+  partnerListingSeen,
+  partnerListingWithdrawn,
+} from "#projections/partners/partner-listing.ts";
 import { type GivenOrder, givenListing, receivedAt } from "./order-facts.ts";
 
 export const partnerSignature: Hex = `0x${"22".repeat(64)}`;

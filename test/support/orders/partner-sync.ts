@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
+import type { ChainId } from "#chains/index.ts";
 import { openMagiceden } from "#jobs/partners/magiceden/client.ts";
 import { openOpensea } from "#jobs/partners/opensea/client.ts";
 import type { Partner, SkippedEntry } from "#jobs/partners/partner.ts";
-import type { TransportClock, Timeouts } from "#jobs/partners/transport.ts";
 import { runSyncStep, type StepOutcome } from "#jobs/partners/sync-step.ts";
-import type { ChainId } from "#chains/index.ts";
+import type { Timeouts, TransportClock } from "#jobs/partners/transport.ts";
 import type { Database } from "#projections/log/database.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 

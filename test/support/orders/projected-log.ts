@@ -3,7 +3,14 @@ import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { appendEvents, type Block, type ChainEvent, createProjection, project, setBlocks } from "../database/given.ts";
+import {
+  appendEvents,
+  type Block,
+  type ChainEvent,
+  createProjection,
+  project,
+  setBlocks,
+} from "../database/given.ts";
 import { createDatabase } from "../database/postgres.ts";
 import type { GivenOrder } from "./order-facts.ts";
 

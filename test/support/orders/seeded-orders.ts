@@ -2,11 +2,28 @@ import { type Address, keccak256, stringToHex } from "viem";
 import { seaport } from "#abis/deployments.ts";
 import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Database } from "#projections/log/database.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
 import { appendObservations, type Observation } from "#projections/log/append.ts";
-import { addressOf, appendEvents, block, type ChainEvent, createProjections, project, zeroAddress } from "../database/given.ts";
-import { approval, cancelled, feeRecipient, filled, type GivenOrder, givenBid, givenListing, receivedAt } from "./order-facts.ts";
+import type { Database } from "#projections/log/database.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  createProjections,
+  project,
+  zeroAddress,
+} from "../database/given.ts";
+import {
+  approval,
+  cancelled,
+  feeRecipient,
+  filled,
+  type GivenOrder,
+  givenBid,
+  givenListing,
+  receivedAt,
+} from "./order-facts.ts";
 import { givenPartnerOrder, partnerListingOf, seen, zeroConduit } from "./partner-orders.ts";
 
 type Contract = { address: Address; chainId: ChainId; standard: "erc721" | "erc1155" };

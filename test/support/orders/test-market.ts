@@ -2,8 +2,8 @@ import type { Market } from "#api/orders/market.ts";
 import { assembleMarket } from "#api/orders/open-market.ts";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
-import type { Database } from "#projections/log/database.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
+import type { Database } from "#projections/log/database.ts";
 
 export const testFee = { recipient: accounts.feeRecipient, bps: 100 };
 

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { findFreePort } from "#ops/free-port.ts";
-import { launch } from "#ops/programs.ts";
 import type { OrphanGuard } from "#ops/processes/child.ts";
+import { launch } from "#ops/programs.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 

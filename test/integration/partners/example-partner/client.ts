@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { seaport } from "#abis/deployments.ts";
+import { chainIds } from "#chains/index.ts";
 import { parsePartnerListing } from "#jobs/partners/parse-listing.ts";
-import { parseEntries, parseResponse, orderComponents } from "#jobs/partners/send-request.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import type { PartnerDefinition } from "#jobs/partners/partner-definition.ts";
+import { orderComponents, parseEntries, parseResponse } from "#jobs/partners/send-request.ts";
 import { openTransport } from "#jobs/partners/transport.ts";
-import { chainIds } from "#chains/index.ts";
 import type { PartnerName } from "#projections/domain/marketplaces.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 

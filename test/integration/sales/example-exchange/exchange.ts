@@ -1,6 +1,11 @@
 import type { Address } from "viem";
 import { apechain } from "#chains/apechain.ts";
-import type { Exchange, ExchangeFact, Trade, ExchangeEvent } from "#projections/exchanges/model/exchange.ts";
+import type {
+  Exchange,
+  ExchangeEvent,
+  ExchangeFact,
+  Trade,
+} from "#projections/exchanges/model/exchange.ts";
 import { bazaarEvents } from "./abi.ts";
 
 export const bazaarAddress: Address = "0xba2aa20000000000000000000000000000000001";

@@ -5,7 +5,12 @@ import { accounts } from "#devnet/accounts.ts";
 import { deploySafe } from "#test/support/chain/safe.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
-import { mintPunk, orderRequest, type Person, type TestChain } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type Person,
+  type TestChain,
+} from "#test/support/orders/test-chains.ts";
 import { openCaller, postedId } from "../callers.ts";
 import type { PackedClient } from "./packed-client.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";

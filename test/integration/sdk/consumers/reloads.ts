@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type Plan, postedIds } from "#sdk/src/viem/index.ts";
-import { mintPunk, orderRequest, type Person, type TestChain } from "#test/support/orders/test-chains.ts";
+import {
+  mintPunk,
+  orderRequest,
+  type Person,
+  type TestChain,
+} from "#test/support/orders/test-chains.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 import { openCaller, postedId } from "../callers.ts";
 import type { BrowserRunner, WalletPage } from "./browser-runner.ts";
