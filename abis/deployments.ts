@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 
 /** Seaport's deployments, the same on every chain. Orders are made for 1.6; fills of the older ones are read. */
-export const seaport = {
+export const seaportAddresses = {
   "1.1": "0x00000000006c3852cbef3e08e8df289169ede581",
   "1.4": "0x00000000000001ad428e4906ae43d8f9852d0dd6",
   "1.5": "0x00000000000000adc04c56bf30ac9d3c0aaf14dc",

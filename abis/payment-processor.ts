@@ -1,7 +1,7 @@
 import { type Address, parseAbi } from "viem";
 
 /** Deployments of Limit Break's Payment Processor, by version. Version 3 is on both chains, the others on Ethereum. */
-export const paymentProcessor = {
+export const paymentProcessorAddresses = {
   "1": ["0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507"],
   "2": ["0x9a1d00bed7cd04bcda516d721a596eb22aac6834", "0x9a1d001670c8b17f8b7900e8d7a41e785b3f0515"],
   "2.1": ["0x9a1d00828912f81f3fa34ca47c0bdb9c016856bf"],

@@ -1,5 +1,5 @@
-import { seaport } from "../abis/deployments.ts";
-import { paymentProcessor } from "../abis/payment-processor.ts";
+import { seaportAddresses } from "../abis/deployments.ts";
+import { paymentProcessorAddresses } from "../abis/payment-processor.ts";
 import type { Chain } from "./chain.ts";
 
 /** Younger than Seaport 1.6. */
@@ -16,9 +16,9 @@ export const apechain = {
   partnerNames: { opensea: "ape_chain", magiceden: "apechain" },
   exchanges: {
     seaport: {
-      Seaport: { addresses: [seaport["1.6"]], firstBlock: 0 },
+      Seaport: { addresses: [seaportAddresses["1.6"]], firstBlock: 0 },
       SeaportLegacy: {
-        addresses: [seaport["1.1"], seaport["1.4"], seaport["1.5"]],
+        addresses: [seaportAddresses["1.1"], seaportAddresses["1.4"], seaportAddresses["1.5"]],
         firstBlock: 0,
       },
     },
@@ -26,7 +26,7 @@ export const apechain = {
     blend: null,
     paymentProcessor: {
       PaymentProcessorV1: null,
-      PaymentProcessor: { addresses: paymentProcessor["3"], firstBlock: 0 },
+      PaymentProcessor: { addresses: paymentProcessorAddresses["3"], firstBlock: 0 },
     },
     x2y2: null,
     looksrare: null,

@@ -1,9 +1,9 @@
 import { blurAddresses } from "../abis/blur.ts";
 import { cryptopunksAddress } from "../abis/cryptopunks.ts";
-import { seaport } from "../abis/deployments.ts";
+import { seaportAddresses } from "../abis/deployments.ts";
 import { foundationMarket } from "../abis/foundation.ts";
 import { nftxFactories } from "../abis/nftx.ts";
-import { paymentProcessor } from "../abis/payment-processor.ts";
+import { paymentProcessorAddresses } from "../abis/payment-processor.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
 import type { Chain } from "./chain.ts";
 
@@ -34,9 +34,9 @@ export const ethereum = {
   partnerNames: { opensea: "ethereum", magiceden: "ethereum" },
   exchanges: {
     seaport: {
-      Seaport: { addresses: [seaport["1.6"]], firstBlock: firstExchangeBlock },
+      Seaport: { addresses: [seaportAddresses["1.6"]], firstBlock: firstExchangeBlock },
       SeaportLegacy: {
-        addresses: [seaport["1.1"], seaport["1.4"], seaport["1.5"]],
+        addresses: [seaportAddresses["1.1"], seaportAddresses["1.4"], seaportAddresses["1.5"]],
         firstBlock: firstExchangeBlock,
       },
     },
@@ -46,9 +46,13 @@ export const ethereum = {
     },
     blend: { Blend: { addresses: [blurAddresses.blend], firstBlock: 17_150_000 } },
     paymentProcessor: {
-      PaymentProcessorV1: { addresses: paymentProcessor["1"], firstBlock: 16_700_000 },
+      PaymentProcessorV1: { addresses: paymentProcessorAddresses["1"], firstBlock: 16_700_000 },
       PaymentProcessor: {
-        addresses: [...paymentProcessor["2"], ...paymentProcessor["2.1"], ...paymentProcessor["3"]],
+        addresses: [
+          ...paymentProcessorAddresses["2"],
+          ...paymentProcessorAddresses["2.1"],
+          ...paymentProcessorAddresses["3"],
+        ],
         firstBlock: 19_000_000,
       },
     },

@@ -1,6 +1,11 @@
 import { domainSeparator, erc20Abi, parseAbi, parseEventLogs, type TransactionReceipt } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, conduitController, multicall3, seaport } from "../abis/deployments.ts";
+import {
+  commonConduit,
+  conduitController,
+  multicall3,
+  seaportAddresses,
+} from "../abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "../abis/seaport.ts";
 import { wrappedNativeAbi } from "../abis/tokens.ts";
 import { type ChainId, chainIds, wrappedNative } from "../chains/index.ts";
@@ -42,7 +47,7 @@ describe.each(chainIds)("chain %i", (chainId) => {
   describe("the exchange", () => {
     it("signs in the domain of its own address on this chain", async () => {
       const information = await on(chainId).readContract({
-        address: seaport["1.6"],
+        address: seaportAddresses["1.6"],
         abi: seaportFunctions,
         functionName: "information",
       });
@@ -50,7 +55,7 @@ describe.each(chainIds)("chain %i", (chainId) => {
         name: "Seaport",
         version: "1.6",
         chainId,
-        verifyingContract: seaport["1.6"],
+        verifyingContract: seaportAddresses["1.6"],
       };
       expect(information[0]).toBe("1.6");
       expect(information[1]).toBe(domainSeparator({ domain }));
@@ -72,7 +77,7 @@ describe.each(chainIds)("chain %i", (chainId) => {
         address: conduitController,
         abi: conduitAbi,
         functionName: "getChannelStatus",
-        args: [commonConduit.address, seaport["1.6"]],
+        args: [commonConduit.address, seaportAddresses["1.6"]],
       });
       const events = await client.getContractEvents({
         address: commonConduit.address,
@@ -82,7 +87,7 @@ describe.each(chainIds)("chain %i", (chainId) => {
       });
       expect([conduit.toLowerCase(), exists, isOpen]).toEqual([commonConduit.address, true, true]);
       expect(events.map(({ args }) => [args.channel?.toLowerCase(), args.open])).toEqual([
-        [seaport["1.6"], true],
+        [seaportAddresses["1.6"], true],
       ]);
     });
   });

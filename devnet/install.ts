@@ -11,7 +11,12 @@ import {
   slice,
 } from "viem";
 import { blurAddresses } from "../abis/blur.ts";
-import { commonConduit, conduitController, multicall3, seaport } from "../abis/deployments.ts";
+import {
+  commonConduit,
+  conduitController,
+  multicall3,
+  seaportAddresses,
+} from "../abis/deployments.ts";
 import { sudoswapFactories } from "../abis/sudoswap.ts";
 import { type ChainId, chainById, ensChain } from "../chains/index.ts";
 import { accounts } from "./accounts.ts";
@@ -51,7 +56,7 @@ const realConduitCodeHash: Hex =
 async function installExchange(client: DevnetClient): Promise<void> {
   if (!(await hasCode(client, conduitController))) await placeController(client);
   if (!(await hasCode(client, commonConduit.address))) await createConduit(client);
-  if (!(await hasCode(client, seaport["1.6"]))) await createSeaport(client);
+  if (!(await hasCode(client, seaportAddresses["1.6"]))) await createSeaport(client);
   await openChannel(client);
 }
 
@@ -97,18 +102,18 @@ async function createSeaport(client: DevnetClient): Promise<void> {
   const constructorArgument = encodeAbiParameters([{ type: "address" }], [conduitController]);
   const bytecode = concat([readArtifact("Seaport").bytecode, constructorArgument]);
   const address = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecode });
-  if (keccak256(bytecode) !== creationCodeHash || !isAddressEqual(address, seaport["1.6"]))
+  if (keccak256(bytecode) !== creationCodeHash || !isAddressEqual(address, seaportAddresses["1.6"]))
     throw new Error(`The artifact is not Seaport 1.6: it leads to ${address}`);
   const factoryCode = await client.getCode({ address: predeployedFactory });
   if (factoryCode === undefined) throw new Error("This anvil is born without its CREATE2 factory");
   await client.setCode({ address: factory, bytecode: factoryCode });
   const from = accounts.deployer.address;
   await send(client, { from, to: factory, data: concat([pad(salt), bytecode]) });
-  if (!(await hasCode(client, seaport["1.6"]))) throw new Error("Seaport was not created");
+  if (!(await hasCode(client, seaportAddresses["1.6"]))) throw new Error("Seaport was not created");
 }
 
 async function openChannel(client: DevnetClient): Promise<void> {
-  const channel = [commonConduit.address, seaport["1.6"]] as const;
+  const channel = [commonConduit.address, seaportAddresses["1.6"]] as const;
   const isOpen = await client.readContract({
     address: conduitController,
     abi: controllerAbi,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseEventLogs } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "../abis/deployments.ts";
+import { seaportAddresses } from "../abis/deployments.ts";
 import { seaportEvents } from "../abis/seaport.ts";
 import type { ChainId } from "../chains/index.ts";
 import { launch } from "../ops/programs.ts";
@@ -126,6 +126,6 @@ async function countShown(port: number): Promise<number> {
 }
 
 async function countFills(client: DevnetClient, fromBlock: bigint): Promise<number> {
-  const logs = await client.getLogs({ address: seaport["1.6"], fromBlock });
+  const logs = await client.getLogs({ address: seaportAddresses["1.6"], fromBlock });
   return parseEventLogs({ abi: seaportEvents, eventName: "OrderFulfilled", logs }).length;
 }

@@ -26,6 +26,7 @@ const checks = {
   ],
   "dead code": ["knip"],
   vocabulary: ["node", "test/checks/vocabulary.ts"],
+  "exported names": ["node", "test/checks/exported-names.ts"],
   "the API's document": ["node", "sdk/document/main.ts", "check"],
 } as const;
 

@@ -5,6 +5,7 @@ import { activityDescriptions, readActivityPage } from "../v1/activity.ts";
 import { contractsOfReference } from "../v1/collection-reference.ts";
 import { activityTypeList, since } from "../v1/parameters.ts";
 import {
+  accountRoute,
   collectionAddress,
   findByAddress,
   listFields,
@@ -12,7 +13,6 @@ import {
   listRefusals,
   type NftDataContext,
   nextMeta,
-  route,
   walletAddress,
 } from "./context.ts";
 import { NftActivityItem, presentNftActivity } from "./objects.ts";
@@ -48,7 +48,7 @@ async function readAccountActivity(query: ActivityQuery, context: NftDataContext
   };
 }
 
-export const activity = route(
+export const activity = accountRoute(
   {
     method: "get",
     path: "/api/activity",
@@ -69,7 +69,7 @@ export const activity = route(
   ({ query }, context) => readAccountActivity(query, context),
 );
 
-export const walletActivity = route(
+export const walletActivity = accountRoute(
   {
     method: "get",
     path: "/api/wallets/{address}/activity",

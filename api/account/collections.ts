@@ -18,6 +18,7 @@ import { presentTraits, traitsFields, traitsPage } from "../v1/collections/trait
 import { excludeWash, text } from "../v1/parameters.ts";
 import { address } from "../v1/wire.ts";
 import {
+  accountRoute,
   addresses,
   collectionAddress,
   cutList,
@@ -29,11 +30,10 @@ import {
   type NftDataRoute,
   nextMeta,
   readRefusals,
-  route,
 } from "./context.ts";
 import { NftAttributes, NftCollection, presentNftCollection, snake } from "./objects.ts";
 
-export const listAccountCollections = route(
+export const listAccountCollections = accountRoute(
   {
     method: "get",
     path: "/api/collections",
@@ -88,7 +88,7 @@ export const listCollectionsAlias: NftDataRoute = {
   operationId: "listCollectionsAlias",
 };
 
-export const accountCollection = route(
+export const accountCollection = accountRoute(
   {
     method: "get",
     path: "/api/collections/{address}",
@@ -113,7 +113,7 @@ export const accountCollection = route(
   },
 );
 
-export const batchCollections = route(
+export const batchCollections = accountRoute(
   {
     method: "post",
     path: "/api/batch/collections",
@@ -155,7 +155,7 @@ export const batchCollections = route(
   },
 );
 
-export const collectionAttributes = route(
+export const collectionAttributes = accountRoute(
   {
     method: "get",
     path: "/api/collections/{address}/attributes",
@@ -184,7 +184,7 @@ export const collectionAttributes = route(
   },
 );
 
-export const collectionHolders = route(
+export const collectionHolders = accountRoute(
   {
     method: "get",
     path: "/api/collections/{address}/holders",

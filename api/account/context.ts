@@ -33,7 +33,7 @@ export type NftDataContext = {
 
 export type NftDataRoute = Route<NftDataContext>;
 
-export const route = routeFor<NftDataContext>(() => undefined);
+export const accountRoute = routeFor<NftDataContext>(() => undefined);
 
 /** Codes of every endpoint with path or query parameters. */
 export const readRefusals = { invalid_parameters: 422 } as const;

@@ -8,9 +8,9 @@ import { admitOrRefuse, type Counter, type Limiter } from "../http/limit.ts";
 import { callerAddress } from "../http/request.ts";
 import { text } from "../v1/parameters.ts";
 import { time } from "../v1/wire.ts";
-import { route } from "./context.ts";
+import { accountRoute } from "./context.ts";
 
-export const login = route(
+export const login = accountRoute(
   {
     method: "post",
     path: "/api/auth/login",

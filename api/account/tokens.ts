@@ -9,6 +9,7 @@ import { contractsOfReference } from "../v1/collection-reference.ts";
 import { keyOfToken, tokenKeyOf } from "../v1/collections/tokens.ts";
 import { flag, tokenId } from "../v1/parameters.ts";
 import {
+  accountRoute,
   attributeFilter,
   collectionAddress,
   cutList,
@@ -18,12 +19,11 @@ import {
   listPageOf,
   listRefusals,
   readRefusals,
-  route,
   walletAddress,
 } from "./context.ts";
 import { NftToken, presentNftToken } from "./objects.ts";
 
-export const accountTokens = route(
+export const accountTokens = accountRoute(
   {
     method: "get",
     path: "/api/collections/{address}/tokens",
@@ -80,7 +80,7 @@ export const accountTokens = route(
   },
 );
 
-export const accountToken = route(
+export const accountToken = accountRoute(
   {
     method: "get",
     path: "/api/collections/{address}/tokens/{tokenId}",

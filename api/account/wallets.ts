@@ -5,6 +5,7 @@ import { contractsOfReference } from "../v1/collection-reference.ts";
 import { heldKey, keyOfHeld, walletScope } from "../v1/wallet-tokens.ts";
 import { address } from "../v1/wire.ts";
 import {
+  accountRoute,
   addresses,
   collectionAddress,
   cutList,
@@ -14,12 +15,11 @@ import {
   listPageOf,
   listRefusals,
   nextMeta,
-  route,
   walletAddress,
 } from "./context.ts";
 import { NftHeldToken, presentNftHeld } from "./objects.ts";
 
-export const accountWalletTokens = route(
+export const accountWalletTokens = accountRoute(
   {
     method: "get",
     path: "/api/wallets/{address}/tokens",
@@ -48,7 +48,7 @@ export const accountWalletTokens = route(
   },
 );
 
-export const batchWallets = route(
+export const batchWallets = accountRoute(
   {
     method: "post",
     path: "/api/batch/wallets",

@@ -130,7 +130,7 @@ export type StoredToken = {
 };
 
 /** The newest valid tokens of an account, and the total number. */
-export async function readTokens(
+export async function readBearerTokens(
   db: Database,
   accountId: number,
   clock: Clock,

@@ -4,7 +4,7 @@ import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
+import { draftListingComponents } from "#projections/domain/seaport/draft-components.ts";
 import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
 
 export type PartnerFee = {
@@ -164,7 +164,7 @@ export function draftCrossListing(
   if (sellerNetWei <= 0n) return null;
   const price = { unitPriceWei: sellerNetWei, fee: { recipient: maker, bps: 0 }, royalty: null };
   const placeholders = { maker, startTime: 0n, endTime: 0n, salt: 0n, counter: 0n };
-  const listing = listingComponents({
+  const listing = draftListingComponents({
     ...placeholders,
     nft: { ...intent, standard },
     quantity,

@@ -12,8 +12,8 @@ import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Royalty } from "#projections/domain/royalty.ts";
 import {
-  bidComponents,
-  listingComponents,
+  draftBidComponents,
+  draftListingComponents,
   type Price,
   priceLegs,
 } from "#projections/domain/seaport/draft-components.ts";
@@ -95,10 +95,10 @@ function draftOrder(
   if (intent.side === "bid") {
     const nft =
       tokenId === null ? { standard, contract, criteria: 0n } : { standard, contract, tokenId };
-    return bidComponents({ ...placeholders, nft, quantity, price, currency: terms.currency });
+    return draftBidComponents({ ...placeholders, nft, quantity, price, currency: terms.currency });
   }
   if (tokenId === null) throw new TypeError("A listing is of one token");
-  return listingComponents({
+  return draftListingComponents({
     ...placeholders,
     nft: { standard, contract, tokenId },
     quantity,

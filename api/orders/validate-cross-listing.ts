@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import { parsePartnerListing, type RejectReason } from "#jobs/partners/parse-listing.ts";
@@ -100,7 +100,7 @@ type CrossListingToValidate = {
 
 const expectations: Record<RejectReason, string> = {
   wrong_order_hash: "the order hash does not match",
-  other_exchange: `the order must be for the exchange ${seaport["1.6"]}`,
+  other_exchange: `the order must be for the exchange ${seaportAddresses["1.6"]}`,
   ended: "endTime must be in the future",
   contract_order: "orderType must be 2 or 3",
   bundle: "offer must contain one item",
@@ -123,7 +123,10 @@ function validateCrossListing(
   const { marketplace, chainId, partnerOrderHash, body, now } = crossListing;
   const { components } = body;
   const order = { marketplace, chainId, orderHash: partnerOrderHash, components, signature: null };
-  const parsed = parsePartnerListing({ ...order, exchange: seaport["1.6"] }, { creators: [], now });
+  const parsed = parsePartnerListing(
+    { ...order, exchange: seaportAddresses["1.6"] },
+    { creators: [], now },
+  );
   if (typeof parsed === "string") return [expectations[parsed]];
   return [
     ...validateSameToken(crossListing),

@@ -9,7 +9,7 @@ import { activityKinds, activityTable, chosenKind, liveSwitch } from "./kit/acti
 import { type Html, html } from "./kit/html.ts";
 import { picture } from "./kit/item-grid.ts";
 import { activityLink, pageLink } from "./kit/links.ts";
-import { amount, change, coinOf, formatCount, formatNumber, none } from "./kit/number.ts";
+import { amount, change, coinSymbol, formatCount, formatNumber, none } from "./kit/number.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { nameOr, shortHex } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
@@ -114,7 +114,7 @@ function ranking(
   options: Ranking,
 ): Html {
   const { chainId, period, link } = options;
-  const symbol = coinOf(chainId);
+  const symbol = coinSymbol(chainId);
   const sortable = (sort: Sort, text: string) => {
     const isSorted = sort === options.sort;
     const mark = isSorted && html` <span aria-hidden="true">↓</span>`;

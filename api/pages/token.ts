@@ -18,7 +18,15 @@ import {
   toTransaction,
   toWallet,
 } from "./kit/links.ts";
-import { amount, coinOf, exactTime, formatCount, formatShare, moment, none } from "./kit/number.ts";
+import {
+  amount,
+  coinSymbol,
+  exactTime,
+  formatCount,
+  formatShare,
+  moment,
+  none,
+} from "./kit/number.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
 import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
@@ -185,7 +193,7 @@ function attributesPanel(row: ShownToken, types: readonly TraitType[]): Html {
           head: "Floor",
           isNumber: true,
           cell: ({ known }) =>
-            amount({ wei: known?.floorWei, symbol: coinOf(chainId), usd: known?.usd }),
+            amount({ wei: known?.floorWei, symbol: coinSymbol(chainId), usd: known?.usd }),
         },
       ],
       { caption: "Attributes" },

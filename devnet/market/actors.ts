@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
@@ -156,7 +156,7 @@ export function wrappedCurrency({ chainId, client }: MarketContext, { address, t
       data: encodeFunctionData({
         abi: erc20Abi,
         functionName: "approve",
-        args: [seaport["1.6"], wei],
+        args: [seaportAddresses["1.6"], wei],
       }),
     });
   return {
@@ -192,7 +192,7 @@ export function wrappedCurrency({ chainId, client }: MarketContext, { address, t
         address: currency,
         abi: erc20Abi,
         functionName: "allowance",
-        args: [address, seaport["1.6"]],
+        args: [address, seaportAddresses["1.6"]],
       });
       return approve(allowed + wei);
     },
@@ -201,7 +201,7 @@ export function wrappedCurrency({ chainId, client }: MarketContext, { address, t
 
 /** Transactions that makers send to the exchange about their own orders. */
 export function orderManagement(signer: Signer) {
-  const exchange = seaport["1.6"];
+  const exchange = seaportAddresses["1.6"];
   return {
     cancels: (...orders: SignedOrder[]) =>
       signer.transact({

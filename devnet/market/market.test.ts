@@ -1,6 +1,6 @@
 import { type Address, isAddressEqual, parseEventLogs, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents, seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
@@ -144,7 +144,7 @@ describe("a market without a history", () => {
 
   const readStatus = ({ components }: SignedOrder) =>
     chain.client.readContract({
-      address: seaport["1.6"],
+      address: seaportAddresses["1.6"],
       abi: seaportFunctions,
       functionName: "getOrderStatus",
       args: [orderHash(components)],
@@ -155,7 +155,7 @@ describe("a market without a history", () => {
 
     expect(orderHash(order.components)).toBe(
       await chain.client.readContract({
-        address: seaport["1.6"],
+        address: seaportAddresses["1.6"],
         abi: seaportFunctions,
         functionName: "getOrderHash",
         args: [order.components],
@@ -196,7 +196,7 @@ describe("a market without a history", () => {
     await actors.alice.cancels(order);
 
     await expect(actors.bob.buys(order)).rejects.toThrow(
-      `${actors.bob.address} called ${seaport["1.6"]} (0xe7acab24) on chain 33139 and was reverted`,
+      `${actors.bob.address} called ${seaportAddresses["1.6"]} (0xe7acab24) on chain 33139 and was reverted`,
     );
   });
 });
@@ -204,7 +204,7 @@ describe("a market without a history", () => {
 describe("runTrading", () => {
   it("continues after failed scenarios", async () => {
     const { anvil, client } = await openSeeded(1, 7);
-    const address = seaport["1.6"];
+    const address = seaportAddresses["1.6"];
     const exchange = await client.getCode({ address });
     const history = (await readFills(client)).length;
     const stopping = new AbortController();

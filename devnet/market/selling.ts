@@ -1,11 +1,11 @@
 import { type Address, concatHex, encodeFunctionData, type Hex, zeroHash } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { marketplaces } from "#projections/domain/marketplaces.ts";
 import {
-  bidComponents,
-  listingComponents,
+  draftBidComponents,
+  draftListingComponents,
   type Nft,
   type Price,
 } from "#projections/domain/seaport/draft-components.ts";
@@ -42,7 +42,7 @@ export function selling(market: MarketContext, signer: Signer) {
       readTerms(market, signer.address),
       readPrice(market, nft, priceWei, fee),
     ]);
-    return listingComponents({ ...terms, nft, quantity, price });
+    return draftListingComponents({ ...terms, nft, quantity, price });
   };
   return {
     lists: async (nft: Nft, input: Omit<ListingInput, "nft">): Promise<SignedOrder> => {
@@ -71,7 +71,11 @@ export function selling(market: MarketContext, signer: Signer) {
         args: [advancedOrder(order, units), [], zeroHash, signer.address],
       });
       const value = totalWei(order.components, units ?? orderQuantity(order.components));
-      return signer.transact({ to: seaport["1.6"], data: tagCalldata(data, through), value });
+      return signer.transact({
+        to: seaportAddresses["1.6"],
+        data: tagCalldata(data, through),
+        value,
+      });
     },
   };
 }
@@ -104,7 +108,7 @@ const mirrorSeconds = 30n * 60n;
 /** Bidding and selling into bids. */
 export function bidding(market: MarketContext, signer: Signer) {
   const currency = wrappedNative[market.chainId];
-  const exchange = seaport["1.6"];
+  const exchange = seaportAddresses["1.6"];
   return {
     offers: async (wanted: Nft, { priceWei, quantity = 1n }: ItemOffer): Promise<SignedOrder> => {
       const [terms, price] = await Promise.all([
@@ -114,7 +118,7 @@ export function bidding(market: MarketContext, signer: Signer) {
       return signOrder(
         market,
         signer,
-        bidComponents({ ...terms, nft: wanted, quantity, price, currency }),
+        draftBidComponents({ ...terms, nft: wanted, quantity, price, currency }),
       );
     },
 
@@ -129,7 +133,7 @@ export function bidding(market: MarketContext, signer: Signer) {
       return signOrder(
         market,
         signer,
-        bidComponents({ ...terms, nft: wanted, quantity, price, currency }),
+        draftBidComponents({ ...terms, nft: wanted, quantity, price, currency }),
       );
     },
 

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import type { MakerChoices, Price } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents, SignedOrder } from "#projections/domain/seaport/order-components.ts";
@@ -24,7 +24,7 @@ export async function readTerms(
 ): Promise<MakerChoices> {
   const [counter, startTime] = await Promise.all([
     client.readContract({
-      address: seaport["1.6"],
+      address: seaportAddresses["1.6"],
       abi: seaportFunctions,
       functionName: "getCounter",
       args: [maker],

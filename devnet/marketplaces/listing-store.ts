@@ -1,5 +1,5 @@
 import { type Address, type Hex, isAddressEqual } from "viem";
-import { multicall3, seaport } from "#abis/deployments.ts";
+import { multicall3, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import type { ChainId } from "#chains/index.ts";
 import { orderQuantity } from "#projections/domain/seaport/fill.ts";
@@ -191,7 +191,7 @@ function placeAfter(listings: readonly StoredListing[], query: PageQuery): numbe
   return isDescending ? low - 1 : low;
 }
 
-const exchange = { address: seaport["1.6"], abi: seaportFunctions } as const;
+const exchange = { address: seaportAddresses["1.6"], abi: seaportFunctions } as const;
 const atOnce = 200;
 
 /** Tells the book which of its listings the chain has filled or cancelled, or fills no longer undone by a reorg. */

@@ -13,7 +13,7 @@ import { commonConduit } from "#abis/deployments.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import {
-  listingComponents,
+  draftListingComponents,
   type MakerChoices,
   type Nft,
   type Price,
@@ -101,7 +101,12 @@ export function partnerComponents(
 ): OrderComponents {
   const { partner, nft, priceWei, quantity = 1n, currency = "native", durationSeconds } = sale;
   const { isWhole = false } = sale;
-  const listing = listingComponents({ ...terms, nft, quantity, price: priceOf(sale, priceWei) });
+  const listing = draftListingComponents({
+    ...terms,
+    nft,
+    quantity,
+    price: priceOf(sale, priceWei),
+  });
   const endTime =
     durationSeconds === undefined ? terms.endTime : terms.startTime + BigInt(durationSeconds);
   const paid = inCurrency(currency === "native" ? null : wrappedNative[chainId]);

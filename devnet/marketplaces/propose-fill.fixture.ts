@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { signedZoneAbi } from "../contracts/abis.ts";
 
@@ -30,7 +30,7 @@ export async function proposeFill({ url, chain, orderHash, buyer, units }: Asked
   const response = await fetch(`${url}/api/v2/listings/fulfillment_data`, {
     method: "POST",
     body: JSON.stringify({
-      listing: { hash: orderHash, chain, protocol_address: seaport["1.6"] },
+      listing: { hash: orderHash, chain, protocol_address: seaportAddresses["1.6"] },
       fulfiller: { address: buyer },
       ...(units === undefined ? {} : { units_to_fill: units }),
     }),

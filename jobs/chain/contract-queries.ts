@@ -1,5 +1,5 @@
 import { type Address, type Hex, parseAbi, slice, zeroAddress } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import {
   type ConsiderationItem,
   callsRecipient,
@@ -124,7 +124,7 @@ const isPayment = (item: ConsiderationItem) => item.itemType === itemType.native
 /** More than there is. */
 const paymentToNobody: ChainCall = {
   to: zeroAddress,
-  from: seaport["1.6"],
+  from: seaportAddresses["1.6"],
   data: "0x",
   value: 10n ** 30n,
 };
@@ -132,7 +132,7 @@ const paymentToNobody: ChainCall = {
 function deliveryOf(item: ConsiderationItem, { hash }: ReadBasis): ChainCall {
   const { recipient, token, identifierOrCriteria, startAmount } = item;
   if (isPayment(item))
-    return { to: recipient, from: seaport["1.6"], data: "0x", value: startAmount };
+    return { to: recipient, from: seaportAddresses["1.6"], data: "0x", value: startAmount };
   // From nobody in particular: who sells is not known.
   const sale = { owner: slice(hash, 12), tokenId: identifierOrCriteria, units: startAmount };
   return receivedCall({ contract: token, recipient, ...sale });

@@ -1,5 +1,5 @@
 import { slice } from "viem";
-import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
+import { commonConduit, conduitController, seaportAddresses } from "#abis/deployments.ts";
 import { conduitAbi, seaportFunctions } from "#abis/seaport.ts";
 import { orderParameters } from "#projections/domain/seaport/fill.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./chain-query.ts";
 import { type ChainCall, type ChainCallOutcome, encodeCall } from "./contract-calls.ts";
 
-const exchange = seaport["1.6"];
+const exchange = seaportAddresses["1.6"];
 
 export const orderStatusCodec = singleCallCodec<"order_status_read">(
   ({ orderHash }) => ({
@@ -100,7 +100,7 @@ const hasEnded = ({ cancelled, filled, size }: ResultByKind["order_status_read"]
 
 function validateCall({ orderHash, maker, order }: QueryByKind["signature_read"]): ChainCall {
   return {
-    to: seaport["1.6"],
+    to: seaportAddresses["1.6"],
     // Seaport skips the signature check when the maker calls; an address derived from the order's hash is nobody's.
     from: slice(orderHash, 12),
     data: encodeCall({

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { conduitController, ensRegistry, multicall3, seaport } from "#abis/deployments.ts";
+import { conduitController, ensRegistry, multicall3, seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import type { ChainClient } from "./client.ts";
 import type { ChainCall, ChainCallOutcome, ReadBasis } from "./contract-calls.ts";
@@ -20,7 +20,7 @@ const slowMs = 500;
 
 /** Deployed code that everybody knows: its calls never wait for others. */
 const commonContracts: ReadonlySet<Address> = new Set([
-  seaport["1.6"],
+  seaportAddresses["1.6"],
   conduitController,
   multicall3,
   ensRegistry,

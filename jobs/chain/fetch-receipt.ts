@@ -1,6 +1,6 @@
 import { type Address, decodeEventLog, type Hex, numberToHex } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import type { ReadingBasis } from "#projections/log/readings.ts";
 import { type ChainClient, parseBlockHeader } from "./client.ts";
@@ -82,7 +82,7 @@ function resultOf({ chainId }: ChainClient, answer: RpcResponse | undefined): un
 }
 
 function parseEvent({ address, topics, data, logIndex }: ReceiptLog): ReceiptEvent[] {
-  const decoded = address === seaport["1.6"] ? decodeLog(topics, data) : null;
+  const decoded = address === seaportAddresses["1.6"] ? decodeLog(topics, data) : null;
   if (decoded?.eventName === "OrderCancelled" || decoded?.eventName === "OrderFulfilled") {
     const { orderHash, offerer } = decoded.args;
     const kind = decoded.eventName === "OrderCancelled" ? "order_cancelled" : "order_fulfilled";

@@ -1,5 +1,5 @@
 import { type Address, concatHex, type Hex, size, slice, toHex, zeroAddress } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import {
@@ -84,7 +84,7 @@ export const allowanceCodec = singleCallCodec<"allowance_read">(
     data: encodeCall({
       abi: erc20Abi,
       functionName: "allowance",
-      args: [owner, seaport["1.6"]],
+      args: [owner, seaportAddresses["1.6"]],
     }),
   }),
   (query, outcome) => ({ ...query, wei: wordOf(outcome) ?? 0n }),
@@ -222,10 +222,10 @@ const forwarded = ({ to, data }: ContractCall, then: Hex) => ({
 const forwardedToExchange: ChainCall = {
   ...forwarded(
     {
-      to: seaport["1.6"],
+      to: seaportAddresses["1.6"],
       data: encodeCall({ abi: seaportFunctions, functionName: "getCounter", args: [zeroAddress] }),
     },
     "0x",
   ),
-  payer: seaport["1.6"],
+  payer: seaportAddresses["1.6"],
 };

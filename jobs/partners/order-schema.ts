@@ -21,9 +21,11 @@ export const decimalUint256 = bounded(
 );
 
 /** A decimal string, a hex string or a small number. */
-export const uint256 = bounded(z.union([decimal, hexInteger, smallInteger], "must be a uint256"));
+export const signedUint256 = bounded(
+  z.union([decimal, hexInteger, smallInteger], "must be a uint256"),
+);
 
-export const address = z
+export const signedAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be an address")
   .transform((text) => text.toLowerCase() as Address);
@@ -33,7 +35,7 @@ export const bytes32 = z
   .regex(/^0x[0-9a-fA-F]{64}$/, "must be 32 bytes of hex")
   .transform((text) => text.toLowerCase() as Hex);
 
-export const bytes = z
+export const signedBytes = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/, "must be bytes of hex")
   .max(2 + 2 * maxSignatureBytes, `must not exceed ${maxSignatureBytes} bytes`)
@@ -54,21 +56,21 @@ export function orderParametersSchema<Integer extends z.ZodType<bigint>>(
   const uint8 = integer.refine((value) => value < 256n, "must be a uint8").transform(Number);
   const offerItem = z.object({
     itemType: uint8,
-    token: address,
+    token: signedAddress,
     identifierOrCriteria: integer,
     startAmount: integer,
     endAmount: integer,
   });
   const fields = z.object({
-    offerer: address,
-    zone: address,
+    offerer: signedAddress,
+    zone: signedAddress,
     offer: z.array(close(offerItem)).max(maxItems),
-    consideration: z.array(close(offerItem.extend({ recipient: address }))).max(maxItems),
+    consideration: z.array(close(offerItem.extend({ recipient: signedAddress }))).max(maxItems),
     orderType: uint8,
     startTime: integer,
     endTime: integer,
     zoneHash: bytes32,
-    salt: uint256,
+    salt: signedUint256,
     conduitKey: bytes32,
   });
   return close(fields);

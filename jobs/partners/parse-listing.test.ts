@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { now, orders, stranger } from "#projections/domain/orders/orders.fixture.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
@@ -13,7 +13,7 @@ function found(components: OrderComponents) {
   const order = {
     ...shown,
     orderHash: orderHash(components),
-    exchange: seaport["1.6"],
+    exchange: seaportAddresses["1.6"],
     components,
   };
   return parsePartnerListing(order, { creators: [], now: new Date(Number(now) * 1_000) });
@@ -49,7 +49,7 @@ describe("a partner's order", () => {
     const raw = {
       ...shown,
       orderHash: orderHash(paying(2n)),
-      exchange: seaport["1.6"],
+      exchange: seaportAddresses["1.6"],
       components,
     };
     expect(parsePartnerListing(raw, { creators: [], now: new Date(0) })).toBe("wrong_order_hash");

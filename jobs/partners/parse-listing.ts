@@ -1,5 +1,5 @@
 import { type Address, type Hex, zeroAddress } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { marketplaces, type PartnerName } from "#projections/domain/marketplaces.ts";
 import {
@@ -56,7 +56,7 @@ export function parsePartnerListing(
 ): PartnerListing | RejectReason {
   const { components, chainId } = order;
   if (orderHash(components) !== order.orderHash) return "wrong_order_hash";
-  if (order.exchange !== seaport["1.6"]) return "other_exchange";
+  if (order.exchange !== seaportAddresses["1.6"]) return "other_exchange";
   if (components.endTime * 1_000n <= BigInt(context.now.getTime())) return "ended";
   if (components.orderType >= contractOrder) return "contract_order";
   const [nft, ...others] = components.offer;

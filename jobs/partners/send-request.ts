@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { parseJson } from "#projections/domain/json.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
-import { bytes, orderParametersSchema, uint256 } from "./order-schema.ts";
+import { orderParametersSchema, signedBytes, signedUint256 } from "./order-schema.ts";
 import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
 
 export type PartnerRequest = {
@@ -174,13 +174,13 @@ export function parseEntries(
 }
 
 /** What a fulfillment contains: all signed fields but the counter. Partners write integers as decimal, hex or numbers. */
-export const partnerOrderParameters = orderParametersSchema(uint256);
+export const partnerOrderParameters = orderParametersSchema(signedUint256);
 
 /** All signed fields. */
-export const orderComponents = partnerOrderParameters.extend({ counter: uint256 });
+export const orderComponents = partnerOrderParameters.extend({ counter: signedUint256 });
 
 /** A signature, or null: some partners write a missing one as `0x`. */
-export const signatureOrNone = bytes
+export const signatureOrNone = signedBytes
   .nullish()
   .transform((text) => (text === undefined || text === "0x" ? null : text));
 

@@ -9,7 +9,7 @@ import { chainSettings } from "./chain-settings.ts";
 import { analyticsSettings, databaseSettings } from "./database-settings.ts";
 import { partnerSettings } from "./partner-settings.ts";
 import {
-  address,
+  addressSetting,
   mailSender,
   onOff,
   pathSegment,
@@ -261,7 +261,7 @@ export const Environment = z.object({
     expectation: "basis points, 0 to 10000",
     example: "100",
   }),
-  FEE_RECIPIENT: setting(address.optional(), {
+  FEE_RECIPIENT: setting(addressSetting.optional(), {
     meaning: "recipient of the marketplace fee",
     expectation: `an address (required with ${chainIds.map((id) => `RPC_URL_${id}`).join(" or ")})`,
     example: "0x00000000000000000000000000000000000fee01",

@@ -5,7 +5,7 @@ import { chainById, chainIds, chains } from "#chains/index.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { type Config, shapeConfig } from "./config.ts";
 import { Environment } from "./environment.ts";
-import { address } from "./setting.ts";
+import { addressSetting } from "./setting.ts";
 import {
   badValue,
   missingCompanions,
@@ -64,13 +64,13 @@ const Collection = z.strictObject({
   name: z.string().min(1),
   verified: z.boolean(),
   /** The primary contract of the collection; one of `contracts`. */
-  primary: address,
-  contracts: z.array(address).min(1),
+  primary: addressSetting,
+  contracts: z.array(addressSetting).min(1),
   /** Block of the first deployment, if it is before the chain's start block. */
   fromBlock: z.number().int().min(0).optional(),
   /** The creator fee of contracts without ERC-2981. */
   royalty: z
-    .strictObject({ recipient: address, bps: z.number().int().min(1).max(10_000) })
+    .strictObject({ recipient: addressSetting, bps: z.number().int().min(1).max(10_000) })
     .optional(),
 });
 

@@ -77,7 +77,7 @@ export const mailSender = z
   .string()
   .refine((text) => z.email().safeParse(/^[^<>\r\n]* <([^<>]+)>$/.exec(text)?.[1] ?? text).success);
 
-export const address = z
+export const addressSetting = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((text) => text.toLowerCase() as `0x${string}`);
@@ -85,7 +85,7 @@ export const address = z
 /** `*`, or addresses. */
 export const collectionList = z.union([
   z.literal("*"),
-  z.string().transform(parts).pipe(z.array(address)),
+  z.string().transform(parts).pipe(z.array(addressSetting)),
 ]);
 
 /** `none`, the number of proxies in a chain, or their addresses and networks. */

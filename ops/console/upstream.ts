@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { formatCount, moment } from "#api/pages/kit/number.ts";
-import { type Column, panel, table } from "#api/pages/kit/panel.ts";
+import { panel, type TableColumn, table } from "#api/pages/kit/panel.ts";
 import { foreignText } from "#api/pages/kit/text.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
@@ -131,7 +131,7 @@ function callTable({ caption, by, calls, now, empty }: CallTable): Html {
     calls,
     by.map(([, of]) => of),
   );
-  const columns: Column<Group>[] = [
+  const columns: TableColumn<Group>[] = [
     ...by.map(([head], index) => ({
       head,
       cell: ({ names }: Group) => foreignText(names[index] ?? "", 80),

@@ -4,12 +4,12 @@ import type { Database } from "#projections/log/database.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { type ChainReader, withChainReader } from "../reader/chain-reader.ts";
 import { fetchMissing, openResumePoint, walkEvents } from "./chain-events.ts";
-import { type EventSource, sourceFilters } from "./indexed-sources.ts";
+import { type ChainEventSource, sourceFilters } from "./indexed-sources.ts";
 
 export type BackfillOptions = {
   db: Database;
   chain: ChainConfig;
-  sources: readonly EventSource[];
+  sources: readonly ChainEventSource[];
   /** Names what is backfilled, for its progress. */
   what: string;
   from: number;

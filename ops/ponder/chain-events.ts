@@ -17,11 +17,11 @@ import type { ChainReader } from "../reader/chain-reader.ts";
 import { resultOrThrow } from "../reader/node-pool.ts";
 import type { BlockReader } from "../reader/read-blocks.ts";
 import type { BlockRange } from "../reader/read-range.ts";
-import { decodeArguments, type EventSource, type SourceFilter } from "./indexed-sources.ts";
+import { type ChainEventSource, decodeArguments, type SourceFilter } from "./indexed-sources.ts";
 
 /** An event of the indexed sources, decoded from the chain's logs. */
 export type ChainEvent = Omit<ChainLog, "topics" | "data"> & {
-  source: EventSource;
+  source: ChainEventSource;
   name: string;
   args: Record<string, unknown>;
 };

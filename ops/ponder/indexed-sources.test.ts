@@ -1,6 +1,6 @@
 import { pad } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { ethereum } from "#chains/ethereum.ts";
 import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
@@ -113,7 +113,7 @@ describe("sourceFilters", () => {
       "Seaport:OrdersMatched": [],
       "Erc721:Transfer": [null, null, null],
       "ConduitApproval:ApprovalForAll": [null, pad(commonConduit.address)],
-      "ExchangeApproval:Approval": [null, pad(seaport["1.6"])],
+      "ExchangeApproval:Approval": [null, pad(seaportAddresses["1.6"])],
     });
   });
 });

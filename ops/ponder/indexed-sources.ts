@@ -1,5 +1,5 @@
 import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSelector } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { hasTopicsOf } from "#abis/event-topics.ts";
 import { conduitAbi } from "#abis/seaport.ts";
 import { metadataAbi } from "#abis/token-metadata.ts";
@@ -14,11 +14,11 @@ import {
 import { type ChainId, chainById, wrappedNative } from "#chains/index.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import type { ExchangeSource } from "#projections/exchanges/model/exchange.ts";
-import { seaport as seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
+import { seaportExchange } from "#projections/exchanges/seaport/seaport.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 
 /** Events that are indexed of some contracts. No two sources of a chain match one log. */
-export type EventSource = {
+export type ChainEventSource = {
   /** Stored with each event. `projections/log/fact-kinds.ts` maps it to kinds of facts. */
   name: string;
   events: readonly AbiEvent[];
@@ -45,7 +45,7 @@ export const metadataEvents = "MetadataUpdates";
 export const metadataSourceName = "metadata";
 
 /** What is indexed of a chain: Ponder's configuration and the audit's filters are both made of it. */
-export type IndexedSources = { chainId: ChainId; sources: readonly EventSource[] };
+export type IndexedSources = { chainId: ChainId; sources: readonly ChainEventSource[] };
 
 type SourceConfig = Pick<
   ChainConfig,
@@ -159,7 +159,7 @@ function exchangeSource(
     deployed,
   }: ExchangeSource,
   { chainId, startBlock }: SourceConfig,
-): EventSource[] {
+): ChainEventSource[] {
   const deployment = deployed(chainById(chainId));
   if (deployment === null) return [];
   const { addresses, firstBlock } = deployment;
@@ -175,7 +175,7 @@ function exchangeSource(
 export function transferSources(
   addresses: readonly Address[] | null,
   firstBlock: number,
-): EventSource[] {
+): ChainEventSource[] {
   const common = { addresses, firstBlock, eventsWithCall: [] };
   const erc721 = eventsOf(erc721Abi, "Transfer", "ConsecutiveTransfer");
   const erc1155 = eventsOf(erc1155Abi, "TransferSingle", "TransferBatch");
@@ -190,7 +190,7 @@ function metadataSource(
   contracts: readonly IndexedCollection[] | null,
   startBlock: number | null,
   deploymentBlock: number,
-): EventSource {
+): ChainEventSource {
   const firstBlocks = contracts?.map(({ firstBlock }) => firstBlock ?? deploymentBlock);
   return {
     name: metadataEvents,
@@ -202,7 +202,10 @@ function metadataSource(
 }
 
 /** Transfers whose id is not indexed, of named contracts alone: an ERC-20's have one of these shapes. */
-export function plainSources(addresses: readonly Address[], firstBlock: number): EventSource[] {
+export function plainSources(
+  addresses: readonly Address[],
+  firstBlock: number,
+): ChainEventSource[] {
   const common = { addresses, firstBlock, eventsWithCall: [] };
   return [
     { ...common, name: "Erc721Plain", events: eventsOf(plainTransferAbi, "Transfer") },
@@ -214,7 +217,7 @@ export function plainSources(addresses: readonly Address[], firstBlock: number):
 function accountSources(
   { chainId, wrappedNativeEvents }: SourceConfig,
   firstBlock: number,
-): EventSource[] {
+): ChainEventSource[] {
   const common = { firstBlock, eventsWithCall: [] };
   const currency = [wrappedNative[chainId]];
   return [
@@ -230,7 +233,7 @@ function accountSources(
       name: "ExchangeApproval",
       addresses: currency,
       events: eventsOf(erc20Abi, "Approval"),
-      args: { spender: seaport["1.6"] },
+      args: { spender: seaportAddresses["1.6"] },
     },
     {
       ...common,
@@ -258,7 +261,7 @@ function sortedUnique(addresses: Address[]): Address[] {
 
 /** Parameters of `eth_getLogs` for one event of one source. */
 export type SourceFilter = {
-  source: EventSource;
+  source: ChainEventSource;
   event: AbiEvent;
   /** null: any contract. */
   addresses: readonly Address[] | null;
@@ -268,7 +271,7 @@ export type SourceFilter = {
 /** Addresses in one request. */
 const maxAddresses = 200;
 
-export function sourceFilters(sources: readonly EventSource[]): SourceFilter[] {
+export function sourceFilters(sources: readonly ChainEventSource[]): SourceFilter[] {
   return sources.flatMap((source) =>
     source.events.flatMap((event) => {
       const filter = { source, event, topics: topicsOf(event, source.args) };
@@ -278,7 +281,7 @@ export function sourceFilters(sources: readonly EventSource[]): SourceFilter[] {
 }
 
 /** One for each indexed argument: the `Transfer` of an ERC-721 has four, that of an ERC-20 three. */
-function topicsOf(event: AbiEvent, args: EventSource["args"] = {}): (Hex | null)[] {
+function topicsOf(event: AbiEvent, args: ChainEventSource["args"] = {}): (Hex | null)[] {
   const indexed = event.inputs.filter((input) => input.indexed);
   return [
     toEventSelector(event),
@@ -286,7 +289,7 @@ function topicsOf(event: AbiEvent, args: EventSource["args"] = {}): (Hex | null)
   ];
 }
 
-function addressChunks(addresses: EventSource["addresses"]): EventSource["addresses"][] {
+function addressChunks(addresses: ChainEventSource["addresses"]): ChainEventSource["addresses"][] {
   if (addresses === null) return [null];
   const starts = [...addresses.keys()].filter((index) => index % maxAddresses === 0);
   return starts.map((start) => addresses.slice(start, start + maxAddresses));

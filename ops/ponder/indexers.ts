@@ -14,11 +14,11 @@ import {
 import type { ChainConfig, Config } from "../config/config.ts";
 import {
   addableExchanges,
+  type ChainEventSource,
   collectionEvents,
   contentsOf,
   coreProtocol,
   declaredCollections,
-  type EventSource,
   hasMetadataEvents,
   type IndexedCollection,
   type IndexedSources,
@@ -120,7 +120,7 @@ function metadataOf(
 }
 
 /** All that is recorded of a chain. */
-export function recordedSources(indexers: readonly Indexer[]): EventSource[] {
+export function recordedSources(indexers: readonly Indexer[]): ChainEventSource[] {
   return indexers.flatMap(({ recorded }) => recorded.sources);
 }
 

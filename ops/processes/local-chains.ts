@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
 import { type Config, listeningUrl } from "../config/config.ts";
-import { address } from "../config/setting.ts";
+import { addressSetting } from "../config/setting.ts";
 import { launch } from "../programs.ts";
 import { keepRunning, startChild } from "./child.ts";
 import type { SupervisorContext } from "./supervisor-context.ts";
@@ -65,7 +65,7 @@ const ReadyLine = z.object({
       typeof LocalChain
     >,
   ),
-  feeRecipient: address.optional(),
+  feeRecipient: addressSetting.optional(),
   /** The simulated exchanges; `urls` as in PRICE_FEED_URLS. */
   priceFeed: z.object({ port: z.int(), urls: z.string() }).optional(),
   /** The simulated partner marketplaces. */

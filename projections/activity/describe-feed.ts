@@ -2,7 +2,7 @@ import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { burnAddresses } from "../domain/burn-address.ts";
 import { type ExchangeFact, exchangeTransaction } from "../exchanges/model/exchange.ts";
-import { type Sale, translateSales } from "../exchanges/translate-sales.ts";
+import { type TranslatedSale, translateSales } from "../exchanges/translate-sales.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import type { EventContent, FeedFact, KnownOrder } from "./feed-events.ts";
 
@@ -151,7 +151,11 @@ function exchangeFact({ contract, logIndex, ...fact }: FeedFact): ExchangeFact {
   return { kind, logIndex, contract, from, to, orderHash, payload };
 }
 
-function describeSale(sale: Sale, fact: FeedFact, { standsFor }: SalesRules): EventContent {
+function describeSale(
+  sale: TranslatedSale,
+  fact: FeedFact,
+  { standsFor }: SalesRules,
+): EventContent {
   const { saleId, side, marketplace, via, bundle } = sale;
   const protocol = { name: sale.protocol, version: sale.protocolVersion, address: sale.exchange };
   return {

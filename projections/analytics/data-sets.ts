@@ -1,5 +1,5 @@
 import { factKind } from "../log/fact-kinds.ts";
-import { chainRows, coinOf, hex, namingJoins, quoted, type View } from "./view.ts";
+import { chainRows, coinColumn, hex, namingJoins, quoted, type View } from "./view.ts";
 import {
   balancesView,
   bidsView,
@@ -78,7 +78,7 @@ export const dataSets: readonly DataSet[] = [
       ["priced_at", "o.minute"],
       ["price_e8", "o.price_e8"],
     ],
-    from: `coin_prices.tick o cross join ${chainRows} where o.coin = ${coinOf("chain.id")}`,
+    from: `coin_prices.tick o cross join ${chainRows} where o.coin = ${coinColumn("chain.id")}`,
     part: "(extract(epoch from o.minute)::bigint / 3600)",
     table: "coin_prices.tick",
   },

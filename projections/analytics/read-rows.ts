@@ -38,7 +38,7 @@ export type ColumnType =
   | "whole"
   | "native"
   | "fees";
-export type Column = { readonly name: string; readonly type: ColumnType };
+export type ExportColumn = { readonly name: string; readonly type: ColumnType };
 
 const typeNames: Readonly<Record<string, ColumnType>> = {
   boolean: "boolean",
@@ -55,7 +55,7 @@ function columnType(name: string, type: string): ColumnType {
 }
 
 /** In the order of the view. */
-export async function readColumns(session: Session, dataset: Dataset): Promise<Column[]> {
+export async function readColumns(session: Session, dataset: Dataset): Promise<ExportColumn[]> {
   const { rows } = await sql<{ name: string; type: string }>`
     select attname as name, format_type(atttypid, null) as type from pg_attribute
     where attrelid = to_regclass(${`${analyticsSchema}.${dataset}`}) and attnum > 0 and not attisdropped
@@ -70,7 +70,7 @@ const PAGE_ROWS = 2_000;
 export async function readRows(
   db: Database,
   filter: RowsFilter,
-  columns: readonly Column[],
+  columns: readonly ExportColumn[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
   return await readInSnapshot(db, (session) => readRowsIn(session, filter, columns, onRows));
@@ -92,7 +92,7 @@ export async function readInSnapshot<Result>(
 export async function readRowsIn(
   session: Session,
   filter: RowsFilter,
-  columns: readonly Column[],
+  columns: readonly ExportColumn[],
   onRows: (rows: readonly TextRow[]) => Promise<void>,
 ): Promise<number> {
   // The plan should be fast for all rows, not for the first ones.
@@ -111,7 +111,7 @@ export async function readRowsIn(
 }
 
 /** A cursor's statement takes no parameters. */
-function rowsOf(filter: RowsFilter, columns: readonly Column[]): RawBuilder<unknown> {
+function rowsOf(filter: RowsFilter, columns: readonly ExportColumn[]): RawBuilder<unknown> {
   const { time, order } = datasets[filter.dataset];
   const cells = columns.map(({ name, type }) =>
     type === "time"

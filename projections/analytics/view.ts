@@ -16,7 +16,7 @@ export const hex = (bytes: string) => `'0x' || encode(${bytes}, 'hex')`;
 /** Wei in whole units of a currency with 18 decimals, exact. */
 export const inUnits = (wei: string) => `trim_scale(${wei} * 0.000000000000000001)`;
 
-export const standardOf = (number: string) =>
+export const standardColumn = (number: string) =>
   `case ${number} when 721 then 'erc721' when 1155 then 'erc1155' end`;
 
 /** Statements that create a view in a schema, with comments on it and its columns. */
@@ -56,14 +56,14 @@ export const isNative = (chain: string, currency: string) =>
   `((${chain}, ${currency}) in (${nativeCurrencies.join(", ")}))`;
 
 /** SQL: the coin of a chain's native currency. */
-export const coinOf = (chain: string) =>
+export const coinColumn = (chain: string) =>
   `case ${chain} ${chains.map(({ id, coin }) => `when ${id} then '${coin}'`).join(" ")} end`;
 
 /** SQL: USD value of wei of a chain's native currency, at the last price before a time. */
 export const usdAt = (chain: string, wei: string, at: string) => `(
   select (${wei} * p.price_e8 * 0.00000000000000000000000001)::double precision
   from coin_prices.tick p
-  where p.coin = ${coinOf(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${maxPriceAge}
+  where p.coin = ${coinColumn(chain)} and p.minute <= ${at} and p.minute >= ${at} - ${maxPriceAge}
   order by p.minute desc limit 1)`;
 
 /** SQL: the chains as rows of one column, `chain (id)`. */

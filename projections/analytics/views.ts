@@ -7,13 +7,13 @@ import { schemaOf } from "../log/versions.ts";
 import { feesOfSale } from "../sales/read-sale.ts";
 import {
   chainRows,
-  coinOf,
+  coinColumn,
   hex,
   inUnits,
   isNative,
   namingColumns,
   namingJoins,
-  standardOf,
+  standardColumn,
   usdAt,
   type View,
 } from "./view.ts";
@@ -135,7 +135,7 @@ const identity = [
 
 const terms = [
   ...namingColumns,
-  ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
+  ["token_standard", standardColumn("o.standard"), "erc721 or erc1155"],
   ["maker", hex("o.maker"), "Who signed it"],
   ["price_wei", "o.unit_price_wei", "Price of a unit in wei"],
   [
@@ -248,7 +248,7 @@ export const collectionsView: View = {
     ["collection_slug", "c.slug", "Unique on its chain"],
     ["name", "c.name", "Registered name, else that of its contract"],
     ["symbol", "c.symbol", "Symbol of its contract"],
-    ["token_standard", standardOf("c.standard"), "erc721 or erc1155, of its primary contract"],
+    ["token_standard", standardColumn("c.standard"), "erc721 or erc1155, of its primary contract"],
     ["is_verified", "c.verified", "Verified by this market"],
     ["supply", "coalesce(h.supply, 0)", "Units that are not burned: of ERC-721 tokens, one each"],
     ["holders", "coalesce(h.holders, 0)", "Distinct owners without burn addresses"],
@@ -283,7 +283,7 @@ export const pricesView: View = {
   name: "prices",
   comment:
     "Prices of the coins that chains are paid in: by minute while recorded live, by hour where backfilled",
-  from: `coin_prices.tick p cross join ${chainRows} where p.coin = ${coinOf("chain.id")}`,
+  from: `coin_prices.tick p cross join ${chainRows} where p.coin = ${coinColumn("chain.id")}`,
   columns: [
     ["chain_id", "chain.id", "Chain whose currency it is"],
     ["coin", "p.coin", coins.join(" or ")],
@@ -312,7 +312,7 @@ export const tokensView: View = {
     ["chain_id", "k.chain_id", chainIdLegend],
     ...namingColumns,
     ["token_id", "o.token_id", "Token id"],
-    ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
+    ["token_standard", standardColumn("o.standard"), "erc721 or erc1155"],
     ["owner", hex("o.owner"), "Owner; null for ERC-1155, whose owners are in balances"],
     ["supply", "o.supply", "Units that are not burned: 0 or 1 for ERC-721"],
     ["is_burned", "o.is_burned", "Held by the zero address or 0x…dead, or no units are left"],
@@ -343,7 +343,7 @@ export const balancesView: View = {
     ["chain_id", "k.chain_id", chainIdLegend],
     ...namingColumns,
     ["token_id", "o.token_id", "Token id"],
-    ["token_standard", standardOf("o.standard"), "erc721 or erc1155"],
+    ["token_standard", standardColumn("o.standard"), "erc721 or erc1155"],
     ["owner", hex("o.owner"), "Holder"],
     ["units", "o.units", "Units held: 1 for ERC-721"],
   ],

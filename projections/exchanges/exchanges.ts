@@ -8,9 +8,9 @@ import { foundation } from "./foundation/foundation.ts";
 import { looksrare } from "./looksrare/looksrare.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { nftx } from "./nftx/nftx.ts";
-import { paymentProcessor } from "./payment-processor/payment-processor.ts";
+import { paymentProcessorExchange } from "./payment-processor/payment-processor.ts";
 import { rarible } from "./rarible/rarible.ts";
-import { seaport } from "./seaport/seaport.ts";
+import { seaportExchange } from "./seaport/seaport.ts";
 import { alienswap, mintify, okx } from "./seaport-forks/seaport-forks.ts";
 import { sudoswap } from "./sudoswap/sudoswap.ts";
 import { wyvern } from "./wyvern/wyvern.ts";
@@ -20,10 +20,10 @@ import { zora } from "./zora/zora.ts";
 
 /** Every exchange. Append only: the sales of a transaction are numbered by it. */
 export const exchanges: readonly Exchange[] = [
-  seaport,
+  seaportExchange,
   blur,
   blend,
-  paymentProcessor,
+  paymentProcessorExchange,
   x2y2,
   looksrare,
   wyvern,

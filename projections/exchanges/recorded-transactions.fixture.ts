@@ -23,7 +23,7 @@ import {
   nativeTransferLogs,
   type TokenTransfer,
 } from "./model/exchange.ts";
-import { type Sale, translateTransaction } from "./translate-sales.ts";
+import { type TranslatedSale, translateTransaction } from "./translate-sales.ts";
 
 type Log = { address: Address; topics: Hex[]; data: Hex; logIndex: number };
 
@@ -143,7 +143,7 @@ function transfersOf(log: Log, logs: readonly Log[], index: number): TokenTransf
 }
 
 /** A sale in the fields of a recorded one. */
-function rowOf(sale: Sale) {
+function rowOf(sale: TranslatedSale) {
   const { protocol: exchange, protocolVersion: version, logIndex, side, contract, tokenId } = sale;
   return {
     ...{ exchange, version, logIndex, side, contract, tokenId },

@@ -17,7 +17,7 @@ import { apportion, attributeMarketplace, classifyFees, type Fee } from "./model
 import { type Placed, type SettledTrade, settleTrades } from "./model/settle-trades.ts";
 
 /** An NFT sold. */
-export type Sale = {
+export type TranslatedSale = {
   /** Position among the transaction's sales, from 0. */
   readonly ordinal: number;
   readonly saleId: Hex;
@@ -47,7 +47,7 @@ export type Sale = {
 
 /** What a transaction's facts come to. */
 export type Translation = {
-  readonly sales: readonly Sale[];
+  readonly sales: readonly TranslatedSale[];
   readonly unresolved: readonly UnresolvedSaleEvent[];
 };
 
@@ -68,7 +68,7 @@ export function translateTransaction(
   const fills = exchanges.flatMap((exchange) =>
     fillsOf(exchange, transaction, facts.get(exchange)),
   );
-  const sales: Omit<Sale, "ordinal">[] = [];
+  const sales: Omit<TranslatedSale, "ordinal">[] = [];
   const unresolved: UnresolvedSaleEvent[] = [];
   for (const placed of settleTrades(fills, transaction.transfers)) {
     const { exchange, fill } = placed;
@@ -154,7 +154,7 @@ function salesOf(
   transaction: ExchangeTransaction,
   placed: Placed<SettledTrade>,
   { calldataTail, feeRecipient }: Attribution,
-): Omit<Sale, "ordinal">[] {
+): Omit<TranslatedSale, "ordinal">[] {
   const { exchange, fill: trade } = placed;
   const { items, fees, zones, totalWei } = trade;
   const weights = items.map(() => 1n);

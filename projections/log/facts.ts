@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import type { Database } from "./database.ts";
 import { factKind, kindList, kindLiteral } from "./fact-kinds.ts";
 import { projectionIn } from "./versions.ts";
@@ -72,7 +72,7 @@ function factsOfOrder(order: OrderSubject): RawBuilder<unknown> {
   const { chainId, orderHash, contractId, tokenId, currencyId } = order;
   const hash = Buffer.from(orderHash.slice(2), "hex");
   const maker = Buffer.from(order.maker.slice(2), "hex");
-  const exchange = bytesOf(seaport["1.6"]);
+  const exchange = bytesOf(seaportAddresses["1.6"]);
   const conduit = bytesOf(commonConduit.address);
   const idOf = (address: Buffer) => sql`(
     select k.contract_id from log.contract k where k.chain_id = ${chainId} and k.address = ${address})`;

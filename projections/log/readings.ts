@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Observation } from "./append.ts";
 
@@ -90,7 +90,7 @@ export function readingObserved(
 
 /** The columns are documented in the README of the log. */
 export function readingFact(reading: ChainReading): ReadingFact {
-  const exchange = seaport["1.6"];
+  const exchange = seaportAddresses["1.6"];
   switch (reading.kind) {
     case "order_status_read": {
       const { orderHash, cancelled, filled, size } = reading;

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { chainIds } from "#chains/index.ts";
 import type { EffectiveFacts, Relation } from "../engine/projection.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
@@ -231,7 +231,7 @@ function transfersAfter(recompute: RecomputeSet): RawBuilder<unknown> {
 }
 
 /** Addresses of the exchange that orders are signed for, and of the conduit that moves listed tokens. */
-export const exchange = byteaLiteral(seaport["1.6"]);
+export const exchange = byteaLiteral(seaportAddresses["1.6"]);
 export const conduit = byteaLiteral(commonConduit.address);
 
 /** Contract ids per chain: `chain_id`, `exchange_id`, `conduit_id`; null before the first fact of the contract. */

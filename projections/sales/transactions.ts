@@ -8,7 +8,7 @@ import {
   exchangeTransaction,
 } from "../exchanges/model/exchange.ts";
 import {
-  type Sale,
+  type TranslatedSale,
   translateTransaction,
   type UnresolvedSaleEvent,
 } from "../exchanges/translate-sales.ts";
@@ -164,7 +164,10 @@ function unresolvedRowOf(
   };
 }
 
-function rowOf({ blockId, transactionIndex, transaction }: LocatedTransaction, sale: Sale) {
+function rowOf(
+  { blockId, transactionIndex, transaction }: LocatedTransaction,
+  sale: TranslatedSale,
+) {
   return {
     unregistered: transaction.facts.some(({ kind }) => kind === factKind.exchange_event)
       ? { chainId: transaction.chainId, address: sale.contract }

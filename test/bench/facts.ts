@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database, Session } from "#projections/log/database.ts";
@@ -105,7 +105,7 @@ function eventsOf(series: string, mix: GeneratedEvents["mix"], factsInBlock: num
            sha256(int8send(height)) as block_hash, to_timestamp(1600000000 + 12 * height) as block_timestamp,
            (tx % ${factsInBlock})::int as transaction_index, sha256(int8send(tx + (1::bigint << 40))) as transaction_hash,
            (n % ${factsInBlock})::int as log_index, 0 as sub_index,
-           case when is_order then '\\x${seaport["1.6"].slice(2)}'::bytea else contract end as contract,
+           case when is_order then '\\x${seaportAddresses["1.6"].slice(2)}'::bytea else contract end as contract,
            case when not is_order then token_id end as token_id,
            case when kind = ${erc1155_transfer} then 1 + n % 5 end::numeric as amount, giver as from_address,
            case when kind <> ${order_cancelled} then taker end as to_address,
@@ -136,7 +136,7 @@ const nft = `'itemType', 2, 'token', ${hex("contract")}, 'identifier', token_id:
 const fees = (currency: Coin) =>
   `${leg(currency, "'0x0000a26b00c1f0df003000390027140000faa719'", 5)}, ${leg(currency, hex("contract"), 50)}`;
 const filled = (offer: string, consideration: string) => `jsonb_build_object(
-  'zone', '0x${"00".repeat(20)}', 'sender', ${hex("taker")}, 'target', '${seaport["1.6"]}', 'calldataTail', '0x360c6ebe',
+  'zone', '0x${"00".repeat(20)}', 'sender', ${hex("taker")}, 'target', '${seaportAddresses["1.6"]}', 'calldataTail', '0x360c6ebe',
   'offer', jsonb_build_array(jsonb_build_object(${offer})), 'consideration', jsonb_build_array(${consideration}))`;
 
 /** A listing filled directly. */

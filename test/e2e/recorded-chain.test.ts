@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { decodeEventLog, type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cryptopunksAddress } from "#abis/cryptopunks.ts";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
 import {
@@ -149,7 +149,7 @@ describe.runIf(hasRecordedBlocks)("the pipeline on recorded mainnet blocks", () 
   });
 
   it("derives one sale per NFT of a direct call to the exchange, at the value paid", () => {
-    const exchanges: string[] = Object.values(seaport);
+    const exchanges: string[] = Object.values(seaportAddresses);
     const direct = blocks.flatMap(({ transactions }) =>
       transactions.filter(
         ({ to, value }) => value !== undefined && exchanges.includes(String(to).toLowerCase()),
@@ -239,7 +239,7 @@ async function walkSales(pipeline: Pipeline): Promise<WireSale[]> {
 }
 
 function isFulfilment({ address, topics }: RecordedLog): boolean {
-  const exchanges: string[] = Object.values(seaport);
+  const exchanges: string[] = Object.values(seaportAddresses);
   return exchanges.includes(address.toLowerCase()) && topics[0] === fulfilledTopic;
 }
 

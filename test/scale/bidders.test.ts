@@ -10,7 +10,7 @@ import {
   parseEther,
 } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
@@ -93,7 +93,7 @@ async function fund(accounts: readonly Address[]): Promise<void> {
   const word = (value: bigint) => numberToHex(value, { size: 32 });
   const calls = accounts.flatMap((account) => [
     [currency, slot(account, word(0n)), word(bidWei)],
-    [currency, slot(seaport["1.6"], slot(account, word(1n))), word(2n ** 256n - 1n)],
+    [currency, slot(seaportAddresses["1.6"], slot(account, word(1n))), word(2n ** 256n - 1n)],
   ]);
   for (let start = 0; start < calls.length; start += 2_000) {
     const body = calls

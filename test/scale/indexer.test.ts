@@ -7,7 +7,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { type Abi, type Address, decodeEventLog, type Log } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
@@ -215,7 +215,7 @@ async function startIndexer(url: string, rpcs: Record<string, string>): Promise<
     config: {
       ...config,
       database: roleDatabase({ replicas: [], maxReplicaLagSeconds: 5, poolerUrl: null }, url),
-      fees: { ...config.fees, recipient: config.fees.recipient ?? seaport["1.6"] },
+      fees: { ...config.fees, recipient: config.fees.recipient ?? seaportAddresses["1.6"] },
     },
     logger,
     signal: new AbortController().signal,
@@ -287,7 +287,7 @@ function sourcesOf(chainId: ChainId, collections: "*" | Address[]): Source[] {
       addresses.includes(address);
   const equals = (value: unknown, address: string) => String(value).toLowerCase() === address;
   return [
-    { source: "Seaport", abi: seaportEvents, emits: isOneOf(seaport["1.6"]) },
+    { source: "Seaport", abi: seaportEvents, emits: isOneOf(seaportAddresses["1.6"]) },
     {
       source: "Erc721",
       abi: erc721Abi,
@@ -305,7 +305,7 @@ function sourcesOf(chainId: ChainId, collections: "*" | Address[]): Source[] {
       source: "ExchangeApproval",
       abi: erc20Abi,
       emits: (address, { spender }) =>
-        address === wrappedNative[chainId] && equals(spender, seaport["1.6"]),
+        address === wrappedNative[chainId] && equals(spender, seaportAddresses["1.6"]),
     },
     { source: "WrappedNative", abi: wrappedNativeAbi, emits: isOneOf(wrappedNative[chainId]) },
     { source: "Conduit", abi: conduitAbi, emits: isOneOf(commonConduit.address) },

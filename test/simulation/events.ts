@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { addressOf, zeroAddress } from "../support/database/given.ts";
 import { exchangeSales } from "./exchanges/exchange-sales.ts";
@@ -160,7 +160,7 @@ function orderHash(random: Random): Hex {
 
 /** An order filled, its tokens moved; not all of them, nor always the named ones. */
 function fill(random: Random, chainId: number): Happening[] {
-  const exchange = random.pick(Object.values(seaport));
+  const exchange = random.pick(Object.values(seaportAddresses));
   const items = nfts(random);
   const order = random.pick([ask, bid])(random, chainId, items);
   const orders = random.chance(0.2) ? [order, ask(random, chainId, nfts(random))] : [order];
@@ -169,7 +169,7 @@ function fill(random: Random, chainId: number): Happening[] {
 
 /** Two orders settled against each other; the match may name one that is not there. */
 function match(random: Random, chainId: number): Happening[] {
-  const exchange = random.pick([seaport["1.5"], seaport["1.6"]]);
+  const exchange = random.pick([seaportAddresses["1.5"], seaportAddresses["1.6"]]);
   const items = nfts(random);
   const pair = random
     .shuffle([ask(random, chainId, items), bid(random, chainId, items)])
@@ -188,11 +188,13 @@ function cancel(random: Random): Happening[] {
   const from = random.pick(people);
   if (random.chance(0.3)) {
     const counter = BigInt(random.int(1, 9));
-    return [{ kind: "counter_incremented", contract: seaport["1.6"], from, amount: counter }];
+    return [
+      { kind: "counter_incremented", contract: seaportAddresses["1.6"], from, amount: counter },
+    ];
   }
   return Array.from({ length: random.int(1, 3) }, () => ({
     kind: "order_cancelled" as const,
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from,
     orderHash: orderHash(random),
     payload: { zone: zeroAddress },

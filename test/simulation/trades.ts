@@ -1,5 +1,5 @@
 import { type Address, maxUint256 } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { addressOf, block, zeroAddress } from "../support/database/given.ts";
 import {
@@ -76,7 +76,7 @@ export function stock(chainId: ChainId): Happening[] {
       kind: "erc20_approval" as const,
       contract,
       from: maker,
-      to: seaport["1.6"],
+      to: seaportAddresses["1.6"],
       amount: index === 0 ? maxUint256 : 8_000n,
     },
   ]);
@@ -160,7 +160,7 @@ function funds(random: Random, chainId: ChainId): Happening {
       kind: "erc20_approval",
       contract,
       from,
-      to: random.pick([seaport["1.6"], seaport["1.6"], zeroAddress]),
+      to: random.pick([seaportAddresses["1.6"], seaportAddresses["1.6"], zeroAddress]),
       amount: random.chance(0.2) ? maxUint256 : amount,
     },
   ]);
@@ -169,7 +169,7 @@ function funds(random: Random, chainId: ChainId): Happening {
 function validated({ components, orderHash }: GivenOrder): Happening {
   return {
     kind: "order_validated",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from: components.offerer,
     orderHash,
     payload: { orderParameters: {} },

@@ -7,7 +7,7 @@ import {
   parseAbi,
   zeroHash,
 } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
@@ -35,7 +35,7 @@ function purchase({ order, units }: FillAttempt): Call {
   const { quantity } = nftOf(order);
   const wholeWei = order.components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
   const value = numberToHex((wholeWei * units) / quantity);
-  return { from: filler, to: seaport["1.6"], data: fill(order, units, []), value };
+  return { from: filler, to: seaportAddresses["1.6"], data: fill(order, units, []), value };
 }
 
 /** The filler receives the token, approves the exchange for it and for the fees, and sells. */
@@ -44,7 +44,7 @@ function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
   const [paid] = order.components.offer;
   if (paid === undefined) throw new TypeError("a bid without a payment");
   const from = filler;
-  const exchange = seaport["1.6"];
+  const exchange = seaportAddresses["1.6"];
   const approveAll = encodeFunctionData({
     abi: erc721Abi,
     functionName: "setApprovalForAll",

@@ -1,5 +1,5 @@
 import { encodeFunctionData, maxUint256, parseAbi } from "viem";
-import { commonConduit, conduitController, seaport } from "#abis/deployments.ts";
+import { commonConduit, conduitController, seaportAddresses } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { allPlayers, type Fixture, wallet } from "./fixture.ts";
@@ -174,7 +174,7 @@ function setChannel({ marketContext }: Fixture, isOpen: boolean) {
   const data = encodeFunctionData({
     abi: fixtureAbi,
     functionName: "updateChannel",
-    args: [commonConduit.address, seaport["1.6"], isOpen],
+    args: [commonConduit.address, seaportAddresses["1.6"], isOpen],
   });
   return marketContext.sending.send(accounts.deployer, { to: conduitController, data });
 }

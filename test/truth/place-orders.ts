@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
@@ -122,7 +122,7 @@ async function fundBid(fixture: Fixture, bidder: Player, neededWei: bigint): Pro
     address: wrappedNative[chainId],
     abi: erc20Abi,
     functionName: "allowance",
-    args: [bidder.address, seaport["1.6"]],
+    args: [bidder.address, seaportAddresses["1.6"]],
   });
   if (allowedWei < neededWei) await bidder.actor.allows(neededWei * BigInt(4 + random.below(6)));
 }

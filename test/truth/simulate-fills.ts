@@ -7,7 +7,7 @@ import {
   parseEther,
 } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { type Call, type FillAttempt, fillCalls, filler } from "./fill-calls.ts";
@@ -59,7 +59,7 @@ function callsOf(attempt: FillAttempt, owner: Address | null): Call[] {
       ? encodeFunctionData({ abi: erc1155Abi, functionName: "balanceOf", args: [maker, tokenId] })
       : encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] });
   return [
-    { to: seaport["1.6"], data: status },
+    { to: seaportAddresses["1.6"], data: status },
     { to: contract, data: holding },
     ...fillCalls(attempt, owner),
   ];

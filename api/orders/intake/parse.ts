@@ -1,14 +1,14 @@
 import { recover } from "tiny-secp256k1";
 import { type Address, type Hex, hexToBytes, keccak256 } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import {
-  bytes,
   closed,
   decimalUint256,
   orderParametersSchema,
+  signedBytes,
 } from "#jobs/partners/order-schema.ts";
 import type {
   MarketTerms,
@@ -150,9 +150,9 @@ function namesOtherProtocol(bodies: readonly unknown[], chainId: number): Reject
   for (const fields of bodies.flatMap(orderObjects)) {
     const domain = asFields(fields.domain) ?? {};
     const named: [string, unknown, string][] = [
-      ["protocolAddress", fields.protocolAddress, seaport["1.6"]],
-      ["protocol_address", fields.protocol_address, seaport["1.6"]],
-      ["domain.verifyingContract", domain.verifyingContract, seaport["1.6"]],
+      ["protocolAddress", fields.protocolAddress, seaportAddresses["1.6"]],
+      ["protocol_address", fields.protocol_address, seaportAddresses["1.6"]],
+      ["domain.verifyingContract", domain.verifyingContract, seaportAddresses["1.6"]],
       ["domain.version", domain.version, "1.6"],
       ["domain.chainId", domain.chainId, String(chainId)],
       ["protocol", versionOf(fields.protocol), "1.6"],
@@ -200,7 +200,7 @@ const components = orderParametersSchema(decimalUint256, closed).extend({
 });
 const parameters = components.extend({ totalOriginalConsiderationItems: decimalUint256.nullish() });
 /** A missing signature is rejected later, with its own code, unless the order is validated on chain. */
-const signature = z.union([z.literal("").transform(() => "0x" as const), bytes]).nullish();
+const signature = z.union([z.literal("").transform(() => "0x" as const), signedBytes]).nullish();
 
 const canonical = z.strictObject({ parameters, signature, ...protocolNames });
 const flat = parameters.extend({ signature, ...protocolNames });

@@ -4,7 +4,7 @@ import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
 import { picture } from "../kit/item-grid.ts";
 import { collectionLink, listingLink, pageLink, toOutside, toWallet } from "../kit/links.ts";
-import { amount, change, coinOf, formatCount, formatShare, none } from "../kit/number.ts";
+import { amount, change, coinSymbol, formatCount, formatShare, none } from "../kit/number.ts";
 import { figures, tabs } from "../kit/panel.ts";
 import { foreignText, nameOr, shortHex } from "../kit/text.ts";
 
@@ -72,7 +72,7 @@ const periods = ["24h", "7d", "30d", "all"] as const;
 /** All statistics of a collection. */
 export function statistics(row: z.output<typeof Collection>): Html {
   const { chainId, stats, royalty } = row;
-  const symbol = coinOf(chainId);
+  const symbol = coinSymbol(chainId);
   const hasRoyalty = royalty !== null && royalty.source !== "none";
   const { floor, floorBuyable, bestOffer } = stats;
   const listedShare = shareOfSupply(row, stats.listed);

@@ -8,7 +8,7 @@ import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { type Html, html } from "../kit/html.ts";
 import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
 import { linksByValue } from "../kit/links.ts";
-import { coinOf, formatCount } from "../kit/number.ts";
+import { coinSymbol, formatCount } from "../kit/number.ts";
 import { nextPage } from "../kit/panel.ts";
 import { foreignText, marketplaceName, plainText } from "../kit/text.ts";
 import type { Visit } from "../kit/visit.ts";
@@ -175,7 +175,7 @@ function itemsLink(row: ShownCollection, filter: ItemsFilter, cursor = ""): stri
 export function filterForm(row: ShownCollection, filter: ItemsFilter): Html {
   const { chainId, slug, address } = row;
   const { traits } = filter;
-  const coin = coinOf(chainId);
+  const coin = coinSymbol(chainId);
   return html`<form class="filters" method="get" action="/collections/${encodeURIComponent(slug ?? address)}">
 <input type="hidden" name="chainId" value="${chainId}">
 ${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]" value="${value}">`)}

@@ -1,7 +1,7 @@
 import { type TraitType, traits } from "#api/v1/collections/traits.ts";
 import { type Html, html } from "../kit/html.ts";
 import { linksByValue, listingLink } from "../kit/links.ts";
-import { amount, coinOf, formatCount, formatShare, none } from "../kit/number.ts";
+import { amount, coinSymbol, formatCount, formatShare, none } from "../kit/number.ts";
 import { nextPage, panel, table } from "../kit/panel.ts";
 import { shareBar } from "../kit/plot.ts";
 import { foreignText, plainText } from "../kit/text.ts";
@@ -37,7 +37,7 @@ type Place = { row: ShownCollection; isOne: boolean; index: number };
 
 function typePanel({ type, values, truncated }: TraitType, { row, isOne, index }: Place): Html {
   const { chainId } = row;
-  const symbol = coinOf(chainId);
+  const symbol = coinSymbol(chainId);
   const shown = isOne ? values.slice(0, 100) : values.slice(0, maxValues);
   const isCut = shown.length < values.length || truncated;
   const tokensWith = linksByValue(filterLink(row, {}), `traits[${type}]`);

@@ -9,7 +9,7 @@ import {
 import { parseEmail } from "#api/accounts/stored-accounts.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { alert, buttonForm, field, notice, time } from "./form.ts";
+import { alert, buttonForm, field, notice, timeTag } from "./form.ts";
 import {
   type Developers,
   developerLayout,
@@ -134,8 +134,8 @@ function sessionRow(one: StoredSession, { session, formToken }: SignedIn): Html 
   return html`<tr>
 <th scope="row">${name}${isThis && html`<span class="mark">this session</span>`}</th>
 <td data-label="Address">${one.address}</td>
-<td data-label="Signed in">${time(one.createdAt)}</td>
-<td data-label="Last seen">${time(one.seenAt)}</td>
+<td data-label="Signed in">${timeTag(one.createdAt)}</td>
+<td data-label="Last seen">${timeTag(one.seenAt)}</td>
 <td class="actions">${!isThis && buttonForm(`/developers/sessions/${one.id}/end`, formToken, "End", { about: `the session of ${name}` })}</td>
 </tr>`;
 }

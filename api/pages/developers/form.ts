@@ -65,7 +65,7 @@ export function confirmForm(
 }
 
 /** A time in UTC. */
-export function time(date: Date | null, otherwise = "never"): Html {
+export function timeTag(date: Date | null, otherwise = "never"): Html {
   if (date === null) return html`<span class="quiet">${otherwise}</span>`;
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")}</time>`;

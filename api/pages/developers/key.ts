@@ -10,7 +10,7 @@ import {
 } from "#api/keys/request-log.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { field, time } from "./form.ts";
+import { field, timeTag } from "./form.ts";
 import {
   type DeveloperVisit,
   developerLayout,
@@ -43,7 +43,7 @@ function keyPage(key: AccountKey, requests: readonly KeyRequest[], signedIn: Sig
   const last = requests.length > pageSize ? shown.at(-1) : undefined;
   const title = `Key “${name}”`;
   const body = html`<h1>${title}</h1>
-<p>Ends in <code>…${ending}</code>, created ${time(createdAt)}, last used ${time(lastUsedAt)}. Times are UTC.</p>
+<p>Ends in <code>…${ending}</code>, created ${timeTag(createdAt)}, last used ${timeTag(lastUsedAt)}. Times are UTC.</p>
 <section aria-labelledby="terms">
 <h2 id="terms">Terms</h2>
 ${termsList(key)}
@@ -143,7 +143,7 @@ function termsList({ scopes: held, expiresAt, networks }: KeyTerms): Html {
   const ofScope = (scope: Scope) => html`<li>${scope}: ${meanings[scope]}</li>`;
   return html`<dl class="terms">
 <dt>May be used for</dt><dd><ul>${(held ?? scopes).map(ofScope)}</ul></dd>
-<dt>Expires</dt><dd>${time(expiresAt)}</dd>
+<dt>Expires</dt><dd>${timeTag(expiresAt)}</dd>
 <dt>Networks</dt><dd>${networks === null ? "all" : networks.join(", ")}</dd>
 </dl>`;
 }

@@ -12,7 +12,7 @@ import {
   revokeClientKey,
   rotateAccountKey,
 } from "#api/accounts/account-keys.ts";
-import { readTokens, revokeToken, type StoredToken } from "#api/accounts/bearer-tokens.ts";
+import { readBearerTokens, revokeToken, type StoredToken } from "#api/accounts/bearer-tokens.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import {
@@ -23,7 +23,7 @@ import {
   field,
   notice,
   secretPanel,
-  time,
+  timeTag,
 } from "./form.ts";
 import {
   emptyTerms,
@@ -130,7 +130,7 @@ async function keysPage(
     readAccountKeys(db, accountId, clock),
     readAccountUsage(db, accountId, clock),
     readClientKey(db, accountId),
-    readTokens(db, accountId, clock),
+    readBearerTokens(db, accountId, clock),
   ]);
   const { formToken } = signedIn;
   const { done, message, madeKey, madeClientKey } = state;
@@ -187,10 +187,10 @@ function keyRow(key: AccountKey, keyLimit: number, formToken: string): Html {
   const { isReplaced } = key;
   const about = `${name} (${ending})`;
   return html`<tr>
-<th scope="row"><a href="/developers/keys/${id}">${name}</a>${expiresAt && html`<span class="mark">ends ${time(expiresAt)}</span>`}${termsMarks(key)}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${formatRequests(perMinute)} per minute</span>`}</th>
+<th scope="row"><a href="/developers/keys/${id}">${name}</a>${expiresAt && html`<span class="mark">ends ${timeTag(expiresAt)}</span>`}${termsMarks(key)}${perMinute !== null && perMinute !== keyLimit && html`<span class="mark">${formatRequests(perMinute)} per minute</span>`}</th>
 <td data-label="Ends in"><code>…${ending}</code></td>
-<td data-label="Created">${time(createdAt)}</td>
-<td data-label="Last used">${time(lastUsedAt)}</td>
+<td data-label="Created">${timeTag(createdAt)}</td>
+<td data-label="Last used">${timeTag(lastUsedAt)}</td>
 <td data-label="30 days" class="number">${formatRequests(requests)}</td>
 <td class="actions">${
     !isReplaced &&
@@ -267,8 +267,8 @@ function kept(clientKey: ClientKey, { made, email, accountApiUrl, formToken }: S
 <thead><tr><th scope="col">Key</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
 <tbody><tr>
 <th scope="row"><code>…${ending}</code></th>
-<td data-label="Created">${time(createdAt)}</td>
-<td data-label="Last used">${time(lastUsedAt)}</td>
+<td data-label="Created">${timeTag(createdAt)}</td>
+<td data-label="Last used">${timeTag(lastUsedAt)}</td>
 <td class="actions">${confirmForm("/developers/client-key", formToken, { label: "Rotate", about: "client key", kind: "primary", warning: "A new key replaces it at once. Issued tokens stay valid." })}${confirmForm("/developers/client-key/revoke", formToken, { label: "Revoke", about: "client key", warning: "The key and all its tokens stop working at once." })}</td>
 </tr></tbody>
 </table>
@@ -297,10 +297,10 @@ function tokenRow(token: StoredToken, formToken: string): Html {
   const { id, ending, createdAt, createdFrom, expiresAt, lastUsedAt } = token;
   return html`<tr>
 <th scope="row"><code>…${ending}</code></th>
-<td data-label="Issued">${time(createdAt)}</td>
+<td data-label="Issued">${timeTag(createdAt)}</td>
 <td data-label="To address">${createdFrom}</td>
-<td data-label="Last used">${time(lastUsedAt)}</td>
-<td data-label="Valid until">${time(expiresAt)}</td>
+<td data-label="Last used">${timeTag(lastUsedAt)}</td>
+<td data-label="Valid until">${timeTag(expiresAt)}</td>
 <td class="actions">${buttonForm(`/developers/tokens/${id}/revoke`, formToken, "Revoke", { about: `token ${ending}` })}</td>
 </tr>`;
 }

@@ -11,7 +11,7 @@ import {
   toWallet,
 } from "./links.ts";
 import { amount, moment, none } from "./number.ts";
-import { type Column, table } from "./panel.ts";
+import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
 
 type Item = z.output<typeof ActivityItem>;
@@ -29,7 +29,7 @@ type Options = {
 /** What happened, newest first. */
 export function activityTable(items: readonly Item[], options: Options): Html {
   const { now, caption, without = [], isLive = false, empty = "Nothing happened yet." } = options;
-  const columns: (Column<Item> | false)[] = [
+  const columns: (TableColumn<Item> | false)[] = [
     { name: "kind", head: "What", cell: kindOf, isHead: true },
     !without.includes("token") && { name: "token", head: "Token", cell: tokenOf },
     { name: "price", head: "Price", cell: priceOf, isNumber: true },

@@ -98,7 +98,7 @@ function usdValue(usd: number): Html {
 }
 
 /** Symbol of a chain's own coin. */
-export function coinOf(chainId: ChainId): string {
+export function coinSymbol(chainId: ChainId): string {
   return presentCurrency(chainId, zeroAddress).symbol ?? "";
 }
 

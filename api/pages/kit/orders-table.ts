@@ -5,7 +5,7 @@ import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { type Html, html } from "./html.ts";
 import { toCollection, toToken, toWallet } from "./links.ts";
 import { amount, formatCount, moment } from "./number.ts";
-import { type Column, table } from "./panel.ts";
+import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
 
 type ListingRow = z.output<typeof Listing>;
@@ -21,7 +21,7 @@ type Options = {
 
 export function listingsTable(rows: readonly ListingRow[], options: Options): Html {
   const { now, caption, without = [], empty = "No listings." } = options;
-  const columns: (Column<ListingRow> | false)[] = [
+  const columns: (TableColumn<ListingRow> | false)[] = [
     {
       head: "Price",
       isHead: true,
@@ -60,7 +60,7 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
 
 export function bidsTable(rows: readonly BidRow[], options: Options): Html {
   const { now, caption, without = [], empty = "No offers." } = options;
-  const columns: (Column<BidRow> | false)[] = [
+  const columns: (TableColumn<BidRow> | false)[] = [
     {
       head: "Offer",
       isHead: true,

@@ -61,7 +61,7 @@ export function nextPage(href: string | null): Html | false {
 
 type Cell = Html | string | number | null | false | undefined;
 
-export type Column<Row> = {
+export type TableColumn<Row> = {
   readonly head: string | Html;
   readonly cell: (row: Row, index: number) => Cell;
   /** Right-aligned figures. */
@@ -93,7 +93,7 @@ type Options<Row> = {
 /** Rows as a table that scrolls by itself where the screen is narrow. */
 export function table<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   { caption, isCaptionShown, keyOf, contractOf, empty = "Nothing yet.", id }: Options<Row>,
 ): Html {
   if (rows.length === 0 && id === undefined) return html`<p class="empty">${empty}</p>`;
@@ -115,7 +115,7 @@ export function table<Row>(
 </table></div>${rows.length === 0 && html`<p class="empty">${empty}</p>`}`;
 }
 
-type Kind = Pick<Column<never>, "isNumber" | "isMinor" | "name">;
+type Kind = Pick<TableColumn<never>, "isNumber" | "isMinor" | "name">;
 
 function attributesOf({ isNumber, isMinor, name }: Kind): Html {
   const classes = [isNumber === true && "number", isMinor === true && "minor"].filter(Boolean);

@@ -3,7 +3,7 @@ import type { Sale } from "#api/v1/sales.ts";
 import { type Html, html } from "./html.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./links.ts";
 import { amount, formatCount, moment } from "./number.ts";
-import { type Column, table } from "./panel.ts";
+import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
 
 type SaleRow = z.output<typeof Sale>;
@@ -18,7 +18,7 @@ export function salesTable(
   rows: readonly SaleRow[],
   { now, caption, without = [] }: Options,
 ): Html {
-  const columns: (Column<SaleRow> | false)[] = [
+  const columns: (TableColumn<SaleRow> | false)[] = [
     {
       head: "Price",
       isHead: true,

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { type AcceptedBid, acceptBestBid, acceptBid } from "#api/orders/accept-bid.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { BasicOrderParameters, MatchedOrders } from "#projections/domain/seaport/fill.ts";
 import { route } from "../context.ts";
 import { bidId, bodyChainId, tokenId, wallet } from "../parameters.ts";
 import { address, chainIdValue, exactUnits, hash, time, uint256Text } from "../wire.ts";
-import { advancedOrderFields, bytes, presentAdvancedOrder } from "./signed-order.ts";
+import { advancedOrderFields, hexBytes, presentAdvancedOrder } from "./signed-order.ts";
 
 const basicOrderParameters = z
   .object({
@@ -27,7 +27,7 @@ const basicOrderParameters = z
     fulfillerConduitKey: hash,
     totalOriginalAdditionalRecipients: uint256Text,
     additionalRecipients: z.array(z.object({ amount: uint256Text, recipient: address })),
-    signature: bytes,
+    signature: hexBytes,
   })
   .meta({ id: "BasicOrderParameters" });
 
@@ -90,7 +90,7 @@ function presentAcceptData(accepted: AcceptedBid): z.output<typeof OfferAcceptDa
   const shared = {
     bidId: accepted.bidId,
     chainId: accepted.chainId,
-    to: seaport["1.6"],
+    to: seaportAddresses["1.6"],
     value: "0" as const,
     approval: {
       operator: commonConduit.address,

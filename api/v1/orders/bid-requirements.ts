@@ -1,6 +1,6 @@
 import { zeroHash } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { type BidRequirement, readBidRequirements } from "#api/orders/bid-requirements.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { route } from "../context.ts";
@@ -90,7 +90,7 @@ export const bidRequirements = route(
       data: {
         chainId,
         maker,
-        seaport: seaport["1.6"],
+        seaport: seaportAddresses["1.6"],
         conduitKey: zeroHash,
         sellerConduitKey: commonConduit.key,
         currency: presentCurrency(chainId, currency),

@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import type { ChainId } from "#chains/index.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
@@ -21,7 +21,7 @@ import {
   uint256Text,
 } from "../wire.ts";
 
-export const orderStatus = z.enum(orderStatuses).meta({ id: "OrderStatus" });
+export const orderStatusField = z.enum(orderStatuses).meta({ id: "OrderStatus" });
 
 const fee = z
   .object({
@@ -36,7 +36,7 @@ const fee = z
 export const bookOrderFields = {
   chainId: chainIdValue,
   orderHash: hash,
-  status: orderStatus,
+  status: orderStatusField,
   maker: address,
   collection: collectionRef,
   contract: address,
@@ -136,7 +136,7 @@ export function presentBookOrder(
       bps: bps(BigInt(unitWei), row.unitPriceWei),
       kind,
     })),
-    protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
+    protocol: { name: "seaport", version: "1.6", address: seaportAddresses["1.6"] },
     ...presentPrice(row),
   };
 }

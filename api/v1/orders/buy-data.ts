@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { callerOfInput } from "#api/http/limit.ts";
 import type { Payment } from "#api/orders/buy-calldata.ts";
 import { buyListings, type PreparedPurchase } from "#api/orders/buy-listings.ts";
@@ -18,7 +18,7 @@ import {
   time,
   uint256Text,
 } from "../wire.ts";
-import { advancedOrderFields, bytes, presentAdvancedOrder } from "./signed-order.ts";
+import { advancedOrderFields, hexBytes, presentAdvancedOrder } from "./signed-order.ts";
 
 /** A transaction that buys exactly one listing: send `data` to `to` with `value` wei. */
 export const BuyData = z
@@ -26,7 +26,7 @@ export const BuyData = z
     askId: z.string(),
     chainId: chainIdValue,
     to: address.meta({ description: "The exchange." }),
-    data: bytes.meta({
+    data: hexBytes.meta({
       description: "`fulfillAdvancedOrder`, followed by four bytes that identify this service.",
     }),
     value: uint256Text.meta({ description: "Exact amount of wei to send." }),
@@ -68,7 +68,7 @@ function presentBuyData(prepared: PreparedPurchase): z.output<typeof BuyData> {
   return {
     askId,
     chainId,
-    to: seaport["1.6"],
+    to: seaportAddresses["1.6"],
     data: purchase.data,
     value: String(purchase.valueWei),
     orderData: {

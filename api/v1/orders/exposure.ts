@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import {
@@ -32,7 +32,7 @@ import { address, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
 import type { OrderViewContext } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
-import { bytes } from "./signed-order.ts";
+import { hexBytes } from "./signed-order.ts";
 
 const returns = z.enum(["token", "token_approval", "balance", "allowance"]);
 
@@ -64,7 +64,7 @@ export const Exposure = z
       .object({
         action: z.enum(["cancel", "revoke"]),
         to: address,
-        data: bytes,
+        data: hexBytes,
         value: uint256Text,
       })
       .meta({ description: "The transaction that ends it, sent by the wallet." }),
@@ -103,7 +103,7 @@ function presentExposedBid(
 }
 
 function presentOpenApproval({ of, contract, amountWei }: OpenApproval): ExposureView {
-  const operator = of === "tokens" ? commonConduit.address : seaport["1.6"];
+  const operator = of === "tokens" ? commonConduit.address : seaportAddresses["1.6"];
   return {
     ...nothing,
     kind: "approval",
@@ -124,7 +124,7 @@ function cancel(components: OrderComponents): ExposureView["end"] {
     functionName: "cancel",
     args: [[components]],
   });
-  return { action: "cancel", to: seaport["1.6"], data, value: "0" };
+  return { action: "cancel", to: seaportAddresses["1.6"], data, value: "0" };
 }
 
 function revocation(of: OpenApproval["of"], operator: Address) {

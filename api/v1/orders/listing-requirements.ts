@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { callerOfInput } from "#api/http/limit.ts";
 import {
   type ListingRequirement,
@@ -136,7 +136,7 @@ export const listingRequirements = route(
       data: {
         chainId,
         maker,
-        seaport: seaport["1.6"],
+        seaport: seaportAddresses["1.6"],
         conduitKey: commonConduit.key,
         conduit: commonConduit.address,
         feeRecipient: fee.recipient,

@@ -1,6 +1,6 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import {
   type DescribedParameters,
   type OrderParametersRequest,
@@ -171,8 +171,8 @@ function present(
   return {
     chainId,
     maker,
-    seaport: seaport["1.6"],
-    protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
+    seaport: seaportAddresses["1.6"],
+    protocol: { name: "seaport", version: "1.6", address: seaportAddresses["1.6"] },
     domain,
     types: Object.fromEntries(Object.entries(types).map(([name, members]) => [name, [...members]])),
     primaryType,

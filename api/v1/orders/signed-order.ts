@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { orderHashOf, orderId } from "#api/orders/order-id.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
@@ -19,11 +19,11 @@ import { readCrossListings } from "#projections/partners/read-cross-listings.ts"
 import { route } from "../context.ts";
 import { chainId, chainRefusals, optionalChainId } from "../parameters.ts";
 import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
-import { orderStatus } from "./book-order.ts";
+import { orderStatusField } from "./book-order.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
-export const bytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
+export const hexBytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
 
 /** What the exchange's `OrderComponents` and `OrderParameters` have in common. */
 const orderFields = {
@@ -48,8 +48,8 @@ export const advancedOrderFields = {
   parameters: orderParameters,
   numerator: uint256Text,
   denominator: uint256Text,
-  signature: bytes,
-  extraData: bytes,
+  signature: hexBytes,
+  extraData: hexBytes,
 };
 
 export function presentAdvancedOrder(order: AdvancedOrder) {
@@ -105,10 +105,10 @@ const components = z
 const record = {
   orderHash: hash,
   chainId: chainIdValue,
-  status: orderStatus,
+  status: orderStatusField,
   protocolAddress: address.meta({ description: "The exchange." }),
   components,
-  signature: bytes,
+  signature: hexBytes,
   opensea: z.object({ orderHash: hash, components }).nullable().meta({
     description: "The cross-listing on opensea; null: there is none, or it was rejected.",
   }),
@@ -135,7 +135,7 @@ function presentSignedOrder(
     // Rows come from the chains served.
     chainId: chainId as ChainId,
     status,
-    protocolAddress: seaport["1.6"],
+    protocolAddress: seaportAddresses["1.6"],
     components: presentComponents(components),
     signature,
     opensea: crossListing && {

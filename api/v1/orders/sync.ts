@@ -10,13 +10,13 @@ import { route } from "../context.ts";
 import { bodyChainId } from "../parameters.ts";
 import { hash, time } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import { type OrderViewContext, orderStatus } from "./book-order.ts";
+import { type OrderViewContext, orderStatusField } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
 const checked = {
   orderHash: hash,
-  status: orderStatus,
+  status: orderStatusField,
   checkedAt: time,
   checkedAtBlock: z.int().min(0).meta({ description: "The block whose state was read." }),
 };

@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
@@ -98,7 +98,7 @@ describe("the second partner's listings", () => {
           bob.address,
         ],
       });
-      await sendAsMined(client).send(bob, { to: seaport["1.6"], data, value });
+      await sendAsMined(client).send(bob, { to: seaportAddresses["1.6"], data, value });
 
       const owner = await client.readContract({
         ...{ address: contracts.punks, abi: erc721Abi },
@@ -169,7 +169,7 @@ async function payWith(wei: bigint) {
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: "approve",
-    args: [seaport["1.6"], wei],
+    args: [seaportAddresses["1.6"], wei],
   });
   await sendAsMined(client).send(bob, { to: wrappedNative[chainId], data });
 }

@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { chainCalled, chainNameAt } from "#chains/partners.ts";
 import { type ListingSort, type StoredListing, totalWei } from "../listing-store.ts";
 import { presentWhole, symbolOf } from "../seaport-shapes.ts";
@@ -271,7 +271,7 @@ function presentAsk(shown: StoredListing, request: StandInRequest) {
     assetId: `${contract}:${tokenId}`,
     chain: chainNameAt("magiceden", chainId),
     protocol: order.components.offer[0]?.itemType === 3 ? "ERC1155" : "ERC721",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     contractData: { orderContractKind: "seaport-v1.6" },
   };
 }

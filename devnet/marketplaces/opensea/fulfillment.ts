@@ -10,7 +10,7 @@ import {
   signatureToCompactSignature,
 } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainCalled } from "#chains/partners.ts";
 import { accounts } from "#devnet/accounts.ts";
@@ -48,7 +48,7 @@ export async function answerFulfillment(
   const { listing, fulfiller, recipient = fulfiller.address } = parsed.data;
   const chainId = chainCalled("opensea", listing.chain);
   if (chainId === undefined) return refuse(`${listing.chain} is not a supported chain`);
-  if (listing.protocol_address.toLowerCase() !== seaport["1.6"])
+  if (listing.protocol_address.toLowerCase() !== seaportAddresses["1.6"])
     return refuse(`${listing.protocol_address} is not a supported Seaport contract`);
   const shown = book.find(chainId, listing.hash);
   if (shown === undefined) return refuse(`Order with hash ${listing.hash} not found`);
@@ -105,7 +105,7 @@ function presentTransaction({ chainId }: StoredListing, { advanced, recipient, v
   return {
     function: signatureOf,
     chain: chainId,
-    to: seaport["1.6"],
+    to: seaportAddresses["1.6"],
     value: `${valueWei}`,
     input_data: {
       advancedOrder: {

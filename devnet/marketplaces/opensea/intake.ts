@@ -11,7 +11,7 @@ import {
   zeroAddress,
 } from "viem";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
@@ -110,7 +110,7 @@ function validateForm(
   const [item] = offer;
   const isToken = item?.itemType === itemType.erc721 || item?.itemType === itemType.erc1155;
   return [
-    ...unless(protocol === seaport["1.6"], "protocol_address is not a supported exchange"),
+    ...unless(protocol === seaportAddresses["1.6"], "protocol_address is not a supported exchange"),
     ...unless(offer.length === 1 && isToken, "An order has to offer one token"),
     ...unless(
       zone === signedZone && (orderType === 2 || orderType === 3),
@@ -216,7 +216,7 @@ async function validateHoldings(
     readUnits(client, offerer, item),
     client.readContract({ ...token, functionName: "isApprovedForAll", args }),
     client.readContract({
-      address: seaport["1.6"],
+      address: seaportAddresses["1.6"],
       abi: seaportFunctions,
       functionName: "getCounter",
       args: [offerer],

@@ -1,6 +1,6 @@
 import { parseEther, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { type Anvil, startAnvil } from "#devnet/anvil.ts";
 import { connect } from "#devnet/client.ts";
@@ -78,7 +78,7 @@ async function post({ components, signature }: SignedOrder) {
         ...presentWhole(components),
         totalOriginalConsiderationItems: components.consideration.length,
       },
-      protocol_address: seaport["1.6"],
+      protocol_address: seaportAddresses["1.6"],
       signature,
     }),
   });
@@ -190,7 +190,7 @@ describe("the partner's lists", () => {
   it("go on showing what was cancelled until the partner looks at the chain", async () => {
     const shown = await aliceSells();
     await actors.alice.cancels(shown.order);
-    const path = `/api/v2/orders/chain/ethereum/protocol/${seaport["1.6"]}/${shown.orderHash}`;
+    const path = `/api/v2/orders/chain/ethereum/protocol/${seaportAddresses["1.6"]}/${shown.orderHash}`;
 
     expect((await get(path)).body.order.status).toBe("ACTIVE");
     await partner.look();
@@ -206,7 +206,7 @@ if (hasPublished) {
   describe("the partner's answers", () => {
     it("are as its published document says", async () => {
       const { orderHash: hash } = await aliceSells();
-      const place = `chain/ethereum/protocol/${seaport["1.6"]}/${hash}`;
+      const place = `chain/ethereum/protocol/${seaportAddresses["1.6"]}/${hash}`;
       const answers: [string, unknown][] = [
         ["CollectionDetailedResponse", (await get("/api/v2/collections/family-one")).body],
         [

@@ -1,4 +1,4 @@
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { chainCalled, chainNameAt, chainsKnownTo } from "#chains/partners.ts";
 import type { StoredListing } from "../listing-store.ts";
 import { openStandIn, type StandInOptions, type StandInState } from "../stand-in.ts";
@@ -138,7 +138,8 @@ function answerOrder(
   const [chain = "", protocol = "", hash = ""] = path;
   const chainId = chainCalled("opensea", chain);
   if (chainId === undefined) return refuse(400, `${chain} is not a supported chain`);
-  if (protocol.toLowerCase() !== seaport["1.6"]) return refuse(400, `${protocol} is not supported`);
+  if (protocol.toLowerCase() !== seaportAddresses["1.6"])
+    return refuse(400, `${protocol} is not supported`);
   const shown = book.find(chainId, hash);
   if (shown === undefined) return refuse(400, `Order with hash ${hash} not found`);
   return found({ order: presentListing(shown, request) });

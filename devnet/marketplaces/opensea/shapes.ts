@@ -1,5 +1,5 @@
 import { type Address, numberToHex, zeroAddress } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { signedZone } from "#devnet/contracts/addresses.ts";
@@ -120,7 +120,7 @@ export function presentListing(shown: StoredListing, request: StandInRequest) {
     order_hash: hash,
     chain: chainNameAt("opensea", shown.chainId),
     protocol_data: { parameters: presentParameters(shown) },
-    protocol_address: seaport["1.6"],
+    protocol_address: seaportAddresses["1.6"],
     asset: { identifier: `${shown.tokenId}`, contract: shown.contract },
     remaining_quantity: Number(shown.remaining),
     order_created_at: shown.listedAt,
@@ -145,7 +145,7 @@ export function presentOldListing(shown: StoredListing, request: StandInRequest)
     expiration_time: endTime,
     order_hash: hash,
     protocol_data: { parameters: presentParameters(shown), signature: null },
-    protocol_address: seaport["1.6"],
+    protocol_address: seaportAddresses["1.6"],
     current_price: `${wei}`,
     maker: { ...account(components.offerer), user: 1 },
     taker: null,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isAddressEqual } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { type ListingChange, type StoredListing, totalWei } from "../listing-store.ts";
 import { stringifyBare, symbolOf } from "../seaport-shapes.ts";
@@ -117,7 +117,7 @@ function presentEvent(shown: StoredListing, slug: string, event: string) {
     collection: { slug },
     event_timestamp: now,
     order_hash: shown.orderHash,
-    protocol_address: seaport["1.6"],
+    protocol_address: seaportAddresses["1.6"],
   };
   const isBare = event.startsWith("order_");
   const payload = isBare

@@ -2,7 +2,7 @@ import { chainsKnownTo } from "#chains/partners.ts";
 import type { Partner } from "../partner.ts";
 import type { PartnerDefinition } from "../partner-definition.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
-import { fetchListing, fetchListings } from "./listings.ts";
+import { fetchListings, fetchMagicEdenListing } from "./listings.ts";
 
 export const magiceden: PartnerDefinition = {
   api: "Magic Eden (API v3)",
@@ -26,7 +26,7 @@ export function openMagiceden({ key, ...options }: Options): Partner {
     chainIds: chainsKnownTo("magiceden"),
     fetchListings: (chainId, collection, page) =>
       fetchListings(transport, { ...collection, chainId }, page),
-    fetchListing: (chainId, orderHash) => fetchListing(transport, chainId, orderHash),
+    fetchListing: (chainId, orderHash) => fetchMagicEdenListing(transport, chainId, orderHash),
     close: transport.close,
   };
 }

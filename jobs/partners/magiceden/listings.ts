@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
@@ -51,11 +51,11 @@ export async function fetchListings(
   const context = { chainId, contract, creators, now: new Date() };
   return {
     cursor: page.continuation,
-    ...parseEntries(page.orders, (entry) => parseEntry(entry, context)),
+    ...parseEntries(page.orders, (entry) => parseMagicEdenEntry(entry, context)),
   };
 }
 
-export async function fetchListing(
+export async function fetchMagicEdenListing(
   transport: Transport,
   chainId: ChainId,
   orderHash: Hex,
@@ -64,7 +64,7 @@ export async function fetchListing(
   const parsed = parseResponse(response, AsksResponse, [400, 404]);
   if (parsed === null || isRejection(parsed)) return parsed;
   const context = { chainId, contract: null, creators: [], now: new Date() };
-  const { listings } = parseEntries(parsed.orders, (entry) => parseEntry(entry, context));
+  const { listings } = parseEntries(parsed.orders, (entry) => parseMagicEdenEntry(entry, context));
   return listings.find((listing) => listing.orderHash === orderHash) ?? null;
 }
 
@@ -80,7 +80,10 @@ const send = (transport: Transport, chainId: ChainId, query: Record<string, stri
 const otherMarketplace = "opensea.io";
 
 /** Parses one entry of a list. Never throws. */
-export function parseEntry(entry: unknown, context: Context): PartnerListing | SkippedEntry {
+export function parseMagicEdenEntry(
+  entry: unknown,
+  context: Context,
+): PartnerListing | SkippedEntry {
   const { chainId, contract, creators, now } = context;
   const head = AskHead.safeParse(entry);
   if (!head.success) return malformedEntry(entry, firstIssue(head.error).path);
@@ -98,7 +101,7 @@ export function parseEntry(entry: unknown, context: Context): PartnerListing | S
   if (!raw.success) return malformedEntry(entry, firstIssue(raw.error).path);
   const { signature, ...components } = raw.data.rawData;
   if (signature === null) return skip("no_signature", "rawData.signature");
-  const exchange = seaport["1.6"];
+  const exchange = seaportAddresses["1.6"];
   const listing = parsePartnerListing(
     { marketplace: "magiceden", chainId, orderHash, exchange, components, signature },
     { creators, now },

@@ -3,7 +3,13 @@ import type { Partner } from "../partner.ts";
 import type { PartnerDefinition } from "../partner-definition.ts";
 import { openTransport, type TransportOptions } from "../transport.ts";
 import { fetchFulfillment } from "./fulfillment.ts";
-import { fetchAll, fetchCollection, fetchEntry, fetchListing, fetchNewest } from "./listings.ts";
+import {
+  fetchAll,
+  fetchCollection,
+  fetchEntry,
+  fetchNewest,
+  fetchOpenSeaListing,
+} from "./listings.ts";
 import { postListing } from "./post-listing.ts";
 import { openStream, type StreamOptions } from "./stream.ts";
 
@@ -34,7 +40,7 @@ export function openOpensea({ key, stream, ...options }: Options): Partner {
       const fetchPage = order === "newest" ? fetchNewest : fetchAll;
       return fetchPage(transport, { ...collection, chainId }, cursor);
     },
-    fetchListing: (chainId, orderHash) => fetchListing(transport, chainId, orderHash),
+    fetchListing: (chainId, orderHash) => fetchOpenSeaListing(transport, chainId, orderHash),
     fetchFulfillment: (chainId, request) => fetchFulfillment(transport, chainId, request),
     postListing: (chainId, order) => postListing(transport, chainId, order),
     ...(stream === undefined

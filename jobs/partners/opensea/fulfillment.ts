@@ -1,6 +1,6 @@
 import { type Address, type Hex, hexToBigInt, size, slice } from "viem";
 import type { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
@@ -10,10 +10,10 @@ import type { Fulfillment, FulfillmentRequest, Partner, PartnerFailure } from ".
 import { type PartnerResponse, parseResponse } from "../send-request.ts";
 import type { Transport } from "../transport.ts";
 import {
-  type AdvancedOrder,
   type BasicParameters,
   ErrorsResponse,
   FulfillmentResponse,
+  type ProposedAdvancedOrder,
 } from "./response-schemas.ts";
 
 const refusals = [400, 404, 409, 410, 422];
@@ -32,7 +32,7 @@ export async function fetchFulfillment(
       listing: {
         hash: orderHash,
         chain: chainNameAt("opensea", chainId),
-        protocol_address: seaport["1.6"],
+        protocol_address: seaportAddresses["1.6"],
       },
       fulfiller: { address: buyer },
       ...(units === null ? {} : { units_to_fill: Number(units) }),
@@ -71,7 +71,7 @@ export function parseFulfillment(
   chainId: ChainId,
   { orderHash: expectedHash, counter, buyer }: FulfillmentRequest,
 ): Fulfillment | Rejection<"unsupported_order" | "order_mismatch"> {
-  if (transaction.chain !== chainId || transaction.to !== seaport["1.6"]) {
+  if (transaction.chain !== chainId || transaction.to !== seaportAddresses["1.6"]) {
     return reject("order_mismatch", "The fulfillment is for another exchange");
   }
   const order = toProposedOrder(transaction.input_data);
@@ -111,7 +111,7 @@ const whole = { numerator: 1n, denominator: 1n, extraData: "0x" } as const;
 
 /** Consideration items beyond the signed ones are tips added by the partner; only the signed ones are hashed. */
 function fromOrder(
-  { parameters, signature, extraData, numerator, denominator }: AdvancedOrder,
+  { parameters, signature, extraData, numerator, denominator }: ProposedAdvancedOrder,
   fulfillerConduitKey: Hex,
 ): ProposedOrder {
   const { totalOriginalConsiderationItems, ...signed } = parameters;

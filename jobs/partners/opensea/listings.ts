@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
@@ -56,7 +56,7 @@ export async function fetchAll(
   const context = { chainId, contract, creators, now: new Date() };
   return {
     cursor: page.next,
-    ...parseEntries(page.listings, (entry) => parseEntry(entry, context)),
+    ...parseEntries(page.listings, (entry) => parseOpenSeaEntry(entry, context)),
   };
 }
 
@@ -82,7 +82,10 @@ export async function fetchNewest(
   if (isRejection(page)) return page;
   if (page === null) return cursor === null ? emptyPage : notFound(cursor);
   const context = { chainId, contract, creators, now: new Date() };
-  return { cursor: page.next, ...parseEntries(page.orders, (entry) => parseEntry(entry, context)) };
+  return {
+    cursor: page.next,
+    ...parseEntries(page.orders, (entry) => parseOpenSeaEntry(entry, context)),
+  };
 }
 
 const emptyPage = { listings: [], cursor: null, skipped: [] };
@@ -98,17 +101,22 @@ export async function fetchEntry(
   { chainId, orderHash }: { chainId: ChainId; orderHash: Hex },
   creators: readonly Address[],
 ): Promise<PartnerListing | SkippedEntry | null | PartnerFailure> {
-  const location = `chain/${chainNameAt("opensea", chainId)}/protocol/${seaport["1.6"]}/${orderHash}`;
+  const location = `chain/${chainNameAt("opensea", chainId)}/protocol/${seaportAddresses["1.6"]}/${orderHash}`;
   const path = `/api/v2/orders/${location}`;
   const response = await transport.send({ method: "GET", path, budget: "read" });
   const parsed = parseResponse(response, OrderResponse, [400, 404]);
   if (parsed === null || isRejection(parsed)) return parsed;
-  const listing = parseEntry(parsed.order, { chainId, contract: null, creators, now: new Date() });
+  const listing = parseOpenSeaEntry(parsed.order, {
+    chainId,
+    contract: null,
+    creators,
+    now: new Date(),
+  });
   if ("reason" in listing || listing.orderHash === orderHash) return listing;
   return { reason: "wrong_order_hash", path: "order_hash", concerns: "any" };
 }
 
-export async function fetchListing(
+export async function fetchOpenSeaListing(
   transport: Transport,
   chainId: ChainId,
   orderHash: Hex,
@@ -118,7 +126,7 @@ export async function fetchListing(
 }
 
 /** Parses one entry of a list, in the newer or older format. Never throws. */
-export function parseEntry(entry: unknown, context: Context): PartnerListing | SkippedEntry {
+export function parseOpenSeaEntry(entry: unknown, context: Context): PartnerListing | SkippedEntry {
   const { chainId, contract, creators, now } = context;
   const parsed = ListingEntry.safeParse(entry);
   if (!parsed.success) {

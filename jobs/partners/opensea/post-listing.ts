@@ -1,5 +1,5 @@
 import { type Hex, numberToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import { chainNameAt } from "#chains/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
@@ -24,7 +24,7 @@ export async function postListing(
     path: `/api/v2/orders/${chainNameAt("opensea", chainId)}/seaport/listings`,
     body: {
       parameters: wireOrder(components),
-      protocol_address: seaport["1.6"],
+      protocol_address: seaportAddresses["1.6"],
       signature,
     },
     budget: "act",

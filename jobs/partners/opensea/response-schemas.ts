@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import { z } from "zod";
-import { address, bytes, bytes32, uint256 } from "../order-schema.ts";
+import { bytes32, signedAddress, signedBytes, signedUint256 } from "../order-schema.ts";
 import { orderComponents, partnerOrderParameters, signatureOrNone } from "../send-request.ts";
 
 /** The fields used of OpenSea's API v2 responses; others may change freely. */
@@ -16,7 +16,7 @@ export const CollectionResponse = z.object({
   collection: z.string().min(1),
   contracts: z.array(z.object({ address: contractAddress, chain: z.string() })),
   fees: z.array(
-    z.object({ fee: z.number().min(0).max(100), recipient: address, required: z.boolean() }),
+    z.object({ fee: z.number().min(0).max(100), recipient: signedAddress, required: z.boolean() }),
   ),
 });
 
@@ -38,7 +38,7 @@ export const OrderResponse = z.object({ order: z.unknown() });
 export const ListingEntry = z.object({
   order_hash: bytes32,
   chain: z.string().optional(),
-  protocol_address: address,
+  protocol_address: signedAddress,
   protocol_data: z.object({ parameters: orderComponents, signature: signatureOrNone }),
   status: z.string().nullish(),
   cancelled: z.boolean().nullish(),
@@ -58,39 +58,41 @@ export const PostedResponse = z
 export const ErrorsResponse = z.object({ errors: z.array(z.string()) });
 
 const basicParameters = z.object({
-  considerationToken: address,
-  considerationIdentifier: uint256,
-  considerationAmount: uint256,
-  offerer: address,
-  zone: address,
-  offerToken: address,
-  offerIdentifier: uint256,
-  offerAmount: uint256,
-  basicOrderType: uint256.transform(Number),
-  startTime: uint256,
-  endTime: uint256,
+  considerationToken: signedAddress,
+  considerationIdentifier: signedUint256,
+  considerationAmount: signedUint256,
+  offerer: signedAddress,
+  zone: signedAddress,
+  offerToken: signedAddress,
+  offerIdentifier: signedUint256,
+  offerAmount: signedUint256,
+  basicOrderType: signedUint256.transform(Number),
+  startTime: signedUint256,
+  endTime: signedUint256,
   zoneHash: bytes32,
-  salt: uint256,
+  salt: signedUint256,
   offererConduitKey: bytes32,
   fulfillerConduitKey: bytes32,
-  totalOriginalAdditionalRecipients: uint256,
-  additionalRecipients: z.array(z.object({ amount: uint256, recipient: address })).max(50),
-  signature: bytes,
+  totalOriginalAdditionalRecipients: signedUint256,
+  additionalRecipients: z
+    .array(z.object({ amount: signedUint256, recipient: signedAddress }))
+    .max(50),
+  signature: signedBytes,
 });
 
 const plainOrder = z.object({
-  parameters: partnerOrderParameters.extend({ totalOriginalConsiderationItems: uint256 }),
-  signature: bytes,
+  parameters: partnerOrderParameters.extend({ totalOriginalConsiderationItems: signedUint256 }),
+  signature: signedBytes,
 });
 
 const advancedOrder = plainOrder.extend({
-  numerator: uint256,
-  denominator: uint256,
-  extraData: bytes,
+  numerator: signedUint256,
+  denominator: signedUint256,
+  extraData: signedBytes,
 });
 
 export type BasicParameters = z.output<typeof basicParameters>;
-export type AdvancedOrder = z.output<typeof advancedOrder>;
+export type ProposedAdvancedOrder = z.output<typeof advancedOrder>;
 
 const fulfillerConduitKey = bytes32;
 const readable = ["advancedOrder", "order", "parameters"];
@@ -121,8 +123,8 @@ export const FulfillmentResponse = z.object({
     transaction: z.object({
       function: z.string(),
       chain: z.int(),
-      to: address,
-      value: uint256,
+      to: signedAddress,
+      value: signedUint256,
       input_data: callInput,
     }),
   }),

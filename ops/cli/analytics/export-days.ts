@@ -12,8 +12,8 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
-  type Column,
   datasets,
+  type ExportColumn,
   type RowsFilter,
   readColumns,
   readInSnapshot,
@@ -34,7 +34,7 @@ type Manifest = {
   /** The position of the projections that the last export was made at; each file has its own. */
   position: string;
   exportedAt: string;
-  columns: readonly Column[];
+  columns: readonly ExportColumn[];
   files: DayFile[];
 };
 
@@ -134,7 +134,7 @@ type DayFiles = {
 
 type Options = {
   directory: string;
-  columns: readonly Column[];
+  columns: readonly ExportColumn[];
   /** The column that says a row's day. */
   time: string;
   position: string;

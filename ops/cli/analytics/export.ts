@@ -8,9 +8,9 @@ import { chainIds } from "#chains/index.ts";
 import { stringify } from "#ops/reports/present-fact.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import {
-  type Column,
   type Dataset,
   datasets,
+  type ExportColumn,
   type RowsFilter,
   readColumns,
   readRows,
@@ -23,7 +23,10 @@ import { exportDays } from "./export-days.ts";
 import { type RowsWriter, writeParquet } from "./parquet.ts";
 
 /** Rows as RFC 4180 has them, below a line of the columns' names. */
-function writeCsv(columns: readonly Column[], put: (text: string) => Promise<void>): RowsWriter {
+function writeCsv(
+  columns: readonly ExportColumn[],
+  put: (text: string) => Promise<void>,
+): RowsWriter {
   let head = csvLines([columns.map(({ name }) => name)]);
   const write = async (rows: Parameters<typeof csvLines>[0]) => {
     const lines = head + csvLines(rows);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import type { Column } from "#projections/analytics/read-rows.ts";
+import type { ExportColumn } from "#projections/analytics/read-rows.ts";
 import { writeParquet } from "./parquet.ts";
 
-const columns: Column[] = [
+const columns: ExportColumn[] = [
   { name: "is_burned", type: "boolean" },
   { name: "chain_id", type: "integer" },
   { name: "block_number", type: "bigint" },
@@ -30,7 +30,7 @@ const rowOf = (index: number) => [
 type Rows = readonly (readonly (string | null)[])[];
 const written = (rows: Rows, atOnce: number) => writtenAs(columns, rows, atOnce);
 
-async function writtenAs(columns: readonly Column[], rows: Rows, atOnce = 2) {
+async function writtenAs(columns: readonly ExportColumn[], rows: Rows, atOnce = 2) {
   const pieces: Uint8Array[] = [];
   const writer = writeParquet(columns, async (bytes) => void pieces.push(bytes));
   for (let start = 0; start < rows.length; start += atOnce) {
@@ -74,7 +74,7 @@ it("a Parquet file without rows has its columns", async () => {
 });
 
 describe("numbers of an export", () => {
-  const numbers: Column[] = [
+  const numbers: ExportColumn[] = [
     { name: "token_id", type: "whole" },
     { name: "total_native", type: "native" },
     { name: "fees", type: "fees" },

@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter, type SchemaElement } from "hyparquet-writer";
-import type { Column, ColumnType, TextRow } from "#projections/analytics/read-rows.ts";
+import type { ColumnType, ExportColumn, TextRow } from "#projections/analytics/read-rows.ts";
 
 /** Rows of a row group: so many are in memory at a time. */
 const groupRows = 20_000;
@@ -95,7 +95,7 @@ const fieldsOf: Record<ColumnType, (name: string) => Field[]> = {
 
 /** Rows as Apache Parquet, compressed with Snappy, a row group at a time; every column may be null. */
 export function writeParquet(
-  columns: readonly Column[],
+  columns: readonly ExportColumn[],
   put: (bytes: Uint8Array) => Promise<void>,
 ): RowsWriter {
   const bytes = new ByteWriter();
@@ -139,7 +139,7 @@ export function writeParquet(
   };
 }
 
-function schemaOf(columns: readonly Column[]): SchemaElement[] {
+function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
   const fields = columns.flatMap(({ name, type }) => fieldsOf[type](name));
   const elements = fields.flatMap((one) => one.elements);
   return [{ name: "root", num_children: fields.length }, ...elements] as SchemaElement[];

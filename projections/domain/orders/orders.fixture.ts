@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { wrappedNative } from "#chains/index.ts";
 import { isRejection } from "../rejection.ts";
-import { bidComponents, listingComponents } from "../seaport/draft-components.ts";
+import { draftBidComponents, draftListingComponents } from "../seaport/draft-components.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
 import { type MarketTerms, orderBounds, type TradeTerms } from "./order-terms.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
@@ -44,11 +44,17 @@ const collection = { standard: "erc721", contract, criteria: 0n } as const;
 
 /** Valid orders; the fee is 1 %, the royalty 5 %. */
 export const orders = {
-  listing: listingComponents({ ...makerChoices, nft: token, quantity: 1n, price }),
-  editionListing: listingComponents({ ...makerChoices, nft: edition, quantity: 5n, price }),
-  bid: bidComponents({ ...makerChoices, nft: token, quantity: 1n, price, currency }),
-  editionBid: bidComponents({ ...makerChoices, nft: edition, quantity: 5n, price, currency }),
-  collectionBid: bidComponents({ ...makerChoices, nft: collection, quantity: 3n, price, currency }),
+  listing: draftListingComponents({ ...makerChoices, nft: token, quantity: 1n, price }),
+  editionListing: draftListingComponents({ ...makerChoices, nft: edition, quantity: 5n, price }),
+  bid: draftBidComponents({ ...makerChoices, nft: token, quantity: 1n, price, currency }),
+  editionBid: draftBidComponents({ ...makerChoices, nft: edition, quantity: 5n, price, currency }),
+  collectionBid: draftBidComponents({
+    ...makerChoices,
+    nft: collection,
+    quantity: 3n,
+    price,
+    currency,
+  }),
 } as const;
 
 /** Validates shape, fees and times of an order without chain state. */

@@ -4,7 +4,11 @@ import { describe, expect, it } from "vitest";
 import { commonConduit } from "#abis/deployments.ts";
 import { intakeCodes } from "../intake-codes.ts";
 import { isRejection } from "../rejection.ts";
-import { bidComponents, listingComponents, priceLegs } from "../seaport/draft-components.ts";
+import {
+  draftBidComponents,
+  draftListingComponents,
+  priceLegs,
+} from "../seaport/draft-components.ts";
 import type { OrderComponents } from "../seaport/order-components.ts";
 import { contract, currency, maker, now, orders, terms, withChanges } from "./orders.fixture.ts";
 import { parseBid, parseListing } from "./parse-order.ts";
@@ -148,7 +152,13 @@ describe("an order created for a trade is parsed as that trade, to the wei, for 
       const { standard, tokenId, salt } = sample;
       const quantity = standard === "erc721" ? 1n : sample.quantity;
       const nft = { standard, contract, tokenId } as const;
-      const listing = listingComponents({ ...free, salt, nft, quantity, price: priceOf(sample) });
+      const listing = draftListingComponents({
+        ...free,
+        salt,
+        nft,
+        quantity,
+        price: priceOf(sample),
+      });
 
       expect(parseAndValidate(listing, "ask", sample)).toMatchObject({
         terms: { ...termsOf(sample), side: "ask", tokenId, quantity },
@@ -164,7 +174,7 @@ describe("an order created for a trade is parsed as that trade, to the wei, for 
 
       expect(
         parseAndValidate(
-          bidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
+          draftBidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
           "bid",
           sample,
         ),
@@ -179,7 +189,7 @@ describe("an order created for a trade is parsed as that trade, to the wei, for 
 
       expect(
         parseAndValidate(
-          bidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
+          draftBidComponents({ ...free, salt, ...bid, price: priceOf(sample) }),
           "bid",
           sample,
         ),

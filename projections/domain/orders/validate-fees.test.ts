@@ -1,7 +1,11 @@
 import type { Address } from "viem";
 import { describe, expect, it } from "vitest";
 import { isRejection } from "../rejection.ts";
-import { bidComponents, type Leg, listingComponents } from "../seaport/draft-components.ts";
+import {
+  draftBidComponents,
+  draftListingComponents,
+  type Leg,
+} from "../seaport/draft-components.ts";
 import type { ParsedOrder } from "./order-terms.ts";
 import {
   contract,
@@ -23,7 +27,7 @@ const royaltyLeg = { recipient: creator, unitWei: 5_000n } as const;
 const royaltyTo = (recipient: Address, royaltyWei = 5_000n) => ({ recipient, royaltyWei });
 
 function orderPaying(feeLegs: Leg[], parts: Partial<ParsedOrder> = {}): ParsedOrder {
-  const [listing] = [parseListing(bodyOf(listingComponents(trade(1n))), terms)];
+  const [listing] = [parseListing(bodyOf(draftListingComponents(trade(1n))), terms)];
   if (isRejection(listing)) throw new Error(listing.message);
   return { ...listing, unitPriceWei, feeLegs, ...parts };
 }
@@ -133,8 +137,8 @@ describe("validateFees", () => {
 
   it("rejects fee and royalty that leave the seller nothing, on either side", () => {
     const royaltyWei = 99_000n;
-    const bid = parseBid(bodyOf(bidComponents(trade(1n, royaltyWei))), terms);
-    const listing = parseListing(bodyOf(listingComponents(trade(1n, royaltyWei))), terms);
+    const bid = parseBid(bodyOf(draftBidComponents(trade(1n, royaltyWei))), terms);
+    const listing = parseListing(bodyOf(draftListingComponents(trade(1n, royaltyWei))), terms);
     if (isRejection(bid) || isRejection(listing)) throw new Error("both shapes are valid");
 
     expect(answer(bid, royaltyTo(creator, royaltyWei))).toBe("fees_too_high");
@@ -142,7 +146,7 @@ describe("validateFees", () => {
   });
 
   it("reads the terms of the trade per unit, addresses in lower case", () => {
-    const order = parseListing(bodyOf(listingComponents(trade(5n))), terms);
+    const order = parseListing(bodyOf(draftListingComponents(trade(5n))), terms);
     if (isRejection(order)) throw new Error(order.message);
 
     expect(
@@ -181,6 +185,6 @@ function trade(quantity: bigint, royaltyWei = 5_000n) {
   } as const;
 }
 
-function bodyOf(components: ReturnType<typeof listingComponents>) {
+function bodyOf(components: ReturnType<typeof draftListingComponents>) {
   return { components, signature: "0x", totalOriginalConsiderationItems: null } as const;
 }

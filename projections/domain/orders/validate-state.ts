@@ -1,5 +1,5 @@
 import type { Address, Hex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { burnAddresses } from "../burn-address.ts";
 import { type IntakeCode, rejectField, rpcUnavailable } from "../intake-codes.ts";
 import type { Rejection } from "../rejection.ts";
@@ -245,7 +245,7 @@ function validateFunds(order: OrderIntent, state: BidFunds): Rejection<IntakeCod
     field,
     expected: `an allowance of at least ${requiredWei}`,
     actual: `${allowanceWei}`,
-    message: `${order.maker} must allow the exchange ${seaport["1.6"]} to spend ${requiredWei} wei, ${openBidsWei} of it for open bids, and allows ${allowanceWei}`,
+    message: `${order.maker} must allow the exchange ${seaportAddresses["1.6"]} to spend ${requiredWei} wei, ${openBidsWei} of it for open bids, and allows ${allowanceWei}`,
   });
 }
 

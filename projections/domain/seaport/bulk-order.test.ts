@@ -1,6 +1,6 @@
 import { type Hex, hashTypedData, zeroAddress, zeroHash } from "viem";
 import { describe, expect, it } from "vitest";
-import { listingComponents } from "./draft-components.ts";
+import { draftListingComponents } from "./draft-components.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
 import {
   bulkOrderHash,
@@ -85,7 +85,7 @@ function climb(leaf: Hex, index: number, proof: readonly Hex[]): Hex {
 }
 
 function listing(tokenId: bigint): OrderComponents {
-  return listingComponents({
+  return draftListingComponents({
     maker: "0x00000000000000000000000000000000000a11ce",
     startTime: 1_700_000_000n,
     endTime: 1_700_086_400n,

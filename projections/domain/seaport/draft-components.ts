@@ -19,7 +19,7 @@ export type MakerChoices = {
 };
 
 /** A listing: `quantity` units of one token for native currency, moved by the common conduit. */
-export function listingComponents(
+export function draftListingComponents(
   listing: MakerChoices & { nft: Nft; quantity: bigint; price: Price },
 ): OrderComponents {
   const { nft, quantity } = listing;
@@ -66,7 +66,7 @@ export type RequestedNft =
  * A bid: wrapped native currency for `quantity` units, paid from an allowance to the exchange itself
  * (no conduit). Fee and royalty are paid out of the offered amount, in the same currency.
  */
-export function bidComponents(
+export function draftBidComponents(
   bid: MakerChoices & { nft: RequestedNft; quantity: bigint; price: Price; currency: Address },
 ): OrderComponents {
   const { quantity, nft, currency } = bid;

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents, listingComponents, type RequestedNft } from "./draft-components.ts";
+import {
+  draftBidComponents,
+  draftListingComponents,
+  type RequestedNft,
+} from "./draft-components.ts";
 import { advancedOrder, basicOrderForItemBid, matchBidWithMirror } from "./fill.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";
@@ -23,7 +27,7 @@ const common = {
 } as const;
 
 const bidOn = (wanted: RequestedNft, quantity: bigint) => ({
-  components: bidComponents({
+  components: draftBidComponents({
     ...common,
     nft: wanted,
     quantity,
@@ -34,7 +38,7 @@ const bidOn = (wanted: RequestedNft, quantity: bigint) => ({
 
 describe("advancedOrder", () => {
   it("fills units as the smallest fraction of the signed quantity", () => {
-    const components = listingComponents({ ...common, nft, quantity: 20n });
+    const components = draftListingComponents({ ...common, nft, quantity: 20n });
 
     const { numerator, denominator } = advancedOrder({ components, signature: "0x" }, 8n);
 

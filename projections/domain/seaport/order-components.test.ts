@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bidComponents, listingComponents } from "./draft-components.ts";
+import { draftBidComponents, draftListingComponents } from "./draft-components.ts";
 
 const maker = "0x00000000000000000000000000000000000a11ce";
 const feeRecipient = "0x000000000000000000000000000000000000fee0";
@@ -21,7 +21,7 @@ const punk = { ...edition, standard: "erc721" } as const;
 
 describe("listingComponents", () => {
   it("pays seller, service and creator per unit, so that every leg divides by the quantity", () => {
-    const listing = listingComponents({ ...terms, nft: edition, quantity: 3n, price });
+    const listing = draftListingComponents({ ...terms, nft: edition, quantity: 3n, price });
 
     expect(listing.consideration.map((leg) => [leg.recipient, leg.startAmount])).toEqual([
       [maker, 3n * 988n],
@@ -35,7 +35,7 @@ describe("listingComponents", () => {
 
   it("can be filled in parts only above one unit", () => {
     const typeOf = (quantity: bigint) =>
-      listingComponents({ ...terms, nft: edition, quantity, price }).orderType;
+      draftListingComponents({ ...terms, nft: edition, quantity, price }).orderType;
 
     expect([typeOf(1n), typeOf(2n)]).toEqual([0, 1]);
   });
@@ -43,7 +43,7 @@ describe("listingComponents", () => {
 
 describe("bidComponents", () => {
   it("offers the whole price and asks for the token before fee and royalty", () => {
-    const bid = bidComponents({ ...terms, nft: punk, quantity: 1n, price, currency });
+    const bid = draftBidComponents({ ...terms, nft: punk, quantity: 1n, price, currency });
 
     expect(bid.offer).toMatchObject([{ itemType: 1, token: currency, startAmount: 1_050n }]);
     expect(bid.consideration).toMatchObject([
@@ -56,7 +56,7 @@ describe("bidComponents", () => {
 
   it("on a collection asks for any id by criteria, in parts above one unit", () => {
     const wanted = { standard: "erc721", contract: punk.contract, criteria: 0n } as const;
-    const bid = bidComponents({ ...terms, nft: wanted, quantity: 2n, price, currency });
+    const bid = draftBidComponents({ ...terms, nft: wanted, quantity: 2n, price, currency });
 
     expect(bid.consideration[0]).toMatchObject({
       itemType: 4,

@@ -13,14 +13,19 @@ import {
   zeroAddress,
   zeroHash,
 } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type OrderComponents, orderTypes } from "./order-components.ts";
 
-export type ExchangeVersion = keyof typeof seaport;
+export type ExchangeVersion = keyof typeof seaportAddresses;
 
 /** EIP-712 domain of an exchange deployment. */
 export function exchangeDomain(chainId: number, version: ExchangeVersion = "1.6") {
-  return { name: "Seaport", version, chainId, verifyingContract: seaport[version] } as const;
+  return {
+    name: "Seaport",
+    version,
+    chainId,
+    verifyingContract: seaportAddresses[version],
+  } as const;
 }
 
 type Struct = keyof typeof orderTypes;

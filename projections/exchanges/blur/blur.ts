@@ -7,12 +7,12 @@ import {
   blurAddresses as contracts,
 } from "#abis/blur.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   eventsOf,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -20,7 +20,7 @@ import {
 } from "../model/exchange.ts";
 import { type FeeRate, paymentsOf, totalOf } from "../model/fees.ts";
 import { createTransferMatcher, type TransferMatcher } from "../model/payments.ts";
-import { selectSimpleSales } from "./simple-sales.ts";
+import { selectSimpleBlurSales } from "./simple-sales.ts";
 
 type BuyLocked = { collection: Address; buyer: Address; seller: Address; tokenId: string };
 
@@ -50,7 +50,7 @@ function tradesOfBlend(transaction: ExchangeTransaction): Fill[] {
  * purchases each is paid between its event and the next one.
  */
 function loanPaymentsOf(
-  { logIndex, args }: EmittedEvent,
+  { logIndex, args }: PlacedEvent,
   places: readonly number[],
   transfers: readonly TokenTransfer[],
 ): TokenTransfer[] {
@@ -69,7 +69,7 @@ function loanPaymentsOf(
 }
 
 function priceOf(
-  { contract: exchange, logIndex, args }: EmittedEvent,
+  { contract: exchange, logIndex, args }: PlacedEvent,
   payments: readonly TokenTransfer[],
 ): Omit<Trade, "items"> {
   const { seller } = args as BuyLocked;
@@ -106,7 +106,7 @@ function tradesOfV1(transaction: ExchangeTransaction): Fill[] {
   );
 }
 
-function tradeOfV1(event: EmittedEvent, matcher: TransferMatcher): Trade {
+function tradeOfV1(event: PlacedEvent, matcher: TransferMatcher): Trade {
   const { contract: exchange, logIndex } = event;
   const { sell, buy, sellHash, buyHash } = event.args as OrdersMatched;
   const { collection: contract, tokenId } = sell;
@@ -155,7 +155,7 @@ function tradesOfV2(transaction: ExchangeTransaction): Fill[] {
 }
 
 /** The events name the order's maker alone: the other party is at the other end of the token's transfer. */
-function tradeOfV2(event: EmittedEvent, matcher: TransferMatcher): Trade {
+function tradeOfV2(event: PlacedEvent, matcher: TransferMatcher): Trade {
   const { contract: exchange, logIndex } = event;
   const execution = executionOf(event);
   const { contract, tokenId, units, trader, side, orderHash, priceWei } = execution;
@@ -184,7 +184,7 @@ function tradeOfV2(event: EmittedEvent, matcher: TransferMatcher): Trade {
   };
 }
 
-function executionOf({ event, args }: EmittedEvent): Execution {
+function executionOf({ event, args }: PlacedEvent): Execution {
   if (event !== "Execution") return unpack(args as Parameters<typeof unpack>[0]);
   const { transfer, orderHash, price, makerFee, fees, orderType } = args as ExecutionArgs;
   if (transfer.assetType !== 0 && transfer.assetType !== 1)
@@ -208,7 +208,7 @@ const feeRate = ({ recipient, rate }: Rate): FeeRate => ({ recipient, rate: BigI
  * A loan is closed by a sale of its collateral, or opened by a purchase on credit: the lending protocol sells and buys
  * for the borrower, who sent the transaction.
  */
-function personOf(party: Address, { sender }: EmittedEvent): Address {
+function personOf(party: Address, { sender }: PlacedEvent): Address {
   return party === blurAddresses.blend && sender !== null ? sender : party;
 }
 
@@ -298,7 +298,7 @@ export const blur: Exchange = {
     ...tradesOfV1(ofContract(transaction, contracts.v1)),
     ...tradesOfV2(ofContract(transaction, contracts.v2)),
   ],
-  selectSimpleSales,
+  selectSimpleSales: selectSimpleBlurSales,
 };
 
 export const blend: Exchange = {

@@ -21,7 +21,7 @@ const text = (value: string) => sql.lit(value);
  * Sales of v1's transactions that announce one trade and move one NFT, from its seller to its buyer. The same rows as
  * `v1.ts` makes of them.
  */
-export function selectSimpleSales(window: FactWindow, rules: BulkRules): RawBuilder<unknown> {
+export function selectSimpleBlurSales(window: FactWindow, rules: BulkRules): RawBuilder<unknown> {
   return sql`
     select block_id, transaction_index, 0,
            sha256(convert_to(chain_id || ' ' || ${hexOf("hash")} || ' blur 0 0', 'UTF8')),

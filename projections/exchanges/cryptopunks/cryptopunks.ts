@@ -1,10 +1,10 @@
 import { type Address, decodeEventLog, type Hex, toEventSelector, zeroAddress } from "viem";
 import { cryptopunksAddress, cryptopunksEvents } from "#abis/cryptopunks.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -20,7 +20,7 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
   );
 }
 
-function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[]): Trade {
+function tradeOf(event: PlacedEvent, transfers: readonly TokenTransfer[]): Trade {
   const { contract, logIndex, args } = event;
   const { punkIndex: tokenId, fromAddress: seller, toAddress } = args as Bought;
   const transfer = transfers.find((one) => one.logIndex === logIndex && one.tokenId === tokenId);
@@ -39,12 +39,12 @@ function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[]): Trad
   };
 }
 
-function offerTaken({ args }: EmittedEvent) {
+function offerTaken({ args }: PlacedEvent) {
   return { side: "ask" as const, totalWei: BigInt((args as Bought).value) };
 }
 
 /** The contract deletes the bid before it emits the event, which says zero. */
-function bidTaken({ bid }: EmittedEvent, buyer: Address) {
+function bidTaken({ bid }: PlacedEvent, buyer: Address) {
   if (bid === undefined) throw new UnresolvableEvent("price_unknown");
   if (bid.bidder !== buyer) throw new UnresolvableEvent("transfer_mismatch");
   return { side: "bid" as const, totalWei: BigInt(bid.wei) };

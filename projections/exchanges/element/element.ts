@@ -2,11 +2,11 @@ import { type AbiEvent, type Address, type Hex, zeroAddress } from "viem";
 import { elementEvents, elementFeeEvents } from "#abis/element.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -42,7 +42,7 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
   });
 }
 
-function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[], range: LogRange): Trade {
+function tradeOf(event: PlacedEvent, transfers: readonly TokenTransfer[], range: LogRange): Trade {
   const filled = event.args as Filled;
   const { maker, taker, erc20Token, erc20TokenAmount, erc20FillAmount, fees } = filled;
   const side = event.event.endsWith("SellOrderFilled") ? "ask" : "bid";

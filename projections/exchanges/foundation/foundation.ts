@@ -1,11 +1,11 @@
 import { type Address, zeroAddress } from "viem";
 import { foundationEvents } from "#abis/foundation.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   type TradedItem,
@@ -54,7 +54,7 @@ function sold(
 
 /** An auction's token is named when the auction is opened. The market holds it and hands it over right before the event. */
 function auctioned(
-  { args, contract, logIndex }: EmittedEvent,
+  { args, contract, logIndex }: PlacedEvent,
   transfers: readonly TokenTransfer[],
 ): TradedItem {
   const { seller, bidder } = args as AuctionEnded;
@@ -68,7 +68,7 @@ function auctioned(
 
 /** Of a first sale the creator's part is the seller's. Who the creator is no event says. */
 function tradeOf(
-  { contract, logIndex, args }: EmittedEvent,
+  { contract, logIndex, args }: PlacedEvent,
   side: Trade["side"],
   item: TradedItem,
 ): Trade {

@@ -1,11 +1,11 @@
 import type { Address, Hex } from "viem";
 import { looksrareV1Events, looksrareV2Events } from "#abis/looksrare.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   type TradedItem,
@@ -39,7 +39,7 @@ type Taken = {
 type TakerAsk = Taken & { askUser: Address; bidUser: Address };
 type TakerBid = Taken & { bidUser: Address; bidRecipient: Address };
 
-function translateV2(event: EmittedEvent): Trade | null {
+function translateV2(event: PlacedEvent): Trade | null {
   if (event.event === "TakerAsk") {
     const { askUser, bidUser, ...taken } = event.args as TakerAsk;
     return tradeV2(event, taken, "bid", { seller: askUser, buyer: bidUser });
@@ -54,7 +54,7 @@ function translateV2(event: EmittedEvent): Trade | null {
 }
 
 function tradeV2(
-  { contract, logIndex }: EmittedEvent,
+  { contract, logIndex }: PlacedEvent,
   taken: Taken,
   side: Trade["side"],
   parties: Pick<TradedItem, "seller" | "buyer" | "via">,
@@ -118,7 +118,7 @@ type Royalty = { collection: Address; tokenId: string; royaltyRecipient: Address
  */
 function createV1Translator(
   transfers: readonly TokenTransfer[],
-): (event: EmittedEvent) => Trade | null {
+): (event: PlacedEvent) => Trade | null {
   let royalties: Royalty[] = [];
   let previousTrade = -1;
   return (event) => {
@@ -158,7 +158,7 @@ function protocolWei(
 }
 
 function tradeOf(
-  { event, contract, logIndex }: EmittedEvent,
+  { event, contract, logIndex }: PlacedEvent,
   { taker, maker, currency, collection, tokenId, amount, price, orderHash }: TakenV1,
   fees: readonly FeePayment[],
 ): Trade {

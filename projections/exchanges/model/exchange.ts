@@ -191,10 +191,10 @@ export const isOfUnknownPool = ({ payload }: Pick<ExchangeFact, "payload">): boo
 type Translated = Trade | readonly Trade[] | null;
 
 /** An event of an exchange, with what it is emitted by. */
-export type EmittedEvent = ExchangeEvent & Pick<ExchangeFact, "contract" | "logIndex">;
+export type PlacedEvent = ExchangeEvent & Pick<ExchangeFact, "contract" | "logIndex">;
 
 /** The events of a transaction, in log order. */
-export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
+export function eventsOf({ facts }: ExchangeTransaction): PlacedEvent[] {
   return facts.map(({ contract, logIndex, payload }) => ({
     ...(payload as ExchangeEvent),
     contract,
@@ -209,7 +209,7 @@ export function eventsOf({ facts }: ExchangeTransaction): EmittedEvent[] {
  */
 export function translateEvents(
   transaction: ExchangeTransaction,
-  translate: (event: EmittedEvent) => Translated,
+  translate: (event: PlacedEvent) => Translated,
 ): Fill[] {
   return eventsOf(transaction).flatMap((event): Fill[] => {
     try {

@@ -8,12 +8,12 @@ import {
 } from "#abis/nftx.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   eventsOf,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -74,7 +74,7 @@ function swapOf(
 
 /** The NFTs that moved out of the vault, or into it from whoever had them before the transaction. */
 function itemsOf(
-  { args, contract: vault, logIndex }: EmittedEvent,
+  { args, contract: vault, logIndex }: PlacedEvent,
   isSale: boolean,
   transfers: readonly TokenTransfer[],
 ): Trade["items"] {

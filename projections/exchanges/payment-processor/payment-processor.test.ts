@@ -1,7 +1,7 @@
 import { type Address, toEventSelector, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import {
-  paymentProcessor,
+  paymentProcessorAddresses,
   paymentProcessorEvents,
   paymentProcessorV1Events,
 } from "#abis/payment-processor.ts";
@@ -112,7 +112,7 @@ describe("trades of version 2 and later", () => {
   });
 
   it("name their version", () => {
-    for (const [version, [address]] of Object.entries(paymentProcessor)) {
+    for (const [version, [address]] of Object.entries(paymentProcessorAddresses)) {
       const given = givenTransaction(
         version === "1" ? "PaymentProcessorV1" : "PaymentProcessor",
         [

@@ -1,17 +1,17 @@
 import { type AbiEvent, type Address, zeroAddress } from "viem";
 import {
-  paymentProcessor as contracts,
+  paymentProcessorAddresses as contracts,
   paymentProcessorEvents,
   paymentProcessorV1Events,
 } from "#abis/payment-processor.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -55,7 +55,7 @@ type Sweep = Common & {
 };
 
 /** The trades of an event of version 1: one, or those of a sweep, without the items that were not filled. */
-function tradesOfV1(event: EmittedEvent): Trade[] {
+function tradesOfV1(event: PlacedEvent): Trade[] {
   return fillsOf(event).map(({ seller, buyer, tokenId, amount, salePrice, ...common }) => {
     const { contract: exchange, logIndex, sender } = event;
     const contract = common.tokenAddress;
@@ -75,7 +75,7 @@ function tradesOfV1(event: EmittedEvent): Trade[] {
   });
 }
 
-function fillsOf({ event, args }: EmittedEvent): Single[] {
+function fillsOf({ event, args }: PlacedEvent): Single[] {
   if (event === "BuySingleListing") return [args as Single];
   const { unsuccessfulFills, sellers, tokenIds, amounts, salePrices, ...common } = args as Sweep;
   return unsuccessfulFills.flatMap((isUnsuccessful, index) => {
@@ -92,7 +92,7 @@ const versions: ReadonlyMap<Address, string> = new Map(
   ),
 );
 
-export const paymentProcessor: Exchange = {
+export const paymentProcessorExchange: Exchange = {
   protocol: "payment-processor",
   sources: [
     source("PaymentProcessorV1", paymentProcessorV1Events),
@@ -140,7 +140,7 @@ type Args = {
 };
 
 /** Versions 2, 2.1 and 3 emit the same trades. The token goes to the beneficiary, the price is of all units. */
-function tradeOf({ event, args, contract: exchange, logIndex }: EmittedEvent): Trade | null {
+function tradeOf({ event, args, contract: exchange, logIndex }: PlacedEvent): Trade | null {
   const isListing = event.startsWith("BuyListing");
   if (!isListing && !event.startsWith("AcceptOffer")) return null;
   const { buyer, seller, tokenAddress, beneficiary, paymentCoin, salePrice, ...token } =

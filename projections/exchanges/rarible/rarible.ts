@@ -1,11 +1,11 @@
 import { type Address, decodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from "viem";
 import { raribleAssetEvents, raribleV1Events, raribleV2Events } from "#abis/rarible.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -40,7 +40,7 @@ type Buy = {
 };
 
 /** The price is without the buyer's fee, of which no log tells. */
-function buyTrade({ args, contract, logIndex }: EmittedEvent): Trade {
+function buyTrade({ args, contract, logIndex }: PlacedEvent): Trade {
   const { sellToken, sellTokenId, sellValue, owner, buyToken, buyValue, buyer, amount } =
     args as Buy;
   const units = BigInt(amount);
@@ -65,7 +65,7 @@ type MatchedFills = { leftHash: Hex; newLeftFill: string; newRightFill: string }
  * it gives is the right fill.
  */
 function matchTrade(
-  { args, contract, logIndex }: EmittedEvent,
+  { args, contract, logIndex }: PlacedEvent,
   transfers: readonly TokenTransfer[],
   range: LogRange,
 ): Trade {
@@ -141,7 +141,7 @@ const PAYOUT: Hex = "0xa10bb5b2";
  * it each payment has an event of its own, in ether too: their sum is the price, which the fill leaves the buyer's fee
  * out of.
  */
-function createAssetTranslator(): (event: EmittedEvent) => Trade | null {
+function createAssetTranslator(): (event: PlacedEvent) => Trade | null {
   let moved: Transfer[] = [];
   return (event) => {
     if (event.event === "Transfer") moved.push(event.args as Transfer);
@@ -152,7 +152,7 @@ function createAssetTranslator(): (event: EmittedEvent) => Trade | null {
   };
 }
 
-function tradeOf({ args, contract, logIndex }: EmittedEvent, moved: readonly Transfer[]): Trade {
+function tradeOf({ args, contract, logIndex }: PlacedEvent, moved: readonly Transfer[]): Trade {
   const match = args as Match;
   const isAsk = nfts.has(match.leftAsset.assetClass);
   const { leftAsset, rightAsset, leftMaker, rightMaker, newLeftFill, newRightFill } = match;

@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import { seaportEvents } from "#abis/seaport.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   eventsOf,
   type Fill,
+  type PlacedEvent,
 } from "../model/exchange.ts";
 import type { FulfilledOrder, OrdersMatched } from "../seaport/orders.ts";
 import { tradesOfOrders } from "../seaport/seaport.ts";
@@ -33,12 +33,12 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
   }
 }
 
-function fulfilledOrder({ args, contract: exchange, logIndex }: EmittedEvent): FulfilledOrder {
+function fulfilledOrder({ args, contract: exchange, logIndex }: PlacedEvent): FulfilledOrder {
   const order = args as Omit<FulfilledOrder, "exchange" | "version" | "logIndex">;
   return { ...order, exchange, version: "1.6", logIndex };
 }
 
-function ordersMatched({ args, contract: exchange, logIndex }: EmittedEvent): OrdersMatched {
+function ordersMatched({ args, contract: exchange, logIndex }: PlacedEvent): OrdersMatched {
   const { orderHashes } = args as { orderHashes: Hex[] };
   return { exchange, logIndex, orderHashes };
 }

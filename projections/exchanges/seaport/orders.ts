@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ExchangeFact, ExchangeTransaction, NftStandard } from "../model/exchange.ts";
 
-export type SeaportVersion = keyof typeof seaport;
+export type SeaportVersion = keyof typeof seaportAddresses;
 
 /** An item as Seaport emits it; identifier and amount are decimal strings. */
 export type SpentItem = {
@@ -63,7 +63,7 @@ export function standardOf({ itemType }: SpentItem): NftStandard {
 }
 
 export const seaportVersions: ReadonlyMap<Address, SeaportVersion> = new Map(
-  (["1.1", "1.4", "1.5", "1.6"] as const).map((version) => [seaport[version], version]),
+  (["1.1", "1.4", "1.5", "1.6"] as const).map((version) => [seaportAddresses[version], version]),
 );
 
 type FulfilledPayload = {

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Address, decodeEventLog, type Hex, isAddressEqual, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { type Sale, translateSales } from "../translate-sales.ts";
+import { type TranslatedSale, translateSales } from "../translate-sales.ts";
 import type { FulfilledOrder, OrderTransaction, SeaportVersion } from "./orders.ts";
 import { factsOf, recordedTrades } from "./seaport.fixture.ts";
 
@@ -30,7 +30,7 @@ const folder = join(process.env.REAL_DATA_DIR ?? "../shared/realdata", "blocks")
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".gz")) : [];
 
 const versions = new Map(
-  Object.entries(seaport).map(([version, address]) => [
+  Object.entries(seaportAddresses).map(([version, address]) => [
     address as string,
     version as SeaportVersion,
   ]),
@@ -121,7 +121,7 @@ function balanceChange(logs: readonly Log[], currency: Address, account: Address
 }
 
 /** The NFT's way from the seller, through whichever hands, to the buyer. A lazily minting contract is the operator. */
-function reachesBuyer(sale: Sale, moves: readonly Move[]): boolean {
+function reachesBuyer(sale: TranslatedSale, moves: readonly Move[]): boolean {
   let holder: Address = sale.seller;
   for (const move of moves) {
     const isSold =

@@ -1,5 +1,5 @@
 import { type Address, type Hex, keccak256, stringToHex, zeroAddress } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import type { ExchangeFact, ExchangeTransaction } from "../model/exchange.ts";
@@ -30,7 +30,7 @@ export function fulfilled(
   const version = order.version ?? "1.6";
   return {
     orderHash: keccak256(stringToHex(`order ${order.logIndex}`)),
-    exchange: seaport[version],
+    exchange: seaportAddresses[version],
     version,
     zone: zeroAddress,
     offer: [],

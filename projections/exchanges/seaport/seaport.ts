@@ -9,7 +9,7 @@ import {
   orderTransaction,
 } from "./orders.ts";
 import { type Flow, groupOrders, type PricedFlows, priceGroup, sellerOf } from "./pricing.ts";
-import { selectSimpleSales } from "./simple-sales.ts";
+import { selectSimpleSeaportSales } from "./simple-sales.ts";
 
 /** Seaport's trades of a transaction, in the order of their makers' logs. */
 function tradesOf(facts: ExchangeTransaction): Trade[] {
@@ -138,7 +138,7 @@ function isMatch(run: readonly FulfilledOrder[]): boolean {
 type EventName = Extract<(typeof seaportEvents)[number], { type: "event" }>["name"];
 
 /** Orders are made for 1.6, whose events are all indexed. Of the older contracts fills are, and what matched them. */
-export const seaport: Exchange = {
+export const seaportExchange: Exchange = {
   protocol: "seaport",
   sources: [
     source("Seaport", [
@@ -150,7 +150,7 @@ export const seaport: Exchange = {
   factKinds: ["order_fulfilled", "orders_matched"],
   tradesOf,
   hasNumberedSaleIds: true,
-  selectSimpleSales,
+  selectSimpleSales: selectSimpleSeaportSales,
 };
 
 function source(name: ExchangeSources["seaport"], events: readonly EventName[]): ExchangeSource {

@@ -19,7 +19,10 @@ import { ERC721, erc1155Types, seaportVersions } from "./orders.ts";
  * Sales of transactions that fill one order: a listing of one NFT for one currency, some of it for its maker, or a bid
  * of one currency for one NFT. The same rows as `trades.ts` makes of them, for a third of the work.
  */
-export function selectSimpleSales(window: FactWindow, rules: BulkRules): RawBuilder<unknown> {
+export function selectSimpleSeaportSales(
+  window: FactWindow,
+  rules: BulkRules,
+): RawBuilder<unknown> {
   return sql`
     select block_id, transaction_index, 0, sha256(convert_to(chain_id || ' ' || ${hexOf("hash")} || ' 0', 'UTF8')),
            chain_id, ${contractIdOf(sql`nft ->> 'token'`)}, (nft ->> 'identifier')::numeric, quantity,

@@ -8,12 +8,12 @@ import {
 } from "#abis/sudoswap.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -31,7 +31,7 @@ type SwapArgs = {
 };
 
 type NftTransfer = TokenTransfer & { tokenId: string };
-type Swap = { event: EmittedEvent; args: SwapArgs; isSale: boolean; range: LogRange };
+type Swap = { event: PlacedEvent; args: SwapArgs; isSale: boolean; range: LogRange };
 type Price = Pick<Trade, "currency" | "totalWei" | "fees">;
 
 /** A swap with a pool, which sells or buys: the tokens are those that moved since the swap before. */

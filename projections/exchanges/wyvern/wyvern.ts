@@ -2,12 +2,12 @@ import { type AbiEvent, type Address, type Hex, zeroAddress, zeroHash } from "vi
 import { wyvernEvents } from "#abis/wyvern.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -32,7 +32,7 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
   });
 }
 
-function tradeOf(event: EmittedEvent, transfers: readonly TokenTransfer[], range: LogRange): Trade {
+function tradeOf(event: PlacedEvent, transfers: readonly TokenTransfer[], range: LogRange): Trade {
   const matched = event.args as Matched;
   const nfts = nftTransfers(transfers, range);
   const last = nfts.at(-1);
@@ -71,7 +71,7 @@ function sideOf({ buyHash, sellHash, maker }: Matched, { to }: NftTransfer): Tra
 }
 
 function delivered(
-  { contract, target }: EmittedEvent,
+  { contract, target }: PlacedEvent,
   nfts: readonly NftTransfer[],
   last: NftTransfer,
 ): readonly NftTransfer[] {

@@ -1,11 +1,11 @@
 import { type Address, decodeAbiParameters, type Hex } from "viem";
 import { x2y2Events } from "#abis/x2y2.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type Trade,
   type TradedItem,
   translateEvents,
@@ -70,7 +70,7 @@ function between(tokens: readonly Token[], seller: Address, buyer: Address): Tra
 }
 
 function trade(
-  { contract, logIndex }: EmittedEvent,
+  { contract, logIndex }: PlacedEvent,
   { itemHash, currency, detail }: Inventory,
   side: Trade["side"],
   items: readonly TradedItem[],

@@ -1,10 +1,10 @@
 import { type Address, zeroAddress } from "viem";
 import { zeroexNftEvents } from "#abis/zeroex.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type Fill,
+  type PlacedEvent,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -44,7 +44,7 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
 
 type Token = { contract: Address; tokenId: string; units: bigint; wei: bigint };
 
-function tokenOf({ event, args }: EmittedEvent): Token | null {
+function tokenOf({ event, args }: PlacedEvent): Token | null {
   if (event === "ERC721OrderFilled") {
     const { erc721Token, erc721TokenId, erc20TokenAmount } = args as Erc721Filled;
     const wei = BigInt(erc20TokenAmount);
@@ -61,7 +61,7 @@ function tokenOf({ event, args }: EmittedEvent): Token | null {
 }
 
 function tradeOf(
-  event: EmittedEvent,
+  event: PlacedEvent,
   { wei, ...token }: Token,
   transfers: readonly TokenTransfer[],
   range: LogRange,

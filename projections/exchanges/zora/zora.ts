@@ -1,11 +1,11 @@
 import { type Address, zeroAddress } from "viem";
 import { zoraAsksEvents, zoraAuctionEvents } from "#abis/zora.ts";
 import {
-  type EmittedEvent,
   type Exchange,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
+  type PlacedEvent,
   type Trade,
   translateEvents,
 } from "../model/exchange.ts";
@@ -53,7 +53,7 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
 }
 
 /** The finder's fee is a share of what remains after royalties. */
-function ask(event: EmittedEvent, filled: AskFilled, royalties: readonly RoyaltyPayout[]): Trade {
+function ask(event: PlacedEvent, filled: AskFilled, royalties: readonly RoyaltyPayout[]): Trade {
   const { tokenContract, tokenId, buyer, finder } = filled;
   const { seller, askCurrency, findersFeeBps, askPrice } = filled.ask;
   const fees: FeePayment[] = royalties.map(({ recipient, amount }) => {
@@ -72,7 +72,7 @@ function ask(event: EmittedEvent, filled: AskFilled, royalties: readonly Royalty
 }
 
 /** The winner pays the curator on top of the amount, and gets the token from the auction house. */
-function auction(event: EmittedEvent, transfers: TransferMatcher): Trade {
+function auction(event: PlacedEvent, transfers: TransferMatcher): Trade {
   const ended = event.args as AuctionEnded;
   const { tokenContract, tokenId, tokenOwner, winner, curator, curatorFee } = ended;
   const token = { contract: tokenContract, tokenId };
@@ -87,7 +87,7 @@ function auction(event: EmittedEvent, transfers: TransferMatcher): Trade {
   };
 }
 
-function common({ contract, logIndex }: EmittedEvent, fees: readonly FeePayment[]) {
+function common({ contract, logIndex }: PlacedEvent, fees: readonly FeePayment[]) {
   return {
     exchange: contract,
     fees: fees.filter(({ wei }) => wei > 0n),

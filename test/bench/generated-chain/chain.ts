@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from "viem";
 import { blurAddresses } from "#abis/blur.ts";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 
 /** What a transaction of the generated chain does with one token. */
 type Kind = "mint" | "transfer" | "seaport" | "blur";
@@ -108,7 +108,7 @@ export const orderHash = (number: number): Hex => hashed("04de4", number);
 
 /** The contract that a transaction calls. */
 export function targetOf({ kind, contract }: Transaction): Address {
-  if (kind === "seaport") return seaport["1.6"];
+  if (kind === "seaport") return seaportAddresses["1.6"];
   return kind === "blur" ? blurAddresses.v2 : contract;
 }
 

@@ -1,6 +1,6 @@
 import { type Address, type Hex, pad, toEventSelector, zeroAddress } from "viem";
 import { blurAddresses, blurV2Events } from "#abis/blur.ts";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 import {
@@ -78,7 +78,7 @@ function fulfilledLog({ number, contract, from, to, tokenId, milliwei }: Transac
     paid(share(50n), contract),
   ].join("");
   return {
-    address: seaport["1.6"],
+    address: seaportAddresses["1.6"],
     topics: [topic.fulfilled, pad(from), pad(zeroAddress)],
     data: `0x${data}`,
   };

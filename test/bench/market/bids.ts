@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import type { Session } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
@@ -27,7 +27,7 @@ export async function stageBids(session: Session, bidder: RawBuilder<unknown>): 
     from ${bidding}
     union all
     select 500000000 + n, ${sql.lit(factKind.erc20_approval)}, ${event("allowance", 18_000_000)}, bidder,
-           ${byteaLiteral(seaport["1.6"])}, ${sql.lit(`${2n ** 256n - 1n}`)}::numeric
+           ${byteaLiteral(seaportAddresses["1.6"])}, ${sql.lit(`${2n ** 256n - 1n}`)}::numeric
     from ${bidding}`.execute(session);
   await sql`
     insert into staged (ord, kind, chain_id, contract, token_id, amount, from_address, order_hash, identity,

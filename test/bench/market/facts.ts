@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { appendStaged, openStage } from "#projections/log/append.ts";
 import type { Database, Session } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
@@ -147,7 +147,7 @@ async function stageSales(
     select n, ${sql.lit(factKind.order_fulfilled)}, ${chain}, 20000000 + n / ${sql.lit(SALES_IN_BLOCK)},
            ${hashOf("sale block", `n / ${SALES_IN_BLOCK}`)}, ${until}::timestamptz - interval '1 second' * ${agoSeconds},
            (n % ${sql.lit(SALES_IN_BLOCK)})::int, ${hashOf("sale", "n")}, (n % ${sql.lit(SALES_IN_BLOCK)})::int, 0,
-           ${sql.raw(`'\\x${seaport["1.6"].slice(2)}'::bytea`)}, giver, taker, ${hashOf("filled", "n")},
+           ${sql.raw(`'\\x${seaportAddresses["1.6"].slice(2)}'::bytea`)}, giver, taker, ${hashOf("filled", "n")},
            ${sql.raw(fillPayload)}
     from (
       select sold.n, c.address as contract, sold.token - c.first as token_id,

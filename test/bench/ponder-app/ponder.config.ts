@@ -1,6 +1,6 @@
 import { env } from "node:process";
 import { createConfig } from "ponder";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 
@@ -23,7 +23,7 @@ export default createConfig({
     },
   },
   contracts: {
-    Exchange: { ...everywhere, abi: seaportEvents, address: seaport["1.6"] },
+    Exchange: { ...everywhere, abi: seaportEvents, address: seaportAddresses["1.6"] },
     Erc721: { ...everywhere, abi: erc721Abi },
     Erc1155: { ...everywhere, abi: erc1155Abi },
   },

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, zeroHash } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { collectionAbi, editionsAbi } from "#devnet/contracts/abis.ts";
@@ -10,7 +10,7 @@ import type { SignedOrder } from "#projections/domain/seaport/order-components.t
 /** A transaction; its sender needs no key. */
 export type Call = { from: Address; to: Address; data: Hex; value?: bigint };
 
-const exchange = seaport["1.6"];
+const exchange = seaportAddresses["1.6"];
 const editionIds = Array.from({ length: 15 }, (_, index) => BigInt(index));
 
 export function mintCall(from: Address, to: Address, firstId: bigint, count: number): Call {

@@ -2,7 +2,7 @@ import type { Address, PrivateKeyAccount } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { Random } from "#devnet/market/random.ts";
-import { listingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
+import { draftListingComponents, priceLegs } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import {
   exchangeDomain,
@@ -29,7 +29,7 @@ export function openSignedOrders({ chainId, timestamp, random }: Terms) {
       fee: { recipient: accounts.feeRecipient, bps: 100 },
       royalty: { recipient: accounts.royaltyRecipient, royaltyWei: unitPriceWei / 20n },
     };
-    const components = listingComponents({
+    const components = draftListingComponents({
       ...{ maker: maker.address, counter: 0n, salt: BigInt(orders.length), price },
       ...{ startTime, endTime: startTime + lifetimeSeconds },
       nft: { standard: "erc721", contract, tokenId },

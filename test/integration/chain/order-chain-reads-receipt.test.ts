@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
@@ -95,7 +95,7 @@ describe("fetchProof", () => {
     const order = await market.actors.alice.lists(punk, { priceWei: 1_000n });
     const { transactionHash } = await market.actors.alice.cancels(order);
     const impostor: Address = "0x00000000000000000000000000000000000fa15e";
-    const bytecode = (await market.client.getCode({ address: seaport["1.6"] })) ?? "0x";
+    const bytecode = (await market.client.getCode({ address: seaportAddresses["1.6"] })) ?? "0x";
     await market.client.setCode({ address: impostor, bytecode });
     const { input } = await market.client.getTransaction({ hash: transactionHash });
     const forged = await market.client.sendTransactionSync({

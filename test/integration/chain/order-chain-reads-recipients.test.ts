@@ -1,6 +1,6 @@
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
@@ -56,7 +56,7 @@ const codes: [string, Hex, boolean][] = [
   ["code that uses up its gas", "0xfe", false],
   [
     "code that takes it of the exchange alone",
-    `0x3373${seaport["1.6"].slice(2)}14601f57${revert}5b00`,
+    `0x3373${seaportAddresses["1.6"].slice(2)}14601f57${revert}5b00`,
     true,
   ],
   ["code that takes no less than an ether", `0x34670de0b6b3a764000010601357${revert}5b00`, false],

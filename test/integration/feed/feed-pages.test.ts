@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import {
   addressOf,
@@ -209,7 +209,7 @@ describe("GET /v1/events", () => {
     const nft = { itemType: 2, token: contract, identifier: "5", amount: "1" };
     const ether = { itemType: 0, token: zeroAddress, identifier: "0", amount: "900" };
     const exchange = {
-      ...{ block: at, contract: seaport["1.6"], transactionIndex: 0 },
+      ...{ block: at, contract: seaportAddresses["1.6"], transactionIndex: 0 },
       ...(broker && { to: broker }),
     };
     const payload = { zone: zeroAddress, sender: broker, target: null, calldataTail: null };

@@ -2,7 +2,7 @@ import { Interface } from "ethers";
 import { type Address, type Hex, parseEther, zeroHash } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { OfferAcceptData } from "#api/v1/orders/accept-data.ts";
@@ -128,7 +128,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(data).toMatchObject({
       bidId,
       chainId,
-      to: seaport["1.6"],
+      to: seaportAddresses["1.6"],
       value: "0",
       method: "fulfillBasicOrder_efficient_6GL6yc",
       approval: { operator: commonConduit.address, token: contracts.punks, isApproved: true },

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
@@ -95,7 +95,7 @@ const withdrawn = (from: Address, place: WethEvent) =>
 const moved = (from: Address, to: Address, place: WethEvent) =>
   wethEvent("erc20_transfer", place, { from, to });
 const approved = (from: Address, place: WethEvent) =>
-  wethEvent("erc20_approval", place, { from, to: seaport["1.6"] });
+  wethEvent("erc20_approval", place, { from, to: seaportAddresses["1.6"] });
 
 const balanceRead = (owner: Address, wei: bigint, at: Block) =>
   read({ kind: "balance_read", currency: weth, owner, wei }, at);

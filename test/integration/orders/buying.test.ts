@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { BuyData } from "#api/v1/orders/buy-data.ts";
@@ -98,7 +98,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(data).toMatchObject({
       askId,
       chainId: 1,
-      to: seaport["1.6"],
+      to: seaportAddresses["1.6"],
       value: `${priceWei}`,
       priceWei: `${priceWei}`,
       quantity: 1,

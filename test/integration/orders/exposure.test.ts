@@ -1,7 +1,7 @@
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { Exposure } from "#api/v1/orders/exposure.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
@@ -105,7 +105,7 @@ it("the cancellation that is given ends a listing for good", async () => {
   await maker.transfers(punk(4n), bob);
   await book.catchUp();
   const { end } = await itemOf(alice, id);
-  expect(end).toMatchObject({ action: "cancel", to: seaport["1.6"], value: "0" });
+  expect(end).toMatchObject({ action: "cancel", to: seaportAddresses["1.6"], value: "0" });
 
   await maker.transact({ to: end.to as `0x${string}`, data: end.data as `0x${string}` });
   await bob.transfers(punk(4n), maker);
@@ -151,7 +151,7 @@ it("approvals are listed until they are revoked by the transaction that is given
   const money = before.find(({ of }) => of === "money");
   expect(money).toMatchObject({
     contract: wrappedNative[chainId],
-    operator: seaport["1.6"],
+    operator: seaportAddresses["1.6"],
     amountWei: String(3n * ether),
   });
   const tokens = before.find(({ contract }) => contract === contracts.punks.toLowerCase());

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Address, type Hex, maxUint256, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -97,14 +97,14 @@ describe("the envelope of an order", () => {
     ["an order without parts", () => ({ chainId, seaport: {} }), "bad_structure"],
     [
       "another exchange",
-      (good) => ({ ...good, protocolAddress: seaport["1.5"] }),
+      (good) => ({ ...good, protocolAddress: seaportAddresses["1.5"] }),
       "wrong_protocol",
     ],
     [
       "another exchange inside",
       ({ seaport: order }) => ({
         chainId,
-        seaport: { ...order, protocol_address: seaport["1.4"] },
+        seaport: { ...order, protocol_address: seaportAddresses["1.4"] },
       }),
       "wrong_protocol",
     ],
@@ -560,7 +560,7 @@ describe("any body", () => {
             (given, [place, value]) => replaceAt(given, place, value),
             {
               ...bodyOf(of),
-              protocolAddress: seaport["1.6"],
+              protocolAddress: seaportAddresses["1.6"],
               domain: { version: "1.6" },
             } as unknown,
           );

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { itLists } from "#test/support/http/list-cases.ts";
 import {
@@ -230,7 +230,7 @@ describe("GET /v1/orders/asks|bids/{id}/components", () => {
       orderHash: order.order.orderHash,
       chainId: 1,
       status,
-      protocolAddress: seaport["1.6"],
+      protocolAddress: seaportAddresses["1.6"],
       components: plain(order.order.components),
       signature: `0x${"11".repeat(65)}`,
       opensea: null,

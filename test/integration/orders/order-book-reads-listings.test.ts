@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readCheaperNativeListings } from "#projections/orders/read-listings.ts";
 import { addressOf, zeroAddress } from "#test/support/database/given.ts";
@@ -198,7 +198,7 @@ describe("GET /v1/listings/{askId}", () => {
       feeBps: 100,
       royaltyBps: 0,
       fees: [{ recipient: feeRecipient, wei: "1234567890123456", bps: 100, kind: "service" }],
-      protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
+      protocol: { name: "seaport", version: "1.6", address: seaportAddresses["1.6"] },
       tokenId: "77",
       quantityFillable: 6,
       quantityFillableExact: "6",

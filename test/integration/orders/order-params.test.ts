@@ -11,7 +11,7 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { parseOrderBody } from "#api/orders/intake/parse.ts";
 import { wrappedNative } from "#chains/index.ts";
@@ -79,7 +79,7 @@ async function isValidOnChain(signed: Awaited<ReturnType<typeof sign>>): Promise
   const totalOriginalConsiderationItems = BigInt(components.consideration.length);
   const { result } = await book.client.simulateContract({
     account: bob,
-    address: seaport["1.6"],
+    address: seaportAddresses["1.6"],
     abi: seaportFunctions,
     functionName: "validate",
     args: [[{ parameters: { ...components, totalOriginalConsiderationItems }, signature }]],
@@ -95,9 +95,14 @@ describe("GET /v1/orders/params", () => {
     const block = await params({ chainId: 1 });
 
     expect(block).toMatchObject({
-      seaport: seaport["1.6"],
-      protocol: { name: "seaport", version: "1.6", address: seaport["1.6"] },
-      domain: { name: "Seaport", version: "1.6", chainId: 1, verifyingContract: seaport["1.6"] },
+      seaport: seaportAddresses["1.6"],
+      protocol: { name: "seaport", version: "1.6", address: seaportAddresses["1.6"] },
+      domain: {
+        name: "Seaport",
+        version: "1.6",
+        chainId: 1,
+        verifyingContract: seaportAddresses["1.6"],
+      },
       zone: `0x${"00".repeat(20)}`,
       zoneHash: zeroHash,
       feeRecipient: testFee.recipient,
@@ -128,7 +133,7 @@ describe("GET /v1/orders/params", () => {
     const posted = await book.post("/v1/orders/asks", { chainId: 1, seaport: signed });
     expect(posted).toMatchObject({ status: 201, data: { status: "active" } });
     const hash = await book.client.readContract({
-      address: seaport["1.6"],
+      address: seaportAddresses["1.6"],
       abi: seaportFunctions,
       functionName: "getOrderHash",
       args: [read(signed).components],

@@ -2,7 +2,7 @@ import { type Address, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
+import { draftListingComponents } from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { everybodyOwns } from "#test/support/orders/everybody-owns.ts";
@@ -53,7 +53,7 @@ async function listedByStranger(contract: Address): Promise<SignedOrder> {
   const account = privateKeyToAccount(generatePrivateKey());
   const maker = account.address.toLowerCase() as Address;
   const now = BigInt(Math.floor(Date.now() / 1000));
-  const components = listingComponents({
+  const components = draftListingComponents({
     maker,
     nft: { standard: "erc721", contract, tokenId: BigInt(maker) },
     quantity: 1n,

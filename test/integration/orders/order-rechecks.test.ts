@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await alice.incrementsCounter();
   await bob.wraps(5n * wei);
   counter = await market.client.readContract({
-    address: seaport["1.6"],
+    address: seaportAddresses["1.6"],
     abi: seaportFunctions,
     functionName: "getCounter",
     args: [alice.address],
@@ -112,7 +112,7 @@ const tradeAt = (number: number): ChainEvent => ({
   kind: "order_fulfilled",
   block: block(1, number),
   logIndex: 7,
-  contract: seaport["1.6"],
+  contract: seaportAddresses["1.6"],
   orderHash: `0x${"77".repeat(32)}`,
   from: addressOf(9),
   to: bidder,

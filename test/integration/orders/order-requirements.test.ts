@@ -1,6 +1,6 @@
 import { parseEther, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -47,7 +47,7 @@ describe("POST /v1/listings/requirements", () => {
     const answer = await toList([punk, edition]);
 
     expect(answer).toMatchObject({
-      seaport: seaport["1.6"],
+      seaport: seaportAddresses["1.6"],
       conduitKey: commonConduit.key,
       conduit: commonConduit.address,
       feeRecipient: testFee.recipient,
@@ -169,7 +169,7 @@ describe("POST /v1/bids/requirements", () => {
     const answer = await toBid([item, any, tooDear]);
 
     expect(answer).toMatchObject({
-      seaport: seaport["1.6"],
+      seaport: seaportAddresses["1.6"],
       conduitKey: zeroHash,
       sellerConduitKey: commonConduit.key,
       currency: { symbol: "WAPE", address: wrappedNative[chainId] },

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
@@ -104,7 +104,7 @@ it("a fill of a bid that has left takes from its maker's allowance for others, l
   };
   await happens(
     { ...money, ...place(), kind: "wrapped_deposit", to: bob },
-    { ...money, ...place(), kind: "erc20_approval", from: bob, to: seaport["1.6"] },
+    { ...money, ...place(), kind: "erc20_approval", from: bob, to: seaportAddresses["1.6"] },
     left.submitted,
     other.submitted,
     ticked(gone),

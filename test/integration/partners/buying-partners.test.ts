@@ -1,7 +1,7 @@
 import { type Address, erc20Abi, type Hex, parseEther } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { wrappedNative } from "#chains/index.ts";
@@ -72,7 +72,7 @@ describe("a listing of partner_a", () => {
   it("is bought by the named wallet, for its price", async () => {
     const { askId } = await book.shows(book.opensea, { maker, nft: punk(1n), priceWei });
     const bought = await buyDataOf(askId, { buyer: buyerOf("bob") });
-    expect(bought).toMatchObject({ askId, to: seaport["1.6"], value: `${priceWei}` });
+    expect(bought).toMatchObject({ askId, to: seaportAddresses["1.6"], value: `${priceWei}` });
     const soon = Date.now() + 10 * 60_000;
     expect(Date.parse(bought.validUntil ?? "")).toBeLessThan(soon);
     expect(await sends("bob", bought)).toBe("success");
@@ -192,7 +192,7 @@ describe("a listing of partner_b", () => {
       address: token,
       abi: erc20Abi,
       functionName: "approve",
-      args: [seaport["1.6"], BigInt(before.priceWei)],
+      args: [seaportAddresses["1.6"], BigInt(before.priceWei)],
     });
     const after = await buyDataOf(askId, { buyer: buyerOf("bob") });
     expect(after.orderData.payment).toMatchObject({ allowanceWei: `${priceWei}` });

@@ -5,9 +5,9 @@ import fc from "fast-check";
 import type { Hex } from "viem";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { parseEntry as readAsk } from "#jobs/partners/magiceden/listings.ts";
+import { parseMagicEdenEntry as readAsk } from "#jobs/partners/magiceden/listings.ts";
 import { parseFulfillment } from "#jobs/partners/opensea/fulfillment.ts";
-import { collectionOf, parseEntry } from "#jobs/partners/opensea/listings.ts";
+import { collectionOf, parseOpenSeaEntry } from "#jobs/partners/opensea/listings.ts";
 import {
   CollectionResponse,
   FulfillmentResponse,
@@ -62,7 +62,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const { orders, next } = OrdersResponse.parse(body);
     expect(next).toBeNull();
     expect(orders).toHaveLength(4);
-    const reasons = orders.map((order) => parseEntry(order, context));
+    const reasons = orders.map((order) => parseOpenSeaEntry(order, context));
     expect(reasons).toEqual(
       orders.map((order) => ({
         reason: "other_exchange",
@@ -76,16 +76,16 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     const Told = z.object({ order_hash: z.string(), current_price: z.string() });
     for (const entry of movedListings()) {
       const told = Told.parse(entry);
-      expect(parseEntry(entry, context)).toMatchObject({
+      expect(parseOpenSeaEntry(entry, context)).toMatchObject({
         ...{ marketplace: "opensea", orderHash: told.order_hash, signature: null },
         ...{ standard: "erc721", tokenId: 5333n, quantity: 1n, currency: null },
         unitPriceWei: BigInt(told.current_price),
         fees: [{ unitWei: BigInt(told.current_price) / 200n, kind: "service" }],
       });
     }
-    expect(movedListings().map((entry) => parseEntry(entry, { ...context, now: later }))).toEqual(
-      Array(4).fill(expect.objectContaining({ reason: "ended" })),
-    );
+    expect(
+      movedListings().map((entry) => parseOpenSeaEntry(entry, { ...context, now: later })),
+    ).toEqual(Array(4).fill(expect.objectContaining({ reason: "ended" })));
   });
 
   it("are of endpoints that its published document has", () => {
@@ -166,7 +166,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
         signature: __,
         fees: ___,
         ...listing
-      } = taken(parseEntry(entry, context));
+      } = taken(parseOpenSeaEntry(entry, context));
       expect(readAsk(asAsk(entry), context)).toMatchObject({
         marketplace: "magiceden",
         ...listing,
@@ -186,7 +186,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
     fc.assert(
       fc.property(fc.constantFrom(...answers), mutations, (answer, changes) => {
         const wrong = changes.reduce<unknown>(spoil, structuredClone(answer));
-        parseEntry(wrong, context);
+        parseOpenSeaEntry(wrong, context);
         readAsk(wrong, context);
         CollectionResponse.safeParse(wrong);
         ListingsResponse.safeParse(wrong);
@@ -200,7 +200,7 @@ describe.runIf(existsSync(folder))("recorded answers of OpenSea", () => {
   });
 });
 
-function taken(read: ReturnType<typeof parseEntry>) {
+function taken(read: ReturnType<typeof parseOpenSeaEntry>) {
   if ("reason" in read) throw new Error(read.reason);
   return read;
 }

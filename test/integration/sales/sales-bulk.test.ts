@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { deriveInBulk } from "#projections/engine/bulk.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
@@ -123,7 +123,12 @@ const isAnything = fc.record<Items>({ offer: offered, consideration: legs });
 const fill = fc.record({
   chainId: mostly(1, 33139),
   transactionIndex: fc.nat(99),
-  exchange: mostly(seaport["1.6"], seaport["1.1"], seaport["1.4"], seaport["1.5"]),
+  exchange: mostly(
+    seaportAddresses["1.6"],
+    seaportAddresses["1.1"],
+    seaportAddresses["1.4"],
+    seaportAddresses["1.5"],
+  ),
   from: mostly(alice, bob, apes),
   to: mostly(bob, alice, zeroAddress),
   items: fc.oneof(

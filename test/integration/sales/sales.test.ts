@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { schemaOf } from "#projections/log/versions.ts";
@@ -81,7 +81,7 @@ function fulfilled(
   return {
     ...at,
     kind: "order_fulfilled",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from,
     to: recipient,
     orderHash: orderHash(at.logIndex),
@@ -90,7 +90,7 @@ function fulfilled(
       offer,
       consideration,
       sender: recipient,
-      target: seaport["1.6"],
+      target: seaportAddresses["1.6"],
       calldataTail: null,
     },
   };
@@ -127,7 +127,7 @@ function acceptedBid(at: Place, id: number, priceWei: number): ChainEvent[] {
     {
       ...last,
       kind: "orders_matched",
-      contract: seaport["1.6"],
+      contract: seaportAddresses["1.6"],
       payload: { orderHashes: [orderHash(at.logIndex), orderHash(mirror.logIndex)] },
     },
   ];
@@ -308,7 +308,7 @@ describe("sales", () => {
         side: "ask",
         marketplace: "native",
         protocol_version: "1.6",
-        exchange: seaport["1.6"],
+        exchange: seaportAddresses["1.6"],
         order_hash: orderHash(9),
         fees: [{ recipient: fees, wei: "2", bps: 200, kind: "service" }],
         bundle_size: null,

@@ -1,9 +1,9 @@
 import { hashTypedData } from "viem";
 import { describe, expect, it } from "vitest";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { signingParams } from "#projections/domain/orders/order-params.ts";
-import { listingComponents } from "#projections/domain/seaport/draft-components.ts";
+import { draftListingComponents } from "#projections/domain/seaport/draft-components.ts";
 import {
   bulkOrderTree,
   bulkSignature,
@@ -21,7 +21,7 @@ import {
 import { splitBulkSignature } from "#sdk/src/viem/run/bulk-order.ts";
 
 const order = (tokenId: bigint) =>
-  listingComponents({
+  draftListingComponents({
     maker: "0x00000000000000000000000000000000000a11ce",
     ...{ startTime: 1_700_000_000n, endTime: 1_700_086_400n, salt: tokenId, counter: 7n },
     quantity: 1n,
@@ -35,7 +35,7 @@ const order = (tokenId: bigint) =>
 
 describe("the client, which shares no code with the service,", () => {
   it("knows the same contracts", () => {
-    expect(exchange).toBe(seaport["1.6"]);
+    expect(exchange).toBe(seaportAddresses["1.6"]);
     expect([conduit, conduitKey]).toEqual([commonConduit.address, commonConduit.key]);
     expect(bidCurrency).toEqual(wrappedNative);
   });

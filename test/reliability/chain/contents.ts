@@ -8,7 +8,7 @@ import {
   toEventSelector,
   zeroAddress,
 } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 
 export type EmittedLog = {
@@ -92,17 +92,17 @@ function moveOf({ tokenId, owner }: { tokenId: bigint; owner: Address }, draw: n
 function tradesOf({ number, branch, tokenOf }: PlaceInChain): PlannedTransaction[] {
   const sold = tokenOf(10);
   const counter: EmittedLog = {
-    address: seaport["1.6"],
+    address: seaportAddresses["1.6"],
     topics: [toEventSelector("CounterIncremented(uint256,address)"), pad(person(number + branch))],
     data: word(BigInt(number * 10 + branch)),
   };
-  const raised = call(seaport["1.6"], [counter], person(number + branch));
+  const raised = call(seaportAddresses["1.6"], [counter], person(number + branch));
   if (sold === undefined) return [raised];
   const buyer = another(sold.owner, number + 3 * branch);
   const price = BigInt(1 + (number % 97)) * 10n ** 16n;
   const trade = { ...sold, seller: sold.owner, buyer, price, number, branch };
   const logs = [fulfilledLog(trade), transfer(sold.owner, buyer, sold.tokenId)];
-  return [{ ...call(seaport["1.6"], logs, buyer), value: price }, raised];
+  return [{ ...call(seaportAddresses["1.6"], logs, buyer), value: price }, raised];
 }
 
 type Trade = {
@@ -129,7 +129,7 @@ function fulfilledLog({ tokenId, seller, buyer, price, number, branch }: Trade):
       { ...paid, amount: fee, recipient: "0x0000a26b00c1f0df003000390027140000faa719" },
     ],
   ]);
-  return { address: seaport["1.6"], topics: topics as Hex[], data };
+  return { address: seaportAddresses["1.6"], topics: topics as Hex[], data };
 }
 
 const fulfilledData = parseAbiParameters([

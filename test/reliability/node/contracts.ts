@@ -1,5 +1,5 @@
 import { encodeAbiParameters, type Hex, parseAbiParameters, toFunctionSelector } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { collection } from "../chain/contents.ts";
 
 /** What the collection says of itself; null: the call returns no data. */
@@ -31,6 +31,6 @@ export function callContract(to: string, data: string, { name, symbol }: Descrip
 
 /** Multicall3 is not there: every call is made alone. */
 export function codeAt(address: string): Hex {
-  const contracts: readonly string[] = [collection, seaport["1.6"]];
+  const contracts: readonly string[] = [collection, seaportAddresses["1.6"]];
   return contracts.includes(address.toLowerCase()) ? "0x6080604052" : "0x";
 }

@@ -1,6 +1,6 @@
 import { env } from "node:process";
 import { createConfig } from "ponder";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
 import { erc721Abi } from "#abis/tokens.ts";
 
@@ -24,7 +24,7 @@ export default createConfig({
     },
   },
   contracts: {
-    Exchange: { ...from, abi: seaportEvents, address: seaport["1.6"] },
+    Exchange: { ...from, abi: seaportEvents, address: seaportAddresses["1.6"] },
     Erc721: { ...from, abi: erc721Abi },
   },
 });

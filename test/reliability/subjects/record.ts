@@ -1,5 +1,5 @@
 import { type Hex, hexToBigInt, slice } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { Block } from "../chain/block.ts";
 import { collection, transferTopic } from "../chain/contents.ts";
 
@@ -46,7 +46,9 @@ function eventsOf({ number, hash, transactions }: Block): RecordEvent[] {
     logs.flatMap(({ address, topics }, place): RecordEvent[] => {
       const line = placeLine({ number, hash, logIndex: firstLog + place });
       if (address === collection) return [{ line, move: { ...movedBy(topics), hash, price } }];
-      return address === seaport["1.6"] && topics.length === 2 ? [{ line, move: null }] : [];
+      return address === seaportAddresses["1.6"] && topics.length === 2
+        ? [{ line, move: null }]
+        : [];
     }),
   );
 }

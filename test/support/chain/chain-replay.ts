@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Address, decodeEventLog, type Hex, type PublicClient } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { conduitAbi, seaportEvents } from "#abis/seaport.ts";
 import { erc20Abi, erc721Abi, erc1155Abi, wrappedNativeAbi } from "#abis/tokens.ts";
 import { wrappedNative } from "#chains/index.ts";
@@ -104,8 +104,8 @@ function readLog(log: ChainLog, chainId: 1 | 33139, call: Call): EventFact[] {
   if (event === null) return [];
   const { name, args } = event;
   const of = (kind: FactKind, rest: Omit<EventFact, "kind">): EventFact[] => [{ kind, ...rest }];
-  const isExchange = (Object.values(seaport) as string[]).includes(address);
-  const is16 = address === seaport["1.6"];
+  const isExchange = (Object.values(seaportAddresses) as string[]).includes(address);
+  const is16 = address === seaportAddresses["1.6"];
 
   if (isWrapped) return readWrapped(name, args, of);
   if (isExchange)
@@ -128,7 +128,7 @@ function readWrapped(name: string, args: Args, of: Of): EventFact[] {
   if (name === "Transfer") {
     return of("erc20_transfer", { from: lower(args.src), to: lower(args.dst), amount: args.wad });
   }
-  if (name !== "Approval" || lower(args.spender) !== seaport["1.6"]) return [];
+  if (name !== "Approval" || lower(args.spender) !== seaportAddresses["1.6"]) return [];
   return of("erc20_approval", {
     from: lower(args.owner),
     to: lower(args.spender),

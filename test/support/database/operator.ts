@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Hex, keccak256, stringToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { allProjections } from "#projections/all.ts";
 import { bindViews, bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import { type Target, targetOf } from "#projections/engine/checkpoint.ts";
@@ -60,7 +60,7 @@ function trade(number: number, branch = "main"): ChainEvent[] {
       kind: "order_fulfilled",
       block: at.block,
       logIndex: 2,
-      contract: seaport["1.6"],
+      contract: seaportAddresses["1.6"],
       from: alice,
       to: bob,
       orderHash: orderHashOf(number),
@@ -69,7 +69,7 @@ function trade(number: number, branch = "main"): ChainEvent[] {
         offer: [{ ...token, itemType: 2, amount: "1" }],
         consideration: [{ ...price, recipient: alice }],
         sender: bob,
-        target: seaport["1.6"],
+        target: seaportAddresses["1.6"],
         calldataTail: null,
       },
     },
@@ -91,7 +91,7 @@ export async function appendUnreadableOrder(db: Database, number: number): Promi
       kind: "order_fulfilled",
       block: block(1, number),
       logIndex: 0,
-      contract: seaport["1.6"],
+      contract: seaportAddresses["1.6"],
       from: alice,
       to: bob,
       orderHash: orderHashOf(number),
@@ -100,7 +100,7 @@ export async function appendUnreadableOrder(db: Database, number: number): Promi
         offer: [{ ...item, amount: "one" }],
         consideration: [price],
         sender: bob,
-        target: seaport["1.6"],
+        target: seaportAddresses["1.6"],
         calldataTail: null,
       },
     },
@@ -140,7 +140,7 @@ export async function appendCancels(db: Database, from: number, to: number): Pro
       block: block(1, number),
       logIndex: 50,
       transactionIndex: 5,
-      contract: seaport["1.6"],
+      contract: seaportAddresses["1.6"],
       from: addressOf(50),
       orderHash: keccak256(stringToHex(`cancelled ${number}`)),
       payload: { zone: zeroAddress },

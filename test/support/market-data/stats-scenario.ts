@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { collectionStatsProjection } from "#projections/collections/collection-stats.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
@@ -209,7 +209,13 @@ function funded(maker: Address, where: Block, log: number): ChainEvent[] {
   const wrapped = { block: where, contract: wrappedNative[1], amount: 10n ** 20n };
   return [
     { ...wrapped, kind: "wrapped_deposit", logIndex: log, to: maker },
-    { ...wrapped, kind: "erc20_approval", logIndex: log + 1, from: maker, to: seaport["1.6"] },
+    {
+      ...wrapped,
+      kind: "erc20_approval",
+      logIndex: log + 1,
+      from: maker,
+      to: seaportAddresses["1.6"],
+    },
   ];
 }
 

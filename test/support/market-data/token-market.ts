@@ -1,5 +1,5 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { partnerNames } from "#projections/domain/marketplaces.ts";
 import type { Observation } from "#projections/log/append.ts";
@@ -232,7 +232,7 @@ export function openTokenMarket(random: Random) {
             kind: "erc20_approval",
             logIndex: allowed,
             from: holder,
-            to: seaport["1.6"],
+            to: seaportAddresses["1.6"],
           },
         ];
       });

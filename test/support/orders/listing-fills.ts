@@ -8,7 +8,7 @@ import {
   parseEventLogs,
   toEventSelector,
 } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 
 /** A bought listing of one NFT, from the receipt of its transaction. */
@@ -38,7 +38,7 @@ const events = parseAbi([
 const [fulfilled] = events;
 const matchedTopic = toEventSelector("OrdersMatched(bytes32[])");
 
-const exchange = seaport["1.6"];
+const exchange = seaportAddresses["1.6"];
 
 /** All of a chain, from receipts alone. Throws when a buyer sent too little. */
 export async function readListingFills(rpcUrl: string, chainId: ChainId): Promise<ListingFill[]> {

@@ -1,10 +1,10 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
-import { commonConduit, seaport } from "#abis/deployments.ts";
+import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import {
-  bidComponents,
-  listingComponents,
+  draftBidComponents,
+  draftListingComponents,
   priceLegs,
 } from "#projections/domain/seaport/draft-components.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
@@ -50,7 +50,7 @@ export type GivenOrder = {
 export function givenListing(listing: Terms & { tokenId: bigint }): GivenOrder {
   const { standard = "erc721", tokenId, contract } = listing;
   const { order, price, quantity } = commonTerms(listing);
-  const components = listingComponents({
+  const components = draftListingComponents({
     ...order,
     nft: { standard, contract, tokenId },
     quantity,
@@ -63,7 +63,7 @@ export function givenListing(listing: Terms & { tokenId: bigint }): GivenOrder {
 export function givenBid(bid: Terms & { tokenId?: bigint }): GivenOrder {
   const { standard = "erc721", tokenId, contract, chainId = 1 } = bid;
   const { order, price, quantity } = commonTerms(bid);
-  const components = bidComponents({
+  const components = draftBidComponents({
     ...order,
     nft:
       tokenId === undefined
@@ -137,7 +137,7 @@ export function filled(
   return {
     ...columnsOf(position),
     kind: "order_fulfilled",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from: components.offerer,
     to: recipient,
     orderHash: order.orderHash,
@@ -157,7 +157,7 @@ export function cancelled(order: GivenOrder, position: FactPosition): ChainEvent
   return {
     ...columnsOf(position),
     kind: "order_cancelled",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from: components.offerer,
     orderHash,
     payload: { zone: components.zone },
@@ -168,7 +168,7 @@ export function counterRaised(maker: Address, counter: bigint, position: FactPos
   return {
     ...columnsOf(position),
     kind: "counter_incremented",
-    contract: seaport["1.6"],
+    contract: seaportAddresses["1.6"],
     from: maker,
     amount: counter,
   };
@@ -196,7 +196,7 @@ export function channelUpdated(open: boolean, position: FactPosition): ChainEven
     ...columnsOf(position),
     kind: "channel_updated",
     contract: commonConduit.address,
-    to: seaport["1.6"],
+    to: seaportAddresses["1.6"],
     amount: open ? 1n : 0n,
   };
 }

@@ -1,5 +1,5 @@
 import { type Address, keccak256, stringToHex } from "viem";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, chainIds, wrappedNative } from "#chains/index.ts";
 import { allProjections } from "#projections/all.ts";
 import type { ListingMarketplace } from "#projections/domain/marketplaces.ts";
@@ -303,7 +303,7 @@ function fundingEvents(chainId: ChainId, maker: Address, logIndex: number): Chai
       kind: "erc20_approval",
       logIndex: logIndex + 1,
       from: maker,
-      to: seaport["1.6"],
+      to: seaportAddresses["1.6"],
     },
   ];
 }

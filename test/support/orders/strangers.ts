@@ -2,7 +2,10 @@ import { request } from "node:http";
 import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { bidComponents, listingComponents } from "#projections/domain/seaport/draft-components.ts";
+import {
+  draftBidComponents,
+  draftListingComponents,
+} from "#projections/domain/seaport/draft-components.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { resign } from "./intake-fixture.ts";
 import { testFee } from "./test-market.ts";
@@ -56,6 +59,6 @@ export async function signedByStranger(
   return resign(
     chainId,
     account,
-    side === "ask" ? listingComponents(terms) : bidComponents({ ...terms, currency }),
+    side === "ask" ? draftListingComponents(terms) : draftBidComponents({ ...terms, currency }),
   );
 }

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { seaport } from "#abis/deployments.ts";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { chainIds } from "#chains/index.ts";
 import { parsePartnerListing } from "#jobs/partners/parse-listing.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
@@ -35,7 +35,12 @@ export const openExamplePartner: PartnerDefinition["open"] = ({ key: _, ...confi
         const { hash, order: components, signature } = Entry.parse(value);
         const listing = parsePartnerListing(
           {
-            ...{ marketplace: examplePartner, chainId, exchange: seaport["1.6"], components },
+            ...{
+              marketplace: examplePartner,
+              chainId,
+              exchange: seaportAddresses["1.6"],
+              components,
+            },
             orderHash: hash as Hex,
             signature: signature as Hex,
           },
