@@ -57,7 +57,7 @@ import { defaultGateways, type MediaLinks } from "./v1/media-links.ts";
 
 export type AppOptions = {
   readonly context: Omit<Context, "media"> & { readonly readStatus: StatusReader };
-  /** Endpoints of /v1; by default all of `v1/routes.ts`. */
+  /** Endpoints of /v1; by default all of `routes.ts`. */
   readonly routes?: readonly V1Route[];
   /** Public address of the API, without a trailing slash. */
   readonly baseUrl: string;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Environment } from "./config/environment.ts";
@@ -22,6 +22,8 @@ function settingsOf(text: string): string[] {
 const rolesOf = (text: string): string[] =>
   [...text.matchAll(/--only"?[, ]+"?([a-z]+)/g)].map(([, role = ""]) => role);
 
+const programsOf = (text: string): string[] => text.match(/\b[\w/.-]+\.mjs\b/g) ?? [];
+
 const files = readdirSync(folder).map((name) => ({
   name,
   text: readFileSync(join(folder, name), "utf8"),
@@ -31,6 +33,7 @@ describe.each(files)("docs/deploying/$name", ({ text }) => {
   it("names settings and roles of the service alone", () => {
     expect(Object.keys(Environment.shape)).toEqual(expect.arrayContaining(settingsOf(text)));
     expect(roleNames).toEqual(expect.arrayContaining(rolesOf(text)));
+    for (const path of programsOf(text)) expect(existsSync(join(folder, "../..", path))).toBe(true);
   });
 });
 

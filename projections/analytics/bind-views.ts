@@ -6,10 +6,10 @@ import { quoted, statementsOf, type View } from "./view.ts";
 import {
   balancesView,
   bidsView,
+  coinPricesView,
   collectionsView,
   floorsView,
   listingsView,
-  pricesView,
   salesView,
   tokensView,
   transfersView,
@@ -31,7 +31,7 @@ const views: readonly View[] = [
   balancesView,
   collectionsView,
   floorsView,
-  pricesView,
+  coinPricesView,
 ];
 
 const statements = views.flatMap((view) => statementsOf(next, view));

@@ -279,7 +279,7 @@ export const floorsView: View = {
   ],
 };
 
-export const pricesView: View = {
+export const coinPricesView: View = {
   name: "prices",
   comment:
     "Prices of the coins that chains are paid in: by minute while recorded live, by hour where backfilled",

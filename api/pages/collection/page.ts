@@ -17,7 +17,7 @@ import {
 } from "./head.ts";
 import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
-import { pricesPanel } from "./prices.ts";
+import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
 
 /** What happened to a collection's tokens and orders, live. */
@@ -57,7 +57,7 @@ const maxName = 80;
 
 const bodies: Record<CollectionView, (visit: Visit, row: ShownCollection) => Promise<Html>> = {
   items: itemsView,
-  prices: pricesPanel,
+  prices: pricesView,
   traits: traitsView,
   holders: holdersView,
   activity: activityView,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Visit } from "../kit/visit.ts";
 import type { ShownCollection } from "./head.ts";
-import { pricesPanel } from "./prices.ts";
+import { pricesView } from "./prices.ts";
 
 const now = new Date("2026-03-05T10:30:00Z");
 
@@ -34,7 +34,7 @@ async function pageOf(days: string): Promise<string> {
   };
   const visit = { chainId: 1, read, now, parameter: () => days } as unknown as Visit;
   const row = { chainId: 1, slug: "punks", address: "0x" } as unknown as ShownCollection;
-  return (await pricesPanel(visit, row)).text;
+  return (await pricesView(visit, row)).text;
 }
 
 const labelOf = (page: string) => /aria-label="(Floor price and [^"]*)"/.exec(page)?.[1];

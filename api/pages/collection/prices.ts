@@ -16,7 +16,7 @@ const windows = ["1", "7", "30"] as const;
 const maxSales = "100";
 
 /** Floor and sales over time, and the book by price. */
-export async function pricesPanel(visit: Visit, row: ShownCollection): Promise<Html> {
+export async function pricesView(visit: Visit, row: ShownCollection): Promise<Html> {
   const { chainId, read, now, parameter } = visit;
   const collection = row.slug ?? row.address;
   const days = windows.find((one) => one === parameter("days")) ?? "7";

@@ -33,7 +33,7 @@ beforeAll(async () => {
   };
   const app = createApp({
     context,
-    // The line that the guide adds to `v1/routes.ts`.
+    // The line that the guide adds to `api/routes.ts`.
     routes: [...routes, countOrders],
     baseUrl: "https://api.example.test",
     logger: pino({ level: "silent" }),
@@ -125,8 +125,8 @@ function linesOf(module: string, file: string): string[] {
     .trimEnd()
     .split("\n")
     .map((line) =>
-      line.replace(/from "(\.[^"]*)"/, (_, path: string) => {
-        return `from "${relative(root, resolve(root, file, "..", path))}"`;
+      line.replace(/from "(#|\.[^"]*)/, (_, path: string) => {
+        return `from "${path === "#" ? "" : relative(root, resolve(root, file, "..", path))}`;
       }),
     );
   const end = lines.indexOf("");
