@@ -197,18 +197,22 @@ describe("askChain", () => {
     expect(answers.readings).toEqual([]);
   });
 
-  it("asks all about a hundred listings of a maker in at most five requests", async () => {
+  it("asks all about a hundred listings of a maker in at most four requests with calls", async () => {
     for (const firstId of [5_000n, 5_025n, 5_050n, 5_075n]) {
       await market.actors.alice.mintsRange(contracts.punks, firstId, 25n);
     }
     const questions = Array.from({ length: 100 }, (_, index) =>
       aboutListing(5_000n + BigInt(index)),
     ).flat();
-    const before = proxy.requests;
+    // A slow machine asks besides whether the node is slow or the contract: a request without calls.
+    let requests = 0;
+    proxy.before = async (calls) => {
+      if (calls.some(({ method }) => method === "eth_call")) requests += 1;
+    };
 
     const answers = await queryChain(chain, questions);
 
-    expect(proxy.requests - before).toBeLessThanOrEqual(5);
+    expect(requests).toBeLessThanOrEqual(4);
     expect(questions.map((question) => answers.find(question)).includes(undefined)).toBe(false);
     const transfers = answers.readings.filter(({ kind }) => kind === "transfer_read");
     expect(transfers).toHaveLength(100);

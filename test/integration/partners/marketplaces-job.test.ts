@@ -258,7 +258,7 @@ describe("the job", () => {
 function startSyncing(): ChildProcess {
   const root = `${import.meta.dirname}/../../..`;
   const code = `
-    import { openDatabase } from "${root}/projections/database.ts";
+    import { openDatabase } from "${root}/projections/log/database.ts";
     import { openSync, openTestPartner } from "${root}/test/support/orders/partner-sync.ts";
     const db = openDatabase({ url: "${database.url}", applicationName: "child", onIdleError: () => {} });
     const sync = openSync(db, openTestPartner("opensea", { url: "${standIn.url}" }));
