@@ -7,7 +7,7 @@ import { RpcFailure } from "#jobs/chain/rpc.ts";
 import { evaluateListing, listingQueries, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
 import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
 import type { Fulfillment, Partner } from "#jobs/partners/partner.ts";
-import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
+import { partnersFillingByApi } from "#projections/domain/partners.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { isFilledWhole, orderParameters, orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";

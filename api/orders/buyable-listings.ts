@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { type BuyRejection, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
 import { evaluateStoredOrder } from "#jobs/orders/evaluate-order.ts";
-import { partnersFillingByApi } from "#projections/domain/marketplaces.ts";
+import { partnersFillingByApi } from "#projections/domain/partners.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type ListingRow, readListings } from "#projections/orders/read-listings.ts";

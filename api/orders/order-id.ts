@@ -1,9 +1,6 @@
 import type { Hex } from "viem";
-import {
-  type ListingMarketplace,
-  listingMarketplaces,
-  partners,
-} from "#projections/domain/marketplaces.ts";
+import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
+import { partners } from "#projections/domain/partners.ts";
 
 /** `askId` or `bidId` of a native order. */
 export function orderId(prefix: string, orderHash: Hex): string {

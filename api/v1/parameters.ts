@@ -2,14 +2,9 @@ import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import { activityTypes } from "#projections/activity/read-event-scans.ts";
-import {
-  type ListingMarketplace,
-  listingMarketplaces,
-  type PartnerName,
-  partnerNames,
-  partners,
-} from "#projections/domain/marketplaces.ts";
+import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
+import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
 import { commaList } from "../http/query.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */

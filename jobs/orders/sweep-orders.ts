@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Hex } from "viem";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
 import type { Window } from "#projections/engine/projection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readOrderBookPosition } from "#projections/orders/read-orders.ts";

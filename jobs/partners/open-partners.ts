@@ -1,4 +1,4 @@
-import { type PartnerName, partnerNames } from "#projections/domain/marketplaces.ts";
+import { type PartnerName, partnerNames } from "#projections/domain/partners.ts";
 import type { Partner } from "./partner.ts";
 import type { PartnerConfig } from "./partner-definition.ts";
 import { partnerDefinitions } from "./partner-definitions.ts";

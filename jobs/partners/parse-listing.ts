@@ -1,7 +1,8 @@
 import { type Address, type Hex, zeroAddress } from "viem";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import { marketplaces, type PartnerName } from "#projections/domain/marketplaces.ts";
+import { marketplaces } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import {
   itemType,
   type OfferItem,

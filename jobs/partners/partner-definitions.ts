@@ -1,4 +1,4 @@
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import { magiceden } from "./magiceden/client.ts";
 import { opensea } from "./opensea/client.ts";
 import type { PartnerDefinition } from "./partner-definition.ts";

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Address, zeroAddress } from "viem";
 import type { ChainId } from "#chains/index.ts";
 import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
 import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partners/sync-fees.ts";

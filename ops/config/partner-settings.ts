@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { PartnerConfigs } from "#jobs/partners/open-partners.ts";
 import type { PartnerConfig } from "#jobs/partners/partner-definition.ts";
 import { partnerDefinitions } from "#jobs/partners/partner-definitions.ts";
-import { type PartnerName, partnerNames, partners } from "#projections/domain/marketplaces.ts";
+import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
 import { setting, urlOf, wholeNumber } from "./setting.ts";
 
 type Prefix = Uppercase<(typeof partners)[PartnerName]["alias"]>;

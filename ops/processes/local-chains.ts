@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
-import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
+import { partnerNames, partners } from "#projections/domain/partners.ts";
 import { type Config, listeningUrl } from "../config/config.ts";
 import { addressSetting } from "../config/setting.ts";
 import { launch } from "../programs.ts";

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { commonConduit } from "#abis/deployments.ts";
-import { listingMarketplaces, partnersFillingByApi } from "../domain/marketplaces.ts";
+import { listingMarketplaces } from "../domain/marketplaces.ts";
+import { partnersFillingByApi } from "../domain/partners.ts";
 import { wholeOrderTypes } from "../domain/seaport/fill.ts";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { FactWindow, WindowWithKinds } from "../engine/projection.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
-import type { PartnerName } from "../domain/marketplaces.ts";
 import type { OrderStatus } from "../domain/orders/order-status.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import { logFacts } from "../engine/fact-window.ts";
 import type { Window } from "../engine/projection.ts";
 import { blockIdRange, logHead, readLogHead } from "../log/blocks.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Address, concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import { isObservation } from "../engine/fact-window.ts";
 import type { FactWindow, Projection } from "../engine/projection.ts";

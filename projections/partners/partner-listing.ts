@@ -1,6 +1,6 @@
 import { type Address, concatHex, type Hex, keccak256, stringToHex, toHex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import type { OrderComponents } from "../domain/seaport/order-components.ts";
 import { type Observation, serializeBigints } from "../log/append.ts";
 

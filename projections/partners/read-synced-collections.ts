@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type PartnerName, partnerNames } from "../domain/marketplaces.ts";
+import { type PartnerName, partnerNames } from "../domain/partners.ts";
 import type { Database } from "../log/database.ts";
 
 /** The partner's slugs of all synchronised collections. */

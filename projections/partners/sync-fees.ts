@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import {
   type CreatorFee,
   type FeeLimits,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { PartnerName } from "../domain/marketplaces.ts";
+import type { PartnerName } from "../domain/partners.ts";
 import { appendObservationsIn } from "../log/append.ts";
 import type { Database, Session } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import { type PartnerName, partnerNames } from "../domain/marketplaces.ts";
+import { type PartnerName, partnerNames } from "../domain/partners.ts";
 import type { Database, Session } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
 

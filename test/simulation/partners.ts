@@ -1,6 +1,6 @@
 import { concatHex, keccak256, toHex } from "viem";
 import { contractRoyaltyStated, operatorRoyaltyStated } from "#projections/collections/facts.ts";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
 import type { FeeReview } from "#projections/domain/royalty.ts";
 import type { Observation } from "#projections/log/append.ts";
 import {

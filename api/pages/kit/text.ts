@@ -1,4 +1,4 @@
-import { partnerNames, partners } from "#projections/domain/marketplaces.ts";
+import { partnerNames, partners } from "#projections/domain/partners.ts";
 import { type Html, html } from "./html.ts";
 
 const maxLength = 120;

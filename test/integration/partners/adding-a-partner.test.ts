@@ -7,14 +7,14 @@ import { afterAll, expect, it, vi } from "vitest";
 // Files share a module registry: without a reset the tables would be loaded already.
 vi.resetModules();
 afterAll(() => {
-  vi.doUnmock("../../../projections/domain/marketplaces.ts");
+  vi.doUnmock("../../../projections/domain/partners.ts");
   vi.doUnmock("../../../jobs/partners/partner-definitions.ts");
   vi.resetModules();
 });
 
 // The two lines of the guide: the entry in the table of partners, and the definition beside its folder.
-vi.doMock("../../../projections/domain/marketplaces.ts", async (importOriginal) => {
-  const table = await importOriginal<typeof import("#projections/domain/marketplaces.ts")>();
+vi.doMock("../../../projections/domain/partners.ts", async (importOriginal) => {
+  const table = await importOriginal<typeof import("#projections/domain/partners.ts")>();
   const example = {
     ...{ alias: "partner_x", displayName: "Example", askIdForm: "prefixed" },
     ...{ filledWith: "signature", feeRecipients: [], zones: [], calldataTags: [] },

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import { block, type ChainEvent } from "#test/support/database/given.ts";
 import {
   alice,

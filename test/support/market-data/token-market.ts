@@ -1,7 +1,7 @@
 import { type Address, keccak256, stringToHex } from "viem";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { wrappedNative } from "#chains/index.ts";
-import { partnerNames } from "#projections/domain/marketplaces.ts";
+import { partnerNames } from "#projections/domain/partners.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { tokenMetadataFetched } from "#projections/metadata/facts.ts";
 import { someElsewhere } from "#test/simulation/partners.ts";

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { wrappedNative } from "#chains/index.ts";
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import type { Observation } from "#projections/log/append.ts";

@@ -7,7 +7,7 @@ import type { Partner } from "#jobs/partners/partner.ts";
 import type { PartnerDefinition } from "#jobs/partners/partner-definition.ts";
 import { orderComponents, parseEntries, parseResponse } from "#jobs/partners/send-request.ts";
 import { openTransport } from "#jobs/partners/transport.ts";
-import type { PartnerName } from "#projections/domain/marketplaces.ts";
+import type { PartnerName } from "#projections/domain/partners.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 
 export const examplePartner = "example" as PartnerName;
