@@ -9,7 +9,6 @@ import {
   type MigrationName,
 } from "#projections/log/schema.ts";
 
-/** What makes an empty database one of this release. */
 const schemaFiles = [
   "projections/log/schema.sql",
   "projections/log/functions.sql",
@@ -17,8 +16,9 @@ const schemaFiles = [
   "api/accounts/schema.sql",
 ];
 
+/** For a database that an earlier release made. */
 const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
-  "0001-start": start,
+  "0001-start": adoptFormer,
   "0002-chain-ordinals": useOrdinals,
   "0003-jobs": createJobTable,
 };
@@ -26,11 +26,11 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
 /** Brings the database to this version. Safe to run from several processes at once. */
 export async function migrate(db: Database): Promise<void> {
   await withLock(db, "migrations", async () => {
-    for (const name of await lackingMigrations(db)) {
-      await db.transaction().execute(async (session) => {
-        await migrations[name](session);
-        await sql`insert into ops.migration (name) values (${name})`.execute(session);
-      });
+    const lacking = await lackingMigrations(db);
+    if (lacking.includes("0001-start") && !(await isFormer(db))) {
+      await apply(db, lacking, createAll);
+    } else {
+      for (const name of lacking) await apply(db, [name], migrations[name]);
     }
     for (const { id, ordinal } of await lackingChains(db))
       await sql`insert into log.chain (chain_id, ordinal) values (${id}, ${ordinal})`.execute(db);
@@ -38,8 +38,19 @@ export async function migrate(db: Database): Promise<void> {
   });
 }
 
-async function start(session: Session): Promise<void> {
-  if (await isFormer(session)) return adoptFormer(session);
+async function apply(
+  db: Database,
+  names: readonly MigrationName[],
+  change: (session: Session) => Promise<void>,
+): Promise<void> {
+  await db.transaction().execute(async (session) => {
+    await change(session);
+    await sql`insert into ops.migration (name) select unnest(${names}::text[])`.execute(session);
+  });
+}
+
+/** Makes an empty database one of this release, which no migration follows. */
+async function createAll(session: Session): Promise<void> {
   // Functions may name tables that come after them.
   await sql`set local check_function_bodies = off`.execute(session);
   for (const file of schemaFiles) await runSqlFile(session, file);
@@ -56,10 +67,6 @@ insert into access.instant_key_turn (turn) select generate_series(0, 1023)`;
 
 /** Ids of blocks are made of chains' ordinals, not of their ids; chains that have blocks keep the numbers that those have. */
 async function useOrdinals(session: Session): Promise<void> {
-  const { rows } = await sql<{ is: boolean }>`
-    select to_regclass('log.chain') is not null as is`.execute(session);
-  // The start has made them.
-  if (rows[0]?.is === true) return;
   await sql.raw(chainOrdinals).execute(session);
   await runSqlFile(session, "projections/log/functions.sql");
 }
@@ -78,11 +85,10 @@ alter table log.block drop constraint block_id_holds_chain_and_number,
   add constraint block_id_holds_number check (((block_id >> 12) & 4294967295) = number);
 comment on table log.block is 'Blocks that hold facts, of every branch seen. block_id = ordinal of the chain << 44 | number << 12 | fork.'`;
 
-/** A database that this release makes has the table from the start. */
 async function createJobTable(session: Session): Promise<void> {
   await sql
     .raw(`
-create table if not exists ops.job (
+create table ops.job (
   name text not null,
   part text not null,
   runs bigint not null,

@@ -133,6 +133,7 @@ async function makeWithoutOrdinals(db: Database): Promise<void> {
 async function makeFormer(db: Database, applied: readonly string[]): Promise<void> {
   const statements = `
     drop table ops.migration;
+    drop table ops.job;
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();
     create table ops.later_migration (name text);
