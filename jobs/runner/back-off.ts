@@ -1,11 +1,10 @@
 import { createSignal } from "./signals.ts";
 
-const firstMs = 1_000;
-const maxMs = 60_000;
+const usualPauses = { firstMs: 1_000, mostMs: 60_000 };
 
-/** The pause after `failures` in a row: a second, doubled each time, up to a minute. */
-export const backOffMs = (failures: number): number =>
-  Math.min(firstMs * 2 ** (failures - 1), maxMs);
+/** The pause after `failures` in a row, doubled each time: from a second up to a minute, unless said otherwise. */
+export const backOffMs = (failures: number, { firstMs, mostMs } = usualPauses): number =>
+  Math.min(firstMs * 2 ** (failures - 1), mostMs);
 
 /** Exponential backoff after `failures` in a row. */
 export async function backOff(failures: number, signal: AbortSignal): Promise<void> {

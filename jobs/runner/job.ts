@@ -21,7 +21,7 @@ export type Job = {
   run(signal: AbortSignal): Promise<JobOutcome | undefined>;
 };
 
-export type JobRetry = {
+type JobRetry = {
   readonly firstMs: number;
   readonly mostMs: number;
   /** Whether `wakesOn` ends the pause: not of work that would ask a node which is down. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { JobFigures } from "#projections/log/operators.ts";
-import { sleep } from "./back-off.ts";
-import { type Job, type JobOutcome, type JobRetry, OutsideFailure, partOfJob } from "./job.ts";
+import { backOffMs, sleep } from "./back-off.ts";
+import { type Job, type JobOutcome, OutsideFailure, partOfJob } from "./job.ts";
 
 /** What all jobs of a process share. */
 type JobRunner = {
@@ -14,7 +14,6 @@ type JobRunner = {
   areDerived?(projections: readonly string[]): Promise<boolean>;
 };
 
-const usualRetry: JobRetry = { firstMs: 1_000, mostMs: 60_000 };
 /** Until projections are looked at again that a job waits for. */
 const derivingMs = 2_000;
 
@@ -80,18 +79,22 @@ function noteEnd(job: Job, { logger }: JobRunner, state: JobState, end: End): nu
   }
   state.failures += 1;
   const cause = textOf(end.error);
-  if (cause !== state.cause) logFailure(logger, about, end.error, "job failed, retrying");
+  if (cause !== state.cause) logFailure(logger, about, end.error);
   state.cause = cause;
   return state.failures;
 }
 
+/** A failure outside by its reason, others as errors. */
+function logFailure(logger: Logger, about: Record<string, unknown>, error: unknown): void {
+  const message = "job failed, retrying";
+  if (error instanceof OutsideFailure) logger.warn({ ...about, reason: error.message }, message);
+  else logger.error({ ...about, err: error }, message);
+}
+
 type Pause = { ms: number; isWoken: boolean };
 
-function pauseAfter({ every, retry = usualRetry }: Job, end: End, failures: number): Pause {
-  if (failures > 0) {
-    const ms = Math.min(retry.firstMs * 2 ** (failures - 1), retry.mostMs);
-    return { ms, isWoken: retry.isWoken === true };
-  }
+function pauseAfter({ every, retry }: Job, end: End, failures: number): Pause {
+  if (failures > 0) return { ms: backOffMs(failures, retry), isWoken: retry?.isWoken === true };
   if (end.outcome === "more") return { ms: 0, isWoken: false };
   const ms = typeof end.outcome === "number" ? end.outcome : (every ?? Number.POSITIVE_INFINITY);
   return { ms, isWoken: true };
@@ -197,15 +200,4 @@ export async function runTogether(
   };
   await Promise.all(parts.map((part) => part.catch(end)));
   if (failures.length > 0) throw failures[0];
-}
-
-/** Logs why a job's run failed, which is then tried again: a failure outside by its reason, others as errors. */
-function logFailure(
-  logger: Logger,
-  about: Record<string, unknown>,
-  error: unknown,
-  message: string,
-): void {
-  if (error instanceof OutsideFailure) logger.warn({ ...about, reason: error.message }, message);
-  else logger.error({ ...about, err: error }, message);
 }
