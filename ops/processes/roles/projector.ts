@@ -5,7 +5,7 @@ import { fetchPoolCoins } from "#jobs/recording/fetch-pool-coins.ts";
 import { openTransferReader } from "#jobs/recording/fetch-transfers.ts";
 import { projecting as projectingJob } from "#jobs/recording/project.ts";
 import { recording as recordingJobs } from "#jobs/recording/record.ts";
-import { runEach, runTogether } from "#jobs/runner/run-jobs.ts";
+import { type JobBook, openJobBook, runEach, runJobs, runTogether } from "#jobs/runner/run-jobs.ts";
 import { createSignal, type Listener, openListener, type Signal } from "#jobs/runner/signals.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { allProjections } from "#projections/all.ts";
@@ -70,10 +70,11 @@ async function record(leading: LeaderContext, logSignal: Signal): Promise<void> 
         if (channel.startsWith(`ponder_${chainId}_`)) for (const one of ofChain) one.notify();
     },
   });
+  const book = openJobBook();
   try {
     await runTogether(leading.signal, (signal) => [
-      ...runRecorders({ ...leading, signal, chainSignals, logSignal, listener }),
-      runRoleJobs(upkeep(leading.db), { config, db: leading.db, logger, signal }),
+      ...runRecorders({ ...leading, signal, chainSignals, logSignal, listener, book }),
+      runRoleJobs(upkeep(leading.db), { config, db: leading.db, logger, signal, book }),
     ]);
   } finally {
     await listener.stop();
@@ -120,6 +121,7 @@ type RecorderContext = Omit<LeaderContext, "onReady"> & {
   chainSignals: Map<number, Set<Signal>>;
   logSignal: Signal;
   listener: Listener;
+  book: JobBook;
 };
 
 /** A recorder for each indexer of each chain: a slow node of one chain does not delay another. */
@@ -145,7 +147,7 @@ async function runChainRecorders(recorders: RecorderContext, chain: ChainConfig)
 type RecordedIndexer = { chain: ChainConfig; client: ChainClient; indexer: string };
 
 function runIndexerRecorder(
-  { context, db, signal, leadership, chainSignals, logSignal, listener }: RecorderContext,
+  { context, db, signal, leadership, chainSignals, logSignal, listener, book }: RecorderContext,
   { chain: { chainId, finalityBlocks }, client, indexer }: RecordedIndexer,
 ): Promise<void> {
   const isCore = indexer === coreIndexer;
@@ -177,8 +179,7 @@ function runIndexerRecorder(
     holds: leadership.isHeld,
     onAppended: () => logSignal.notify(),
   });
-  const { config, logger } = context;
-  return runRoleJobs(jobs, { config, db, logger, signal }).finally(() =>
+  return runJobs(jobs, { logger: context.logger, signal, book }).finally(() =>
     chainSignals.get(chainId)?.delete(changeSignal),
   );
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Address } from "viem";
 import { areDerived } from "#jobs/recording/project.ts";
 import type { Job } from "#jobs/runner/job.ts";
-import { openJobBook, runJobs } from "#jobs/runner/run-jobs.ts";
+import { type JobBook, openJobBook, runJobs } from "#jobs/runner/run-jobs.ts";
 import type { Config } from "#ops/config/config.ts";
 import { allProjections } from "#projections/all.ts";
 import type { Database, DatabaseAddress } from "#projections/log/database.ts";
@@ -55,15 +55,16 @@ type RoleJobs = {
   readonly db: Database;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** In which jobs that run beside them are noted too. */
+  readonly book?: JobBook;
 };
 
 /** Runs a role's jobs until the signal, and stores what they did, for the console and the metrics. */
 export async function runRoleJobs(
   jobs: readonly Job[],
-  { config, db, logger, signal }: RoleJobs,
+  { config, db, logger, signal, book = openJobBook() }: RoleJobs,
 ): Promise<void> {
   const projections = allProjections({ feeRecipient: config.fees.recipient });
-  const book = openJobBook();
   const storing: Job = {
     name: "job figures",
     every: storeMs,
