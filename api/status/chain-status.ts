@@ -208,9 +208,6 @@ function present(
   };
 }
 
-/** A lag of this many blocks counts as none. */
-const closeEnoughIndexerBlocks = 5;
-
 /**
  * Checks the indexers of a chain's added sources. One on its first pass is a warning; one that has caught up and does not
  * follow the chain any more is a fault. The core one is checked with the chain.
@@ -218,7 +215,7 @@ const closeEnoughIndexerBlocks = 5;
 function openIndexerStatus(chainId: number, lateSeconds: number) {
   const followers = new Map<string, TrackedFollower>();
   const lagOf = (indexer: string, head: number, indexed: number, now: number) => {
-    const follower = followers.get(indexer) ?? trackFollower(closeEnoughIndexerBlocks);
+    const follower = followers.get(indexer) ?? trackFollower(closeEnoughBlocks);
     followers.set(indexer, follower);
     return follower(head, indexed, now);
   };
@@ -267,12 +264,9 @@ type Options = {
   lateSeconds: MaxLagSeconds;
 };
 
-/** A lag of this many blocks counts as caught up on the first check. */
-const closeEnoughLogBlocks = 5;
-
 /** Checks the committed log against the events in Ponder's tables and the chain's own blocks. */
 function openLogCheck({ chainId, readHash, lateSeconds }: Options) {
-  const recorder = trackFollower(closeEnoughLogBlocks);
+  const recorder = trackFollower(closeEnoughBlocks);
   let divergedAt: number | undefined;
 
   const checkRecorder = ({ newest, recorded }: ChainSnapshot, now: number): FailingPart[] => {
