@@ -1,8 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import type { ChainClient } from "#jobs/chain/client.ts";
-import type { ChainResults } from "#jobs/chain/query-chain.ts";
+import type { ChainReads } from "#jobs/orders/evaluate-order.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
@@ -17,7 +16,7 @@ import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
 type PausableFeature = "listings" | "offers" | "buying";
 
 /** What submitting, filling and checking orders needs. */
-export type Market = {
+export type Market = ChainReads & {
   /** The primary database, for appends and for reads that must see them. */
   writer: Database;
   /** Prefix of `askId` and `bidId`. */
@@ -27,8 +26,6 @@ export type Market = {
   chains: readonly ChainClient[];
   /** Throws for a chain that is not served. */
   chain(chainId: ChainId): ChainClient;
-  /** Queries the chain; concurrent callers share a round. Throws `RpcFailure`. */
-  queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;
   /** Whether every NFT contract of the chain is indexed, whether or not it has been seen. */
   indexesAllContracts(chainId: ChainId): boolean;
   isPaused(feature: PausableFeature): Promise<boolean>;

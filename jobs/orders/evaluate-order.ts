@@ -179,18 +179,20 @@ export function findOwnerless(
   });
 }
 
-type QueryChain = {
+/** Reads of a chain for orders. */
+export type ChainReads = {
+  /** Queries the chain; concurrent callers share a round. Throws `RpcFailure`. */
   queryChain(chainId: ChainId, queries: readonly ChainQuery[]): Promise<ChainResults>;
 };
 
 /** Queries a chain; an unavailable chain is a rejection. */
 export async function queryChainOrReject(
-  market: QueryChain,
+  reads: ChainReads,
   chainId: ChainId,
   queries: readonly ChainQuery[],
 ): Promise<ChainResults | Rejection<"rpc_unavailable">> {
   try {
-    return await market.queryChain(chainId, queries);
+    return await reads.queryChain(chainId, queries);
   } catch (error) {
     if (error instanceof RpcFailure) return chainUnavailable();
     throw error;
