@@ -83,7 +83,7 @@ export function createConsole({ context, readStatus, metricsUrl }: ConsoleOption
   return app;
 }
 
-/** The console's pages; `/actions` and its forms are in `actions/mount-actions.ts`. */
+/** The console's pages; `/actions` and its forms are in `actions.ts`. */
 const pages: readonly (readonly [path: string, handler: ConsolePage])[] = [
   ["/", overviewPage],
   ["/chains", chainsPage],

@@ -241,7 +241,8 @@ async function readProvedBlocks(
 ): Promise<ProvedBlocks> {
   const blocks = await readChain(work.reader, range);
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
-  if (lowest === undefined || highest === undefined) throw new Error("a range has blocks");
+  if (lowest === undefined || highest === undefined)
+    throw new Error("the chain answered no blocks of a range");
   return {
     range,
     parentHash: lowest.parentHash.toLowerCase() as Hex,

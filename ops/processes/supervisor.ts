@@ -95,7 +95,7 @@ async function assertPortsAreFree(context: SupervisorContext): Promise<void> {
 /** `used`: ports that the configuration gives to something. */
 type Place = { host: string; port: number; used: readonly (number | null)[] };
 
-/** What a killed service had started has ended by then (`orphan-guard.ts`), and a supervisor of it starts it at once. */
+/** What a killed service had started has ended by then (`startOrphanGuard`), and a supervisor of it starts it at once. */
 const leftoverMs = 12_000;
 const leftoverLookMs = 200;
 

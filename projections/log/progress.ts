@@ -158,7 +158,6 @@ export async function readNewestEvent(db: Database, chainId: number): Promise<Ne
   return row === undefined ? null : { number: Number(row.number), isRecorded: row.isRecorded };
 }
 
-/** Roles that some process has worked in, and for how long nobody has, by the clock of the database. */
 /** Whether a time is in the log, by which periods of figures begin, or no process was ever there to append one. */
 export async function readHasClock(db: Database): Promise<boolean> {
   const { rows } = await sql<{ hasClock: boolean }>`
@@ -167,6 +166,7 @@ export async function readHasClock(db: Database): Promise<boolean> {
   return rows[0]?.hasClock === true;
 }
 
+/** Roles that some process has worked in, and for how long nobody has, by the clock of the database. */
 export async function readIdleRoles(db: Database): Promise<{ role: string; seconds: number }[]> {
   const { rows } = await sql<{ role: string; seconds: number }>`
     select role, extract(epoch from clock_timestamp() - expires_at)::float8 as seconds from ops.lease

@@ -8,7 +8,7 @@ import { collectionDelta, holderDelta, movedUnits, shiftedToken, unitDelta } fro
 const isUnits = sql`kind = ${kindLiteral("erc1155_transfer")}`;
 
 /**
- * ERC-1155 balances by the walk of each owner through the transfers of an id (`unit-walk.ts`). Transfers after all
+ * ERC-1155 balances by the walk of each owner through the transfers of an id (`unitWalks`). Transfers after all
  * that are stored go on from the stored balance. Where one left the chain or comes late, the walk is repeated from its
  * block on: until then no balance was below zero, unless the id has `unlogged` units, whose walk is repeated from the
  * start.

@@ -1,11 +1,5 @@
 import { type AbiEvent, type Address, type Hex, numberToHex, zeroAddress } from "viem";
-import {
-  blendEvents,
-  blurAddresses,
-  blurV1Events,
-  blurV2Events,
-  blurAddresses as contracts,
-} from "#abis/blur.ts";
+import { blendEvents, blurAddresses, blurV1Events, blurV2Events } from "#abis/blur.ts";
 import {
   type Exchange,
   type ExchangeSource,
@@ -295,8 +289,8 @@ export const blur: Exchange = {
     source("BlurV2", blurV2Events, ({ exchanges }) => exchanges.blur?.BlurV2 ?? null),
   ],
   tradesOf: (transaction) => [
-    ...tradesOfV1(ofContract(transaction, contracts.v1)),
-    ...tradesOfV2(ofContract(transaction, contracts.v2)),
+    ...tradesOfV1(ofContract(transaction, blurAddresses.v1)),
+    ...tradesOfV2(ofContract(transaction, blurAddresses.v2)),
   ],
   selectSimpleSales: selectSimpleBlurSales,
 };

@@ -19,7 +19,7 @@ const text = (value: string) => sql.lit(value);
 
 /**
  * Sales of v1's transactions that announce one trade and move one NFT, from its seller to its buyer. The same rows as
- * `v1.ts` makes of them.
+ * `tradesOfV1` gives.
  */
 export function selectSimpleBlurSales(window: FactWindow, rules: BulkRules): RawBuilder<unknown> {
   return sql`
@@ -58,7 +58,7 @@ const fills = (window: FactWindow, rules: BulkRules) => sql`
   where quantity > 0 and total between 1 and ${text(MAX_WEI.toString())}::numeric
   offset 0`;
 
-/** As `sideOf` in `v1.ts`. */
+/** As `sideOf` in `blur.ts`. */
 const isAsk = sql`(sell ->> 'paymentToken' = ${text(zeroAddress)}
   or (sell ->> 'listingTime')::numeric <= (buy ->> 'listingTime')::numeric)`;
 
@@ -71,13 +71,13 @@ const onlyNft = sql`
     and moved ->> 'from' = sell ->> 'trader' and moved ->> 'to' = buy ->> 'trader'
     and (moved ->> 'logIndex')::int < log_index)`;
 
-/** As `personOf` and `currencyOf` in `parties.ts`. */
+/** As `personOf` and `currencyOf` in `blur.ts`. */
 const seller = sql`case when sell ->> 'trader' = ${text(blurAddresses.blend)}
   then coalesce(payload ->> 'sender', sell ->> 'trader') else sell ->> 'trader' end`;
 const currency = sql`case when sell ->> 'paymentToken' = ${text(blurAddresses.pool)}
   then ${text(zeroAddress)} else sell ->> 'paymentToken' end`;
 
-/** Those of `paymentsOf` in `rates.ts`. */
+/** Those of `paymentsOf` in `../model/fees.ts`. */
 const payments = sql`
   select * from (
     select fee ->> 'recipient' as recipient, div(total * (fee ->> 'rate')::numeric, ${sql.lit(BPS)}) as wei
