@@ -5,7 +5,7 @@ import { readCollection, readCollectionKeys } from "#projections/collections/rea
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import { readHolders } from "#projections/tokens/read-holders.ts";
-import { rejectUnknownCollection } from "../v1/collection-reference.ts";
+import { contractsOfReference, rejectUnknownCollection } from "../v1/collection-reference.ts";
 import { keyOfRanked, rankingKey, viewRanked } from "../v1/collections/collections.ts";
 import {
   Holder,
@@ -162,7 +162,7 @@ export const collectionAttributes = accountRoute(
     operationId: "listAttributes",
     tag: "Collections",
     loadClass: "lists",
-    summary: "Attributes of a collection's tokens: how many have each value, and what those cost",
+    summary: "Attributes of a contract's tokens: how many have each value, and what those cost",
     params: z.object({ address: collectionAddress }),
     query: z.object(traitsFields),
     data: NftAttributes,
@@ -173,7 +173,7 @@ export const collectionAttributes = accountRoute(
     const { db, chainId, siteUrl, prefix, now } = context;
     const found = await findByAddress(context, params.address);
     if (isRejection(found)) return found;
-    const { contractIds } = found;
+    const contractIds = contractsOfReference(found);
     const asked = { chainId, contractIds, prefix, now: now() };
     const page = await traitsPage(db, asked, query);
     if (page === null)
@@ -191,7 +191,7 @@ export const collectionHolders = accountRoute(
     operationId: "listHolders",
     tag: "Collections",
     loadClass: "lists",
-    summary: "Who holds tokens of a collection, most token ids first; burn addresses left out",
+    summary: "Who holds tokens of a contract, most token ids first; burn addresses left out",
     params: z.object({ address: collectionAddress }),
     query: z.object(listFields),
     data: z.array(Holder),
@@ -201,7 +201,7 @@ export const collectionHolders = accountRoute(
   async ({ params, query }, context) => {
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
-    const { contractIds } = collection;
+    const contractIds = contractsOfReference(collection);
     const scope = holdersScope(context.chainId, contractIds);
     const request = listPageOf(query, scope, holderKey);
     if (isRejection(request)) return request;

@@ -41,7 +41,8 @@ export const readRefusals = { invalid_parameters: 422 } as const;
 export const walletAddress = wallet;
 
 export const collectionAddress = wallet.meta({
-  description: "0x address of any contract of a collection.",
+  description:
+    "0x address of any contract of a collection. In everything but a collection's profile it means that contract alone.",
   override: { pattern: "^0x[a-fA-F0-9]{40}$" },
 });
 

@@ -30,7 +30,7 @@ export const accountTokens = accountRoute(
     operationId: "listTokens",
     tag: "Tokens",
     loadClass: "lists",
-    summary: "Tokens of a collection, of all contracts of its family; burned ones too",
+    summary: "Tokens of a contract; burned ones too",
     params: z.object({ address: collectionAddress }),
     query: z.object({
       attributes: attributeFilter.optional(),
@@ -95,9 +95,8 @@ export const accountToken = accountRoute(
     const { db, chainId, siteUrl, media, prefix, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
-    const { contractId, contractIds, collectionId } = collection;
-    const places = contractId === null ? contractIds : [contractId];
-    const row = await readToken(db, places, params.tokenId);
+    const { collectionId } = collection;
+    const row = await readToken(db, contractsOfReference(collection), params.tokenId);
     const wanted = { collectionId, parts: allTokenParts, now: now() };
     const [details] = row === null ? [] : await readTokenDetails(db, [row], wanted);
     if (details === undefined) {

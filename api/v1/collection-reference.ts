@@ -22,7 +22,7 @@ export async function contractsOfQuery(
   return found === null ? undefined : contractsOfReference(found);
 }
 
-/** What the name of a collection stands for in lists: `salesContracts`. */
+/** What the name of a collection stands for everywhere but on its profile. */
 export const contractsOfReference = ({ contractId, contractIds }: CollectionRef): number[] =>
   contractId === null ? contractIds : [contractId];
 

@@ -64,7 +64,8 @@ export const text = (maxLength: number) =>
     .refine((value) => !value.includes("\0"), "must not contain NUL");
 
 export const collectionKey = z.string().min(1).meta({
-  description: "Slug or 0x address of a collection.",
+  description:
+    "Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone.",
 });
 
 const maxUint256 = 2n ** 256n - 1n;

@@ -2250,7 +2250,7 @@ export interface operations {
             query: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2405,7 +2405,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2435,7 +2435,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2467,7 +2467,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2501,7 +2501,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2535,7 +2535,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2566,7 +2566,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2596,7 +2596,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2644,7 +2644,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -2675,7 +2675,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2715,7 +2715,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2748,7 +2748,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2780,7 +2780,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2812,7 +2812,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2841,7 +2841,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
                 /** @description Token id, decimal. */
                 tokenId: string;
@@ -2877,7 +2877,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Slug or 0x address of a collection. */
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection: string;
             };
             cookie?: never;
@@ -3011,7 +3011,7 @@ export interface operations {
             query: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
-                /** @description Addresses of collections, comma-separated, at most 50. */
+                /** @description Addresses of collections as rankings name them, comma-separated, at most 50. Each line is of all contracts of its collection. */
                 collections: string;
                 /** @description Length of the window in days. It starts at the boundary of a bucket. */
                 days?: number;

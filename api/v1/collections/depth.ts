@@ -9,6 +9,7 @@ import {
   readListingDepth,
 } from "#projections/orders/read-depth.ts";
 import {
+  contractsOfReference,
   LinkedCollection,
   presentLinkedCollection,
   referTo,
@@ -197,7 +198,7 @@ export const depth = route(
   async ({ params, query: { chainId, levels } }, { db, siteUrl, now }) => {
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
-    const { contractIds } = collection;
+    const contractIds = contractsOfReference(collection);
     const at = now();
     const [asks, bids] = await Promise.all([
       readListingDepth(db, contractIds, levels, at),

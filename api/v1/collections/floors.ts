@@ -14,6 +14,7 @@ import {
 } from "#projections/domain/candles.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
+  contractsOfReference,
   LinkedCollection,
   presentLinkedCollection,
   referTo,
@@ -57,7 +58,7 @@ export const floorHistory = route(
     if (found === null) return rejectUnknownCollection(query.chainId, params.collection);
     const { days, interval = days <= 2 ? "1h" : "4h" } = query;
     const window = { chainId: query.chainId, days, interval };
-    const { contractIds } = found;
+    const contractIds = contractsOfReference(found);
     const key = JSON.stringify({ ...window, contractIds });
     const request = { contractIds, window, now: now() };
     const { value: history, maxAgeSeconds } = await historyOf(db, key, request);
@@ -104,7 +105,7 @@ const addresses = commaList(maxCollections * addressLength)
   .pipe(z.array(wallet).max(maxCollections))
   .transform((all) => [...new Set(all)].sort())
   .meta({
-    description: `Addresses of collections, comma-separated, at most ${maxCollections}.`,
+    description: `Addresses of collections as rankings name them, comma-separated, at most ${maxCollections}. Each line is of all contracts of its collection.`,
     override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}(,0x[a-fA-F0-9]{40})*$" },
   });
 

@@ -20,6 +20,7 @@ import {
   readHolders,
 } from "#projections/tokens/read-holders.ts";
 import {
+  contractsOfReference,
   LinkedCollection,
   presentLinkedCollection,
   referTo,
@@ -64,7 +65,7 @@ export const holders = route(
     const { chainId } = query;
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
-    const { contractIds } = collection;
+    const contractIds = contractsOfReference(collection);
     const request = cursorPageOf(query, holdersScope(chainId, contractIds), holderKey);
     if (isRejection(request)) return request;
     const [rows, total] = await Promise.all([
@@ -149,7 +150,7 @@ export const holderDistribution = route(
   async ({ params, query: { chainId } }, { db, siteUrl, now }) => {
     const found = await referTo(db, chainId, params.collection);
     if (found === null) return rejectUnknownCollection(chainId, params.collection);
-    const { contractIds } = found;
+    const contractIds = contractsOfReference(found);
     const request = { contractIds, now: now() };
     const { value, maxAgeSeconds } = await distributionOf(db, contractIds.join(), request);
     return {

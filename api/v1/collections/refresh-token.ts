@@ -2,7 +2,7 @@ import { z } from "zod";
 import { reject } from "#projections/domain/rejection.ts";
 import { requestMetadata, requestMinutes } from "#projections/metadata/read-due-metadata.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
-import { referTo, rejectUnknownCollection } from "../collection-reference.ts";
+import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, collectionKey, tokenId } from "../parameters.ts";
 import { address, chainIdValue, time, uint256Text } from "../wire.ts";
@@ -40,8 +40,7 @@ export const refreshToken = route(
   async ({ params, query: { chainId } }, { market: { writer }, now }) => {
     const collection = await referTo(writer, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
-    const { contractId, contractIds } = collection;
-    const asked = contractId === null ? contractIds : [contractId];
+    const asked = contractsOfReference(collection);
     const token = await readToken(writer, asked, params.tokenId);
     if (token === null) {
       const message = `No token ${params.tokenId} in ${params.collection} on chain ${chainId}`;

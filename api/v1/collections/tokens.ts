@@ -35,7 +35,7 @@ import {
   type TokensQuery,
 } from "#projections/tokens/read-tokens.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
-import { referTo, rejectUnknownCollection } from "../collection-reference.ts";
+import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import {
   chainId,
@@ -156,14 +156,12 @@ type Selection = { chainId: ChainId; contract?: Address | undefined };
 /** A slug names the collection, all its contracts; an address its contract, or `contract` one. */
 async function selectedContracts(
   db: Database,
-  { contractId, contractIds }: CollectionRef,
+  collection: CollectionRef,
   { chainId, contract }: Selection,
 ) {
-  if (contract === undefined) {
-    return contractId === null ? contractIds : [contractId];
-  }
+  if (contract === undefined) return contractsOfReference(collection);
   const found = await referTo(db, chainId, contract);
-  if (found?.contractId != null && contractIds.includes(found.contractId))
+  if (found?.contractId != null && collection.contractIds.includes(found.contractId))
     return [found.contractId];
   const message = `${contract} is no contract of the collection`;
   return reject("invalid_parameters", `contract: ${message}`, [{ field: "contract", message }]);

@@ -16,6 +16,7 @@ import {
   type TraitTypeRows,
 } from "#projections/traits/read-traits.ts";
 import {
+  contractsOfReference,
   LinkedCollection,
   presentLinkedCollection,
   referTo,
@@ -207,7 +208,8 @@ export const traits = route(
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
-    const asked = { chainId: query.chainId, contractIds: collection.contractIds };
+    const contractIds = contractsOfReference(collection);
+    const asked = { chainId: query.chainId, contractIds };
     const page = await traitsPage(db, { ...asked, prefix: market.prefix, now: now() }, query);
     if (page === null) {
       return reject(

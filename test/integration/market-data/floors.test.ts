@@ -84,16 +84,17 @@ async function derive(windowFacts?: number): Promise<string[][]> {
 }
 
 /** Bucket by bucket, from the snapshots themselves. */
-function expectedCandles(snapshots: readonly Snapshot[], days: number, lengthMs: number) {
+function expectedCandles(
+  snapshots: readonly Snapshot[],
+  { contracts, days, lengthMs }: { contracts: Address[]; days: number; lengthMs: number },
+) {
   const from = Math.floor((nowMs - days * dayMs) / lengthMs) * lengthMs;
   const candles = [];
   for (let start = from; start <= nowMs; start += lengthMs) {
     const seen = snapshots
       .filter(({ takenAtMs }) => takenAtMs >= start && takenAtMs < start + lengthMs)
       .flatMap(({ floors }) => {
-        const prices = [floors.get(kin), floors.get(kinSecond)].filter(
-          (price) => price !== undefined,
-        );
+        const prices = contracts.flatMap((contract) => floors.get(contract) ?? []);
         return prices.length === 0 ? [] : [Math.min(...prices.map(Number)) / 1e18];
       });
     const [o, c] = [seen[0], seen.at(-1)];
@@ -140,7 +141,7 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
       await derive();
       const data = History.parse(await book.one(`/v1/collections/kin/floor-history?${query}`));
       expect(data).toMatchObject({ currency: "ETH", interval, days, collection: { slug: "kin" } });
-      const candles = expectedCandles(snapshots, days, lengthMs);
+      const candles = expectedCandles(snapshots, { contracts: [kin, kinSecond], days, lengthMs });
       expect(candles.length).toBeGreaterThan(0);
       expect(data.candles).toEqual(candles);
       expect(data.summary).toMatchObject({
@@ -151,6 +152,17 @@ describe("GET /v1/collections/{collection}/floor-history", () => {
       });
     },
   );
+
+  it.each([kin, kinSecond])("of the address %s is of that contract alone", async (address) => {
+    const snapshots = fc.sample(history, { numRuns: 1, seed: 3 })[0] ?? [];
+    await tell(snapshots);
+    await derive();
+    const path = `/v1/collections/${address}/floor-history?days=30&interval=1d`;
+    const { candles } = History.parse(await book.one(path));
+    const asked = { contracts: [address], days: 30, lengthMs: dayMs };
+    expect(candles).toEqual(expectedCandles(snapshots, asked));
+    expect(candles.length).toBeGreaterThan(0);
+  });
 
   it("has no candles and no summary without listings", async () => {
     const data = await book.one("/v1/collections/apes/floor-history?chainId=33139");

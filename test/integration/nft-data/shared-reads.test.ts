@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-const families = [nfts.punks, nfts.kin, nfts.editions].map(({ address }) => address);
+/** Two of them are of one family, whose slug means both. */
+const contracts = [nfts.punks, nfts.kin, nfts.kinSecond, nfts.editions].map(
+  ({ address }) => address,
+);
 const sorts = ["token_id", "price_asc", "price_desc", "rarity", "recently_listed"];
 const Page = z.object({
   data: z.array(z.looseObject({})),
@@ -44,18 +47,18 @@ const code = async (path: string) =>
   z.object({ code: z.string() }).parse(await stage.v1(path)).code;
 
 describe("GET /v1/collections/{collection}/holders", () => {
-  it.each(families)("of %s are those of the account API, counted", async (family) => {
-    const expected = await stage.walk(`/api/collections/${family}/holders`, 100);
+  it.each(contracts)("of %s are those of the account API, counted", async (contract) => {
+    const expected = await stage.walk(`/api/collections/${contract}/holders`, 100);
     for (const perPage of [100, 1]) {
-      const { rows, total } = await walk(`/collections/${family}/holders`, perPage);
+      const { rows, total } = await walk(`/collections/${contract}/holders`, perPage);
       expect(rows).toEqual(expected);
       expect(total).toBe(expected.length);
     }
     expect(expected.length).toBeGreaterThan(1);
   });
 
-  it.each(families)("of %s are counted by how many tokens they hold", async (family) => {
-    const { rows } = await walk(`/collections/${family}/holders`, 100);
+  it.each([...contracts, "kin"])("of %s are counted by how many tokens they hold", async (key) => {
+    const { rows } = await walk(`/collections/${key}/holders`, 100);
     const held = z.array(z.looseObject({ tokens: z.number() })).parse(rows);
     const starts = [1, 2, 4, 11, 26, 51, 101];
     const groups = starts.map((from, index) => {
@@ -65,7 +68,7 @@ describe("GET /v1/collections/{collection}/holders", () => {
       return { from, to: to === Number.POSITIVE_INFINITY ? null : to, holders: own.length, tokens };
     });
     expect(groups.filter(({ holders }) => holders > 0).length).toBeGreaterThan(0);
-    expect(await stage.v1(`/collections/${family}/holders/distribution`)).toMatchObject({
+    expect(await stage.v1(`/collections/${key}/holders/distribution`)).toMatchObject({
       data: {
         holders: held.length,
         tokens: String(held.reduce((sum, one) => sum + one.tokens, 0)),
@@ -74,9 +77,27 @@ describe("GET /v1/collections/{collection}/holders", () => {
     });
   });
 
+  it("of a slug are those of all its contracts together", async () => {
+    const Held = z.array(z.object({ address: z.string(), tokens: z.number(), units: z.string() }));
+    const sums = new Map<string, { tokens: number; units: bigint }>();
+    for (const { address } of [nfts.kin, nfts.kinSecond]) {
+      for (const one of Held.parse((await walk(`/collections/${address}/holders`, 100)).rows)) {
+        const { tokens, units } = sums.get(one.address) ?? { tokens: 0, units: 0n };
+        const sum = { tokens: tokens + one.tokens, units: units + BigInt(one.units) };
+        sums.set(one.address, sum);
+      }
+    }
+    const { rows, total } = await walk("/collections/kin/holders", 100);
+    const shown = Held.parse(rows).map(({ address, tokens, units }) => [address, tokens, units]);
+    expect(new Map(shown.map(([address, ...held]) => [address, held]))).toEqual(
+      new Map([...sums].map(([address, { tokens, units }]) => [address, [tokens, String(units)]])),
+    );
+    expect(total).toBe(sums.size);
+  });
+
   it("refuses an unknown collection and a foreign cursor", async () => {
     expect(await code("/collections/nowhere/holders")).toBe("not_found");
-    expect(await code(`/collections/${families[0]}/holders?cursor=abc`)).toBe("invalid_cursor");
+    expect(await code(`/collections/${contracts[0]}/holders?cursor=abc`)).toBe("invalid_cursor");
   });
 });
 
@@ -94,6 +115,16 @@ describe("GET /v1/wallets/{wallet}/tokens", () => {
   it("refuses what is no wallet, and an unknown collection", async () => {
     expect(await code("/wallets/bob/tokens")).toBe("invalid_parameters");
     expect(await code(`/wallets/${holders[0]}/tokens?collection=nowhere`)).toBe("not_found");
+  });
+});
+
+describe("GET /v1/collections/{collection}/traits", () => {
+  it.each(contracts)("of %s are the attributes of the account API", async (contract) => {
+    const Answer = z.object({ data: z.looseObject({ traitTypes: z.array(z.unknown()) }) });
+    const { data } = Answer.parse(await stage.v1(`/collections/${contract}/traits`));
+    const expected = await stage.data(`/api/collections/${contract}/attributes`);
+    expect(snake(data)).toEqual(expected);
+    expect(data.traitTypes.length).toBeGreaterThan(0);
   });
 });
 
@@ -150,9 +181,9 @@ describe("GET /v1/collections/{collection}/tokens by traits", () => {
 
   it.each(sorts)("by %s are those that have them, with the exact total", async (sort) => {
     let found = 0;
-    for (const family of families) {
+    for (const contract of contracts) {
       for (const filter of ["", "&listed=true", "&listed=false"]) {
-        found += await askForTraits(`/collections/${family}/tokens?sort=${sort}${filter}`);
+        found += await askForTraits(`/collections/${contract}/tokens?sort=${sort}${filter}`);
       }
     }
     expect(found).toBeGreaterThan(20);

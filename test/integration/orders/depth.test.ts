@@ -6,7 +6,7 @@ import {
   type OrderReadsFixture,
   openOrderReads,
 } from "#test/support/orders/order-reads-fixture.ts";
-import { earlyEnd, openedAt } from "#test/support/orders/seeded-orders.ts";
+import { earlyEnd, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
 
 let reads: OrderReadsFixture;
 beforeAll(async () => {
@@ -114,7 +114,8 @@ function expectedLevels(listings: Order[], bids: Order[]) {
 }
 
 describe("GET /v1/collections/{collection}/depth", () => {
-  it.each(["punks", "kin", "editions"])("of %s is the sum of its orders", async (collection) => {
+  const collections = ["punks", "kin", nfts.kin.address, nfts.kinSecond.address, "editions"];
+  it.each(collections)("of %s is the sum of its orders", async (collection) => {
     for (const moment of [openedAt, earlyEnd]) {
       reads.at(moment);
       const listings = await ordersOf(`/v1/listings?collection=${collection}&per_page=100`);
