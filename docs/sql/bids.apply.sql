@@ -49,6 +49,18 @@ with emptied as (delete from pg_temp."recompute_bid"), affected as (
   order by f.amount desc limit 1
 ), 0)::bigint as clock) c cross join lateral (
         select o.chain_id, o.order_hash from "bids"."bid" o where o.start_time <= c.clock and o.reason = 'not_started' offset 0
+      ) o union 
+      select o.* from (select distinct contract_id, token_id from change where kind in (10, 12)) c cross join lateral (
+        select o.chain_id, o.order_hash from "bids"."bid" o where o.contract_id = c.contract_id and o.token_id = c.token_id and o.status in ('active', 'inactive') offset 0
+      ) o union 
+      select o.* from (
+  select contract_id, lower(ids) as first_id, upper(ids) as end_id
+  from (
+    select contract_id, unnest(range_agg(numrange(token_id, token_id + amount))) as ids from change
+    where kind = 11 and amount > 0 group by contract_id
+  ) merged) c cross join lateral (
+        select o.chain_id, o.order_hash from "bids"."bid" o where 
+  o.contract_id = c.contract_id and o.token_id >= c.first_id and o.token_id < c.end_id and o.status in ('active', 'inactive') offset 0
       ) o union select o.chain_id, o.order_hash from "bids"."bid" o where o.status in ('expired', 'cancelled') and o.filled = 0 and o.end_time < (select ((coalesce((
   select f.amount from log.fact f where f.kind = 81 and f.position <= $5
   order by f.amount desc limit 1

@@ -60,10 +60,10 @@ const definitions = {
   },
   coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
   listings: { version: 11, first: 7, tables: ["listing", "count"], reads: { ownership: 4 } },
-  bids: { version: 7, first: 4, tables: ["bid", "count"] },
+  bids: { version: 8, first: 4, tables: ["bid", "count"], reads: { ownership: 4 } },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 16,
+    version: 17,
     first: 6,
     tables: [
       ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],
@@ -76,7 +76,7 @@ const definitions = {
         coin_prices: 1,
         sales: 16,
         listings: 11,
-        bids: 7,
+        bids: 8,
         floors: 2,
       },
     },

@@ -2,11 +2,12 @@ import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
 import { clockAt, holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection, Relation, WindowWithKinds } from "../engine/projection.ts";
+import { tokensAt } from "../engine/token-ids.ts";
 import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { versions } from "../log/versions.ts";
 import { compactedWith, isCompacted, isUnfilledEnd, lateFillKinds, lateFills } from "./clock.ts";
-import { affectedBids, recomputeTable } from "./find-affected-orders.ts";
+import { affectedBids, affectedItemBids, recomputeTable } from "./find-affected-orders.ts";
 import { makerFunds } from "./maker-funds.ts";
 import {
   blockTime,
@@ -43,7 +44,11 @@ async function selectAffectedBids(
   window: WindowWithKinds,
 ): Promise<number> {
   const bid = sql.table(`${schema}.bid`);
-  const affected = [...affectedBids(window, bid), ...compactedBids(window, bid)];
+  const affected = [
+    ...affectedBids(window, bid),
+    ...affectedItemBids(window, bid),
+    ...compactedBids(window, bid),
+  ];
   // A submission affects bids as well: the maker's others, if it was filled before it was submitted.
   if (affected.length === 0) return 0;
   const queries = [
@@ -178,6 +183,7 @@ const { orders } = bidsToRecompute;
 export const bidsProjection: Projection = {
   name: "bids",
   version: versions.bids.version,
+  reads: ["ownership"],
   tables: bidTables,
   async apply(session, schema, window) {
     await bidsToRecompute.open(session);
@@ -206,6 +212,8 @@ function orderConditions(recompute: RecomputeSet): RawBuilder<unknown> {
            o.start_time > greatest(${clock}, floor(extract(epoch from o.created_at))) as is_early,
            not coalesce(ended.is_signed, true) as is_unsigned,
            not coalesce(ended.is_received, true) as is_refused,
+           burned.block_id is not null as is_burned,
+           ${blockTime(sql`burned.block_id`)} as burned_at,
            ${blockTime(sql`ended.filled_block`)} as filled_at,
            greatest(${blockTime(sql`ended.cancelled_block`)}, case when ${isStale} then ${blockTime(sql`counter.block_id`)} end)
              as cancelled_at,
@@ -214,12 +222,22 @@ function orderConditions(recompute: RecomputeSet): RawBuilder<unknown> {
     left join (${fillsAndCancels(recompute, "bid")}) ended
       on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
     left join (${counters(recompute)}) counter
-      on counter.maker = o.maker and counter.exchange_id = o.exchange_id`;
+      on counter.maker = o.maker and counter.exchange_id = o.exchange_id
+    left join lateral (${burn}) burned on o.token_id is not null`;
 }
+
+/**
+ * The last transfer of the token that a bid is on, where it left nothing of it; a later one may mint it again. Of a token
+ * without a transfer nothing is known: its contract may be older than what is indexed of it.
+ */
+const burn = sql`
+  select max(token.block_id) as block_id from ${tokensAt(sql`o.contract_id`, sql`o.token_id`)} token
+  where token.is_burned`;
 
 /** Why an open bid cannot be filled. Each bid is compared with all funds of its maker, whatever other bids there are. */
 const inactiveReason = reasonCase(bidReasons, {
   not_started: sql`is_early`,
+  token_burned: sql`is_burned`,
   insufficient_balance: sql`balance_wei < unit_price_wei * (quantity - filled)`,
   insufficient_allowance: sql`allowance_wei < unit_price_wei * (quantity - filled)`,
   contract_signature_invalid: sql`is_unsigned`,
@@ -239,7 +257,7 @@ const updatedAt = sql`
     when 'filled' then greatest(created_at, filled_at)
     when 'cancelled' then greatest(created_at, filled_at, cancelled_at)
     when 'expired' then greatest(created_at, to_timestamp(end_time))
-    else greatest(created_at, filled_at, read_at, balance_at, allowance_at,
+    else greatest(created_at, filled_at, read_at, balance_at, allowance_at, burned_at,
                   case when not is_early then to_timestamp(start_time) end)
   end`;
 

@@ -158,6 +158,27 @@ export function affectedBids(window: WindowWithKinds, bid: Relation): RawBuilder
   return affectedOrders(window, rules, bid, ["chain_id", "order_hash"]);
 }
 
+/** Stored bids on one token that a window's transfers may change: chain, order hash. */
+export function affectedItemBids(window: WindowWithKinds, bid: Relation): RawBuilder<unknown>[] {
+  const rules = [bidsByToken(window), bidsByTokenRange(window)];
+  return affectedOrders(window, rules, bid, ["chain_id", "order_hash"]);
+}
+
+/** Any transfer, not only those from or to burn addresses: a contract need not name the owner before. */
+const moveTokenKinds = ["erc721_transfer", "erc1155_transfer"] as const;
+const bidsByToken = (window: FactWindow): AffectedBy => ({
+  kinds: moveTokenKinds,
+  keys: sql`select distinct contract_id, token_id ${changesOf(window, moveTokenKinds)}`,
+  condition: sql`o.contract_id = c.contract_id and o.token_id = c.token_id and ${isOpen}`,
+});
+
+const bidsByTokenRange = (window: FactWindow): AffectedBy => ({
+  kinds: rangeKinds,
+  keys: rangedAreas(window.changes),
+  condition: sql`
+    o.contract_id = c.contract_id and o.token_id >= c.first_id and o.token_id < c.end_id and ${isOpen}`,
+});
+
 const ofMaker = sql`o.maker = c.maker and o.chain_id = c.chain_id`;
 
 const bidCounterKinds = ["counter_incremented", "counter_read"] as const;

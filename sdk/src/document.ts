@@ -399,7 +399,7 @@ export interface components {
             feeBps: number;
             fees: components["schemas"]["OrderFee"][];
             /** @description Why an inactive bid cannot be filled. */
-            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
+            inactiveReason: ("not_started" | "token_burned" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
             /** @enum {string} */
             kind: "single-token" | "collection";
             maker: string;
@@ -492,7 +492,7 @@ export interface components {
             checkedAt: string;
             /** @description The block whose state was read. */
             checkedAtBlock: number;
-            inactiveReason: ("not_started" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
+            inactiveReason: ("not_started" | "token_burned" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
             orderHash: string;
             row: components["schemas"]["Bid"];
             status: components["schemas"]["OrderStatus"];

@@ -124,6 +124,7 @@ const reasons: Readonly<Record<string, string>> = {
     "the collection, or a contract that would be paid or get the token, refuses the transfer",
   partner_invalidated: "its marketplace calls it invalid",
   superseded: "the maker also lists the token for less",
+  token_burned: "the token is burned",
   insufficient_balance: "the bidder's balance does not cover it",
   insufficient_allowance: "the bidder's allowance does not cover it",
 };

@@ -173,6 +173,7 @@ const acceptRefusals = {
   order_cancelled: 422,
   order_expired: 422,
   not_started: 422,
+  token_burned: 422,
   contract_signature_invalid: 422,
   insufficient_balance: 422,
   insufficient_allowance: 422,

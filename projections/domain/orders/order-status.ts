@@ -39,6 +39,7 @@ export type ListingReason = (typeof listingReasons)[number];
 /** Why a bid is inactive; the first that applies is shown. */
 export const bidReasons = [
   "not_started",
+  "token_burned",
   "insufficient_balance",
   "insufficient_allowance",
   "contract_signature_invalid",

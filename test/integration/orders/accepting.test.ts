@@ -289,6 +289,34 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
     expect(await refusalOf(await book.submit(expired), { fulfiller })).toBe("422 order_expired");
   });
 
+  it("rejects a bid on a token that is burned, which is active again once it is minted", async () => {
+    const { alice, bob } = book.actors;
+    const fulfiller = bob.address;
+    const rare = { standard: "erc721", contract: contracts.burnable, tokenId: 80n } as const;
+    const lot = { standard: "erc1155", contract: contracts.editions, tokenId: 8_080n } as const;
+    for (const nft of [rare, lot]) {
+      await bob.mints(nft);
+      await book.catchUp();
+      const bidId = await book.submit(await alice.offers(nft, { priceWei: parseEther("0.1") }));
+      const item = `collection=${nft.contract}&token_id=${nft.tokenId}&chainId=${chainId}`;
+      const listed = async () => (await book.get(`/v1/bids?${item}`)).data;
+      await acceptDataOf(bidId, { fulfiller });
+
+      await bob.burns(nft);
+      await book.catchUp();
+      expect(await refusalOf(bidId, { fulfiller })).toBe("422 token_burned");
+      const state = { status: "inactive", inactiveReason: "token_burned" };
+      expect(await bidOf(bidId)).toMatchObject(state);
+      expect(await listed()).toEqual([]);
+
+      await bob.mints(nft);
+      await book.catchUp();
+      expect(await bidOf(bidId)).toMatchObject({ status: "active", inactiveReason: null });
+      expect(await listed()).toMatchObject([{ bidId }]);
+      await acceptDataOf(bidId, { fulfiller });
+    }
+  });
+
   it("rejects a token that its collection does not let the conduit transfer", async () => {
     const { alice, bob } = book.actors;
     const guarded = { standard: "erc721", contract: contracts.guarded, tokenId: 70n } as const;

@@ -10,6 +10,7 @@ import type { FactKind } from "#projections/log/fact-kinds.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
+import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import {
   addressOf,
@@ -21,6 +22,7 @@ import {
   dumpTable,
   project,
   setBlocks,
+  zeroAddress,
 } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
 import {
@@ -33,12 +35,13 @@ import {
   read,
   receivedAt,
   ticked,
+  transferred,
 } from "#test/support/orders/order-facts.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 const database = await createDatabase();
 const { db } = database;
-let target: Target;
+let targets: Target[];
 
 afterAll(() => database.drop());
 beforeEach(startAnew);
@@ -51,17 +54,25 @@ const schemas = {
 } as const;
 
 async function startAnew(): Promise<void> {
-  for (const schema of [schemaOf("bids"), ...Object.values(schemas)]) await dropTarget(db, schema);
+  for (const schema of [schemaOf("ownership"), schemaOf("bids"), ...Object.values(schemas)]) {
+    await dropTarget(db, schema);
+  }
   await sql`truncate log.fact, log.block, log.transaction, log.contract restart identity`.execute(
     db,
   );
   await sql`update log.head set position = 0`.execute(db);
-  target = await createProjection(db, bidsProjection);
+  targets = [
+    await createProjection(db, ownershipProjection),
+    await createProjection(db, bidsProjection),
+  ];
 }
 
 const weth = wrappedNative[1];
 const unlimited = 2n ** 256n - 1n;
-const nft = addressOf(50);
+/** Of ERC-1155 and of ERC-721. */
+const [nft, single] = [addressOf(50), addressOf(52)];
+const dead: Address = "0x000000000000000000000000000000000000dead";
+const openedAt = new Date(Number(receivedAt) * 1000);
 const [alice, bob, carol] = [addressOf(1), addressOf(2), addressOf(3)];
 
 let salt = 0n;
@@ -117,7 +128,7 @@ async function append(one: Happening): Promise<void> {
 
 async function happens(...happenings: Happening[]): Promise<void> {
   for (const one of happenings) await append(one);
-  await project(db, [target]);
+  await project(db, targets);
 }
 
 async function states(schema = "bids"): Promise<Map<Hex, string>> {
@@ -251,7 +262,7 @@ describe("a balance", () => {
     await happens(...funded, bid, balanceRead(alice, 0n, block(1, 5)));
     const read = await stateOf(bid);
     await setBlocks(db, "block_retracted", [block(1, 5)]);
-    await project(db, [target]);
+    await project(db, targets);
 
     expect(read).toBe("insufficient_balance");
     expect(await stateOf(bid)).toBe("active");
@@ -488,9 +499,86 @@ describe("a reorg", () => {
       await happens(fact(at));
       expect(await dump(), `fact ${index}`).not.toEqual(clean);
       await setBlocks(db, "block_retracted", [at]);
-      await project(db, [target]);
+      await project(db, targets);
       expect(await dump(), `fact ${index}`).toEqual(clean);
     }
+  });
+});
+
+describe("a bid on one token", () => {
+  const standards = ["erc721", "erc1155"] as const;
+  const on = (standard: (typeof standards)[number]) => {
+    const contract = standard === "erc721" ? single : nft;
+    const units = standard === "erc721" ? {} : { units: 3n };
+    return {
+      bid: bidOf({ contract, standard, tokenId: 7n }),
+      moves: (from: Address, to: Address, number: number, tokenId = 7n) =>
+        transferred({ contract, from, to, tokenId, ...units }, { at: block(1, number), log: 5 }),
+    };
+  };
+
+  it.each(
+    standards.flatMap((standard) => [zeroAddress, dead].map((to) => [standard, to] as const)),
+  )("of %s is inactive while the token is burned (to %s)", async (standard, to) => {
+    const { bid, moves } = on(standard);
+    await happens(...funded, moves(zeroAddress, carol, 2), bid);
+    const before = [await stateOf(bid), await readOpenBidsWei(db, 1, alice, openedAt)];
+    await happens(moves(carol, bob, 3));
+    const moved = await stateOf(bid);
+    await happens(moves(bob, to, 4));
+    const burned = [await stateOf(bid), await readOpenBidsWei(db, 1, alice, openedAt)];
+    await happens(moves(to, carol, 5));
+
+    expect(before).toEqual(["active", 100n]);
+    expect(moved).toBe("active");
+    expect(burned).toEqual(["token_burned", 0n]);
+    expect(await stateOf(bid)).toBe("active");
+  });
+
+  it.each(standards)("of %s is as it was once the burn is retracted", async (standard) => {
+    const { bid, moves } = on(standard);
+    await happens(...funded, moves(zeroAddress, carol, 2), bid);
+    const clean = await dump();
+    await happens(moves(carol, zeroAddress, 3));
+    const burned = await stateOf(bid);
+    await setBlocks(db, "block_retracted", [block(1, 3)]);
+    await project(db, targets);
+
+    expect(burned).toBe("token_burned");
+    expect(await dump()).toEqual(clean);
+  });
+
+  it.each(standards)(
+    "of %s is inactive at once if the token is burned already",
+    async (standard) => {
+      const { bid, moves } = on(standard);
+      await happens(...funded, moves(zeroAddress, carol, 2), moves(carol, dead, 3), bid);
+
+      expect(await stateOf(bid)).toBe("token_burned");
+    },
+  );
+
+  it.each(standards)("of %s does not depend on other tokens, nor on none", async (standard) => {
+    const { bid, moves } = on(standard);
+    const ofAny = bidOf({ contract: single, standard: "erc721" });
+    const burnsOther = [moves(zeroAddress, carol, 2, 8n), moves(carol, dead, 3, 8n)];
+    await happens(...funded, bid, ofAny, ...burnsOther);
+
+    expect([await stateOf(bid), await stateOf(ofAny)]).toEqual(["active", "active"]);
+  });
+
+  it("is inactive when a range that holds the token is burned", async () => {
+    const { bid, moves } = on("erc721");
+    const range = (to: Address, number: number): ChainEvent => ({
+      ...moves(number === 2 ? zeroAddress : carol, to, number, 5n),
+      kind: "erc721_consecutive_transfer",
+      amount: 10n,
+    });
+    await happens(...funded, range(carol, 2), bid);
+    const before = await stateOf(bid);
+    await happens(range(dead, 3));
+
+    expect([before, await stateOf(bid)]).toEqual(["active", "token_burned"]);
   });
 });
 
@@ -498,7 +586,7 @@ describe("bids of equal logs", () => {
   it.each(seedsOf([8, 4]))(
     "are equal at any position, in any windows and in bulk, seed %i",
     async (seed) => {
-      const head = await play(randomFrom(seed), 200);
+      const head = await play(randomFrom(seed), 200, randomFrom(seed + 1_000));
       const seen = new Set<string>();
       const positions = Array.from({ length: 40 }, (_, index) => (head * BigInt(index + 1)) / 40n);
       for (const limit of positions) {
@@ -526,11 +614,13 @@ const everyState = [
   "insufficient_allowance",
   "insufficient_balance",
   "not_started",
+  "token_burned",
   "transfer_restricted",
 ];
 
 /** The tables of a bulk derivation that ends at a position. */
 async function deriveAt(limit: bigint): Promise<string[][]> {
+  await project(db, targets.slice(0, 1), undefined, limit);
   await dropTarget(db, schemas.bulk);
   await deriveInBulk(db, { projection: bidsProjection, schema: schemas.bulk }, undefined, {
     limit,
@@ -547,13 +637,16 @@ async function dumpAt(schema: (typeof liveSchemas)[number], limit: bigint): Prom
 }
 
 /** Appends a random history: facts in any order, blocks retracted and readopted. Returns the head. */
-async function play(random: Random, steps: number): Promise<bigint> {
+async function play(random: Random, steps: number, ofTokens: Random): Promise<bigint> {
   const bids: GivenOrder[] = [];
   const blocks = [block(1, 1)];
   for (let step = 0; step < steps; step += 1) {
     const at = block(1, random.int(1, 12), random.pick(["main", "main", "fork"]));
     blocks.push(at);
     const clock = clockAt(step / steps, step);
+    if (ofTokens.chance(0.1)) {
+      await append(tokenEvent(ofTokens, { bids, place: { at, log: steps + step }, clock }));
+    }
     const made = happening(random, { bids, place: { at, log: step }, clock });
     if ("submitted" in made) bids.push(made);
     // Some have facts before they are submitted.
@@ -586,13 +679,16 @@ function happening(random: Random, scene: Scene): Happening {
 }
 
 const people = [alice, bob, carol];
+const tokenIds = [1n, 2n];
 
-function freshBid(random: Random, { clock }: Scene): GivenOrder {
-  const tokenId = random.pick([null, 1n, 2n]);
+function freshBid(random: Random, { bids, clock }: Scene): GivenOrder {
+  const tokenId = random.pick([null, ...tokenIds]);
+  const isMany = bids.length % 4 !== 3;
   return bidOf({
     maker: random.pick(people),
+    ...(isMany ? {} : { contract: single, standard: "erc721" }),
     unitPriceWei: BigInt(random.int(1, 6) * 100),
-    quantity: BigInt(random.int(1, 4)),
+    quantity: BigInt(random.int(1, isMany ? 4 : 1)),
     ...(tokenId === null ? {} : { tokenId }),
     counter: random.chance(0.1) ? 1n : 0n,
     startTime: clock + BigInt(random.pick([-20, -20, 50, 5_000])),
@@ -610,6 +706,25 @@ function accountEvent(random: Random, { place }: Scene): ChainEvent {
     () => moved(one, other, { ...place, wei: wei % 4n === 0n ? 0n : wei }),
     () => approved(one, { ...place, wei: random.chance(0.3) ? unlimited : wei * 3n }),
     () => approved(one, { ...place, wei }),
+  ])();
+}
+
+/** Contracts may name anybody as the owner before, and move what they have burned. */
+function tokenEvent(random: Random, { place }: Scene): ChainEvent {
+  const [from, to] = [
+    random.pick([...people, zeroAddress]),
+    random.pick([...people, zeroAddress, dead]),
+  ];
+  const tokenId = random.pick(tokenIds);
+  const units = BigInt(random.int(1, 2));
+  return random.pick<() => ChainEvent>([
+    () => transferred({ contract: nft, from, to, tokenId, units }, place),
+    () => transferred({ contract: single, from, to, tokenId }, place),
+    () => ({
+      ...transferred({ contract: single, from, to, tokenId }, place),
+      kind: "erc721_consecutive_transfer",
+      amount: units,
+    }),
   ])();
 }
 
