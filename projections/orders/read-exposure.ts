@@ -56,10 +56,14 @@ export async function readExposedListings(
   return (await readOrderPage<ListingRow>(db, { total: query, page: query }, page)).rows;
 }
 
-/** Reasons that end when money or an allowance comes back to the maker, without anything signed anew. */
-const exposedBidReasons: readonly BidReason[] = ["insufficient_balance", "insufficient_allowance"];
+/** Reasons that end when money or an allowance comes back to the maker or the token is minted again, with nothing signed anew. */
+const exposedBidReasons: readonly BidReason[] = [
+  "insufficient_balance",
+  "insufficient_allowance",
+  "token_burned",
+];
 
-/** Inactive bids of a maker that a balance or an allowance would make fillable; newest first. */
+/** Inactive bids of a maker that a balance, an allowance or a mint would make fillable; newest first. */
 export async function readExposedBids(
   db: Database,
   maker: ExposedMaker,
