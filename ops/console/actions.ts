@@ -1,8 +1,9 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import { createHmac, randomBytes } from "node:crypto";
+import type { Express, Request, RequestHandler, Response } from "express";
 import { servePath } from "#api/http/mount.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { moment } from "#api/pages/kit/number.ts";
+import { isSameToken, pageInputOf, readOwnForm } from "#api/pages/kit/page-input.ts";
 import { details, panel, table } from "#api/pages/kit/panel.ts";
 import { foreignText } from "#api/pages/kit/text.ts";
 import {
@@ -13,19 +14,19 @@ import {
   readPaused,
   switchNames,
 } from "#projections/log/operators.ts";
-import { isOwnForm, operatorOf } from "./guard.ts";
+import { operatorOf } from "./guard.ts";
 import { type ActionOutcome, actionLink, type ConsoleAction, findAction } from "./known-actions.ts";
 import {
   type ConsoleContent,
   type ConsoleContext,
   type ConsoleVisit,
-  notFoundPage,
+  refusalContent,
   sendConsolePage,
   serveConsolePage,
-  textOf,
 } from "./page.ts";
 
-const readForm = express.urlencoded({ extended: false, limit: 8_192, parameterLimit: 20 });
+/** What a field may hold. */
+const maxLength = 500;
 
 /** Serves the page that asks for a confirmation, and the form on it, which alone starts an action. */
 export function mountActions(app: Express, context: ConsoleContext): void {
@@ -35,18 +36,13 @@ export function mountActions(app: Express, context: ConsoleContext): void {
   });
   const refuse = (request: Request, response: Response, title: string, why: string) =>
     sendConsolePage(request, response, context.now(), refused(title, why));
-  const ownFormsOnly: RequestHandler = (request, response, next) => {
-    if (isOwnForm(request)) next();
-    else
-      refuse(
-        request,
-        response,
-        "This form was refused",
-        "It was not sent from a page of this console.",
-      );
-  };
+  const readForm = readOwnForm(null, (request, response) => {
+    const why = "It was not sent from a page of this console.";
+    refuse(request, response, "This form was refused", why);
+  });
   const submit: RequestHandler = async (request, response) => {
-    const field = (name: string) => textOf(request.body, name).trim();
+    const sent = pageInputOf(request);
+    const field = (name: string) => sent.field(name).slice(0, maxLength).trim();
     const [name, target] = [field("action"), field("target")];
     if (!confirmations.accept(field("confirmation"), name, target)) {
       const why = "Its page is too old, or it was sent already: open the action again.";
@@ -71,7 +67,7 @@ export function mountActions(app: Express, context: ConsoleContext): void {
   };
   servePath(app, "/actions", {
     get: [serveConsolePage(context, actionsPage)],
-    post: [ownFormsOnly, readForm, submit],
+    post: [readForm, submit],
   });
 }
 
@@ -97,12 +93,8 @@ async function runAction(
   }
 }
 
-const refused = (title: string, why: string): ConsoleContent => ({
-  title,
-  status: 403,
-  isLive: false,
-  body: html`<section class="refused"><h1>${title}</h1><p>${why}</p><p><a href="/actions">Actions</a></p></section>`,
-});
+const refused = (title: string, why: string, status = 403): ConsoleContent =>
+  refusalContent({ title, why, status, way: ["/actions", "Actions"] });
 
 const mostActions = 50;
 
@@ -204,12 +196,7 @@ function confirmPage(
 ): ConsoleContent {
   const [name, target] = [visit.parameter("action"), visit.parameter("target")];
   const action = findAction(visit, name, target);
-  if (action === null) {
-    return notFoundPage(
-      "No such action",
-      html`<section class="refused"><h1>There is no such action</h1><p><a href="/actions">Actions</a></p></section>`,
-    );
-  }
+  if (action === null) return refused("There is no such action", "Nothing was started.", 404);
   const { title, effect, command, run } = action;
   const commandLine = `npm run op -- ${command.join(" ")}`;
   const body = html`<h1>${title}?</h1>
@@ -260,11 +247,9 @@ function openConfirmations(now: () => Date): Confirmations {
     accept(token, action, target) {
       const [, head = "", until = "", signature = ""] =
         /^((\d{1,16})\.[\w-]{12})\.([\w-]{43})$/.exec(token) ?? [];
-      const expected = Buffer.from(sign(bodyOf(action, target, head)));
-      const given = Buffer.from(signature);
       const time = now().getTime();
       for (const [one, expiry] of used) if (expiry < time) used.delete(one);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
+      if (!isSameToken(signature, sign(bodyOf(action, target, head)))) return false;
       if (Number(until) < time || used.has(head)) return false;
       used.set(head, Number(until));
       return true;

@@ -1,12 +1,13 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import express, { type Express, type RequestHandler } from "express";
-import helmet from "helmet";
-import { handleErrors } from "#api/http/failures.ts";
 import { servePath } from "#api/http/mount.ts";
 import { assignRequestId } from "#api/http/request.ts";
-import { pagePolicy } from "#api/http/security.ts";
-import { html } from "#api/pages/kit/html.ts";
+import {
+  answerFaults,
+  mountAssets,
+  sharedAsset,
+  websiteHeaders,
+} from "#api/pages/kit/serve-website.ts";
 import { answerHealth, answerReadiness } from "#api/status/operator-app.ts";
 import type { StatusReader } from "#api/status/status-reader.ts";
 import { mountActions } from "./actions.ts";
@@ -20,7 +21,8 @@ import { overviewPage } from "./overview.ts";
 import {
   type ConsoleContext,
   type ConsolePage,
-  notFoundPage,
+  consoleSite,
+  refusalContent,
   sendConsolePage,
   serveConsolePage,
 } from "./page.ts";
@@ -35,14 +37,11 @@ type ConsoleOptions = {
   readonly metricsUrl: string;
 };
 
-const site = "../../api/pages/assets";
+const assetOf = (name: string): string => join(import.meta.dirname, "assets", name);
 const styles = [
-  `${site}/base.css`,
-  `${site}/parts.css`,
-  `${site}/charts.css`,
-  "assets/console.css",
+  ...["base.css", "parts.css", "charts.css"].map(sharedAsset),
+  assetOf("console.css"),
 ];
-const readAsset = (path: string): string => readFileSync(join(import.meta.dirname, path), "utf8");
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2b3442"/><path d="M6 20h5l3-9 5 13 3-8h4" fill="none" stroke="#8fb0ff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>
 `;
@@ -65,21 +64,19 @@ export function createConsole({ context, readStatus, metricsUrl }: ConsoleOption
     servePath(app, path, { get: [serveConsolePage(context, handler)] });
   }
   mountActions(app, context);
-  const assets = [
-    ["console.css", "text/css; charset=utf-8", styles.map(readAsset).join("")],
-    ["console.js", "text/javascript; charset=utf-8", readAsset("assets/console.js")],
-    ["icon.svg", "image/svg+xml", icon],
-  ] as const;
-  for (const [name, type, text] of assets) {
-    servePath(app, `/assets/${name}`, {
-      get: [(_request, response) => void response.type(type).end(text)],
-    });
-  }
+  const files = { icon, styles, script: assetOf("console.js") };
+  mountAssets(app, consoleSite, files);
+  const way = ["/", "Overview"] as const;
   app.use((request, response) => {
-    const body = html`<section class="refused"><h1>There is no such page</h1><p><a href="/">Overview</a></p></section>`;
-    sendConsolePage(request, response, context.now(), notFoundPage("No such page", body));
+    const why = "There is no page at this address.";
+    const content = refusalContent({ title: "Not found", why, status: 404, way });
+    sendConsolePage(request, response, context.now(), content);
   });
-  app.use(handleErrors(context.logger));
+  app.use(
+    answerFaults(context.logger, (request, response, fault) => {
+      sendConsolePage(request, response, context.now(), refusalContent({ ...fault, way }));
+    }),
+  );
   return app;
 }
 
@@ -97,21 +94,13 @@ const pages: readonly (readonly [path: string, handler: ConsolePage])[] = [
   ["/database", databasePage],
 ];
 
-const secure = helmet({
-  contentSecurityPolicy: pagePolicy({
-    "img-src": ["'self'"],
-    "connect-src": ["'self'"],
-    "form-action": ["'self'"],
-  }),
-  // Without a referrer browsers send "null" as the origin of a form.
-  referrerPolicy: { policy: "same-origin" },
-});
-
 /** For all answers of the console: not stored, and scripts, styles and forms of its own only. */
-const consoleHeaders: RequestHandler = (request, response, next) => {
-  response.set("Cache-Control", "no-store");
-  secure(request, response, next);
-};
+const consoleHeaders = websiteHeaders({
+  cacheControl: "no-store",
+  // Without a referrer browsers send "null" as the origin of a form.
+  referrer: "same-origin",
+  sources: { "connect-src": ["'self'"] },
+});
 
 /** Milliseconds for the other listener to answer. */
 const timeoutMs = 5_000;

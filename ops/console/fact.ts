@@ -1,19 +1,20 @@
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { exactTime } from "#api/pages/kit/number.ts";
 import { details, panel } from "#api/pages/kit/panel.ts";
+import { foreignText } from "#api/pages/kit/text.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { type FactLife, readFactLife, readFactsAfter } from "#projections/log/facts.ts";
 import { explainRow, finders, linksFor, verdictOf } from "../reports/explain-row.ts";
 import { presentFact, stringify } from "../reports/present-fact.ts";
 import { readServiceProgress } from "../reports/read-status.ts";
 import { actionLink } from "./known-actions.ts";
-import { type ConsoleContent, type ConsoleVisit, notFoundPage } from "./page.ts";
+import { type ConsoleContent, type ConsoleVisit, refusalContent } from "./page.ts";
 import { factTable } from "./tables.ts";
 
 /** A fact and its life: appended, retracted and readopted with its block, quarantined and released, applied. */
 export async function factPage(visit: ConsoleVisit): Promise<ConsoleContent> {
-  const { db, config, fetchHead, parameter } = visit;
-  const text = parameter("position");
+  const { db, config, fetchHead, key } = visit;
+  const text = key("position");
   const position = /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : 0n;
   const [fact] = await readFactsAfter(
     db,
@@ -22,10 +23,8 @@ export async function factPage(visit: ConsoleVisit): Promise<ConsoleContent> {
     1,
   );
   if (position === 0n || fact === undefined) {
-    return notFoundPage(
-      "No such fact",
-      html`<section class="refused"><h1>There is no fact ${text}</h1><p><a href="/log">Log</a></p></section>`,
-    );
+    const why = html`There is no fact ${foreignText(text, 60)}.`;
+    return refusalContent({ title: "No such fact", why, status: 404, way: ["/log", "Log"] });
   }
   const [life, { projections }] = await Promise.all([
     readFactLife(db, position),
@@ -112,10 +111,7 @@ export async function rowPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   const { db, config, parameter } = visit;
   const [what, id] = [parameter("what"), parameter("id").trim()];
   if (what === "fact") {
-    return factPage({
-      ...visit,
-      parameter: (name) => (name === "position" ? id : parameter(name)),
-    });
+    return factPage({ ...visit, key: () => id });
   }
   const find = Object.hasOwn(finders, what) ? finders[what] : undefined;
   const refuse = (message: string): never => {
@@ -127,10 +123,12 @@ export async function rowPage(visit: ConsoleVisit): Promise<ConsoleContent> {
   });
   if (found === null || found instanceof BadId) {
     const why = found === null ? `There is no ${what === "" ? "row" : what} ${id}` : found.message;
-    return notFoundPage(
-      "No such row",
-      html`<section class="refused"><h1>No such row</h1><p>${why}. <a href="/log">Log</a></p></section>`,
-    );
+    return refusalContent({
+      title: "No such row",
+      why: `${why}.`,
+      status: 404,
+      way: ["/log", "Log"],
+    });
   }
   const { content, facts } = await explainRow(db, config, { what, id, subject: found, most });
   const body = [

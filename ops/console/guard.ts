@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { callerAddress, networkOf } from "#api/http/request.ts";
-import { hasOwnOrigin } from "#api/pages/developers/serve-page.ts";
 import { isLoopback } from "../config/config.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */
@@ -57,14 +56,6 @@ function askForPassword(password: string, now: () => Date): RequestHandler {
 /** The name that goes with the password; null where none was sent. */
 export const operatorOf = (request: Request): string | null =>
   credentialsOf(request)?.name.slice(0, 60) || null;
-
-/** Whether a form comes from a page of this console. */
-export function isOwnForm(request: Request): boolean {
-  const origin = request.get("origin");
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  // A proxy may end TLS, so that only the host tells.
-  return hasOwnOrigin(request, `${new URL(origin).protocol}//${request.get("host") ?? ""}`);
-}
 
 function credentialsOf(request: Request): { name: string; password: string } | null {
   const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/.exec(request.get("authorization") ?? "") ?? [];

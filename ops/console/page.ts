@@ -1,8 +1,9 @@
 import type { Request, Response } from "express";
 import type { Logger } from "pino";
-import { requestIdOf } from "#api/http/request.ts";
+import { asOf, menuLink, pageDocument, refusal, type Website } from "#api/pages/kit/document.ts";
 import { type Html, html } from "#api/pages/kit/html.ts";
-import { plainText } from "#api/pages/kit/text.ts";
+import { type PageInput, pageInputOf } from "#api/pages/kit/page-input.ts";
+import { sendHtml } from "#api/pages/kit/serve-website.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { InspectedConfig } from "../reports/inspected-config.ts";
 import type { FetchChainHead } from "../reports/read-status.ts";
@@ -10,60 +11,30 @@ import type { MeasureRebuilds, ReadProblems, ReadProcesses } from "./figures.ts"
 import { operatorOf } from "./guard.ts";
 import type { RunOperation } from "./operations.ts";
 
-/** Serves a page. A fault is logged, and its page names the request. */
+/** Serves a page. */
 export function serveConsolePage(context: ConsoleContext, handle: ConsolePage) {
   return async (request: Request, response: Response): Promise<void> => {
-    try {
-      sendConsolePage(request, response, context.now(), await handle(visitOf(context, request)));
-    } catch (error) {
-      const requestId = requestIdOf(response);
-      context.logger.error({ err: error, requestId, path: request.path }, "page failed");
-      sendConsolePage(request, response, context.now(), failed(requestId));
-    }
+    const operator = operatorOf(request);
+    const visit = { ...context, ...pageInputOf(request), operator };
+    sendConsolePage(request, response, context.now(), await handle(visit));
   };
 }
 
 export function sendConsolePage(
-  request: Request,
+  { path }: Request,
   response: Response,
   now: Date,
   content: ConsoleContent,
 ): void {
-  const { text } = layout({ ...content, path: request.path, now });
-  response
-    .status(content.status ?? 200)
-    .type("html")
-    .end(text);
+  sendHtml(response, layout({ ...content, path, now }), content.status);
 }
-
-function visitOf(context: ConsoleContext, request: Request): ConsoleVisit {
-  return {
-    ...context,
-    parameter: (name) => textOf(request.params, name) || textOf(request.query, name),
-    operator: operatorOf(request),
-  };
-}
-
-/** A field of a parsed query or form, as text. */
-export function textOf(fields: unknown, name: string): string {
-  if (typeof fields !== "object" || fields === null || !Object.hasOwn(fields, name)) return "";
-  const value: unknown = Reflect.get(fields, name);
-  return typeof value === "string" ? value.slice(0, 500) : "";
-}
-
-const failed = (requestId: string): ConsoleContent => ({
-  title: "This page failed",
-  status: 500,
-  body: html`<section class="refused"><h1>This page failed</h1><p>The cause is in the log, under request ${requestId}. <a href="">Try again</a></p></section>`,
-});
 
 /** A request for a page. */
-export type ConsoleVisit = ConsoleContext & {
-  /** A parameter of the path or the query; empty where there is none. */
-  readonly parameter: (name: string) => string;
-  /** The name that goes with the password; null without one. */
-  readonly operator: string | null;
-};
+export type ConsoleVisit = ConsoleContext &
+  PageInput & {
+    /** The name that goes with the password; null without one. */
+    readonly operator: string | null;
+  };
 
 export type ConsoleContent = {
   readonly title: string;
@@ -75,11 +46,25 @@ export type ConsoleContent = {
 
 export type ConsolePage = (visit: ConsoleVisit) => Promise<ConsoleContent>;
 
-/** A page that says that something does not exist. */
-export const notFoundPage = (title: string, body: Html): ConsoleContent => ({
+type Refusal = {
+  readonly title: string;
+  readonly why: string | Html;
+  readonly status: number;
+  /** The page to go on with. */
+  readonly way: readonly [href: string, text: string];
+};
+
+/** A page that says why something is not shown or not done. */
+export const refusalContent = ({
   title,
-  body,
-  status: 404,
+  why,
+  status,
+  way: [href, text],
+}: Refusal): ConsoleContent => ({
+  title,
+  status,
+  isLive: status >= 500,
+  body: refusal(title, why, html`<p><a href="${href}">${text}</a></p>`),
 });
 
 /** What pages and actions of the console work with. */
@@ -111,34 +96,23 @@ const menu = [
 
 type Layout = ConsoleContent & { readonly path: string; readonly now: Date };
 
+export const consoleSite: Website = {
+  name: "Operator's console",
+  assets: "/assets",
+  files: "console",
+};
+
 /** A complete page of the console. */
-function layout({ title, body, isLive = true, path, now }: Layout): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${plainText(title)} · Operator's console</title>
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/console.css">
-<script type="module" src="/assets/console.js"></script>
-</head>
-<body${isLive && html` data-refresh`}>
-<a class="skip" href="#content">Skip to content</a>
-<header class="bar"><div>
-<a class="brand" href="/">Operator's console</a>
-<nav class="menu" aria-label="Main">${menu.map(([href, text]) => html`<a href="${href}"${isCurrent(path, href) && html` aria-current="page"`}>${text}</a>`)}</nav>
-<button type="button" id="refresh" hidden>Pause</button>
-</div></header>
-<main id="content">
-${body}
-</main>
-<footer><div><p>As of <time id="as-of" datetime="${now.toISOString()}">${now.toISOString().slice(0, 19).replace("T", " ")} UTC</time>. <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a></p></div></footer>
-</body>
-</html>
-`;
-}
+const layout = ({ title, body, isLive = true, path, now }: Layout): Html =>
+  pageDocument(consoleSite, {
+    title,
+    body,
+    home: "/",
+    bodyAttributes: isLive && html` data-refresh`,
+    bar: html`<nav class="menu" aria-label="Main">${menu.map(([href, text]) => menuLink(href, text, isCurrent(path, href)))}</nav>
+<button type="button" id="refresh" hidden>Pause</button>`,
+    footer: html`<p>${asOf(now)} <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a></p>`,
+  });
 
 const isCurrent = (path: string, href: string): boolean =>
   href === "/" ? path === "/" : path === href || path.startsWith(`${href}/`);

@@ -59,7 +59,7 @@ function stateOf({ rejected, message }: { rejected: string; message: string }): 
 }
 
 export const submitSessionEnd: SignedInHandler = async ({ accounts }, visit, { session }) => {
-  const id = visit.parameter("id");
+  const id = visit.key("id");
   if (/^\d{1,9}$/.test(id)) await endSession(accounts.db, session.accountId, Number(id));
   return { to: "/developers/account?done=session" };
 };

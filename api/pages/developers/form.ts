@@ -61,7 +61,7 @@ export function confirmForm(
   options: { label: string; about: string; warning: string; kind?: "danger" | "primary" },
 ): Html {
   const { label, about, warning, kind = "danger" } = options;
-  return html`<details class="sure"><summary>${label}<span class="unseen"> ${about}</span></summary><div><p>${warning}</p>${buttonForm(action, formToken, label, { kind, about })}</div></details>`;
+  return html`<details class="sure"><summary class="button">${label}<span class="unseen"> ${about}</span></summary><div><p>${warning}</p>${buttonForm(action, formToken, label, { kind, about })}</div></details>`;
 }
 
 /** A time in UTC. */

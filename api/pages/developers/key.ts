@@ -154,6 +154,6 @@ export const termsMarks = ({ scopes: held, networks }: Omit<KeyTerms, "expiresAt
 
 /** The row id in the path; 0, which no row has, if it is not a number. */
 export function rowIdOf(visit: DeveloperVisit): number {
-  const id = visit.parameter("id");
+  const id = visit.key("id");
   return /^\d{1,9}$/.test(id) ? Number(id) : 0;
 }

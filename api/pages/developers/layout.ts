@@ -1,6 +1,8 @@
 import type { AccountContext } from "#api/accounts/account-context.ts";
 import type { AccountSession, Visitor } from "#api/accounts/sessions.ts";
+import { menuLink, pageDocument, refusal, type Website } from "../kit/document.ts";
 import { type Html, html } from "../kit/html.ts";
+import type { PageInput } from "../kit/page-input.ts";
 
 type MenuItem = "keys" | "account";
 
@@ -19,36 +21,24 @@ const menuItems: readonly { name: MenuItem; href: string; text: string }[] = [
   { name: "account", href: "/developers/account", text: "Account" },
 ];
 
+export const developerSite: Website = {
+  name: "Developers",
+  assets: "/developers",
+  files: "developers",
+};
+
 /** A complete HTML page. */
 export function developerLayout({ title, body, signedIn, current, isFormResult }: Layout): Html {
-  const home = menuItems.find(({ name }) => name === current)?.href;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Developers</title>
-<link rel="icon" href="/developers/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/developers/style.css">
-<script src="/developers/script.js" defer></script>
-</head>
-<body${isFormResult && home && html` data-home="${home}"`}>
-<a class="skip" href="#content">Skip to content</a>
-<header class="bar"><div>
-<a class="brand" href="/developers">Developers</a>
-<nav aria-label="Main">${signedIn && menuItems.map((one) => menuItem(one, current))}<a href="/docs">Reference</a><a href="/">Market</a>${signedIn && signOut(signedIn)}</nav>
-</div></header>
-<main id="content"${!signedIn && html` class="narrow"`}>
-${body}
-</main>
-</body>
-</html>
-`;
-}
-
-function menuItem({ name, href, text }: (typeof menuItems)[number], place?: MenuItem): Html {
-  return html`<a href="${href}"${name === place && html` aria-current="page"`}>${text}</a>`;
+  const place = menuItems.find(({ name }) => name === current)?.href;
+  const menu = menuItems.map(({ name, href, text }) => menuLink(href, text, name === current));
+  return pageDocument(developerSite, {
+    title,
+    body,
+    home: "/developers",
+    bodyAttributes: isFormResult === true && place !== undefined && html` data-home="${place}"`,
+    bar: html`<nav class="menu" aria-label="Main">${signedIn && menu}${menuLink("/docs", "Reference")}${menuLink("/", "Market")}${signedIn && signOut(signedIn)}</nav>`,
+    isNarrow: !signedIn,
+  });
 }
 
 const signOut = ({ formToken }: SignedIn): Html =>
@@ -56,9 +46,8 @@ const signOut = ({ formToken }: SignedIn): Html =>
 
 /** An error page with a link back. */
 export function refusalPage(title: string, message: string): Html {
-  const body = html`<h1>${title}</h1>
-<p class="alert" role="alert">${message}</p>
-<p><a href="/developers">Back to the developer pages</a></p>`;
+  const back = html`<p><a href="/developers">Back to the developer pages</a></p>`;
+  const body = refusal(title, message, back);
   return developerLayout({ title, body });
 }
 
@@ -71,16 +60,7 @@ export type Developers = {
 };
 
 /** A request for a page, or a submitted form. */
-export type DeveloperVisit = {
-  readonly visitor: Visitor;
-  /** A path or query parameter; "" when it is missing or not a single text. */
-  parameter(name: string): string;
-  /** A form field; "" likewise. */
-  field(name: string): string;
-  /** The path of the request, and all fields of its form that are single texts. */
-  readonly path: string;
-  readonly fields: ReadonlyMap<string, string>;
-};
+export type DeveloperVisit = PageInput & { readonly visitor: Visitor };
 
 /** The session of a signed-in user, and the CSRF token of its forms. */
 export type SignedIn = { readonly session: AccountSession; readonly formToken: string };

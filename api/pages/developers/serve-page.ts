@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import helmet from "helmet";
+import { createHash } from "node:crypto";
+import type { Express, Request, RequestHandler, Response } from "express";
 import { maxAgeDays, readSession } from "#api/accounts/sessions.ts";
 import { servePath } from "#api/http/mount.ts";
 import { callerAddress } from "#api/http/request.ts";
-import { pagePolicy } from "#api/http/security.ts";
+import { isSameToken, pageInputOf, readOwnForm } from "../kit/page-input.ts";
+import { sendHtml, websiteHeaders } from "../kit/serve-website.ts";
 import {
   type Developers,
   type DeveloperVisit,
@@ -45,7 +45,7 @@ export function serveSignedIn(
     ...(post && {
       post: async (all, visit, signedIn) => {
         if (signedIn === null) return signInFirst;
-        if (!isFormToken(visit.field("form"), signedIn.formToken)) return foreignForm;
+        if (!isSameToken(visit.field("form"), signedIn.formToken)) return foreignForm;
         return post(all, visit, signedIn);
       },
     }),
@@ -62,15 +62,9 @@ const foreignForm: Reply = {
   ),
 };
 
-const readForm = express.urlencoded({ extended: false, limit: 16_384, parameterLimit: 50 });
-
 /** Checks the origin of a form before its body is parsed. */
-function formOf({ accounts: { baseUrl } }: Developers): RequestHandler {
-  return (request, response, next) => {
-    if (hasOwnOrigin(request, baseUrl)) readForm(request, response, next);
-    else send(response, foreignForm, sessionCookie(baseUrl));
-  };
-}
+const formOf = ({ accounts: { baseUrl } }: Developers): RequestHandler =>
+  readOwnForm(baseUrl, (_request, response) => send(response, foreignForm, sessionCookie(baseUrl)));
 
 function answer(developers: Developers, handle: OpenHandler): RequestHandler {
   const { db, clock, baseUrl } = developers.accounts;
@@ -86,26 +80,7 @@ function answer(developers: Developers, handle: OpenHandler): RequestHandler {
 
 function visitOf(request: Request): DeveloperVisit {
   const agent = request.get("user-agent") ?? "";
-  return {
-    visitor: { address: callerAddress(request), agent },
-    parameter: (name) => textOf(request.params, name) || textOf(request.query, name),
-    field: (name) => textOf(request.body, name),
-    path: request.path,
-    fields: textsOf(request.body),
-  };
-}
-
-function textOf(fields: unknown, name: string): string {
-  if (typeof fields !== "object" || fields === null || !Object.hasOwn(fields, name)) return "";
-  const value: unknown = Reflect.get(fields, name);
-  return typeof value === "string" ? value : "";
-}
-
-function textsOf(fields: unknown): ReadonlyMap<string, string> {
-  const entries = Object.entries(fields ?? {});
-  return new Map(
-    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-  );
+  return { ...pageInputOf(request), visitor: { address: callerAddress(request), agent } };
 }
 
 function send(response: Response, reply: Reply, cookie: SessionCookie): void {
@@ -124,7 +99,7 @@ function send(response: Response, reply: Reply, cookie: SessionCookie): void {
   }
   const { page, status = 200, retryAfterSeconds } = reply;
   if (retryAfterSeconds !== undefined) response.set("Retry-After", String(retryAfterSeconds));
-  response.status(status).type("html").end(page.text);
+  sendHtml(response, page, status);
 }
 
 /** The cookie with the session token. On https the `__Host-` prefix keeps other hosts of the domain from setting it. */
@@ -157,42 +132,16 @@ function sessionCookie(baseUrl: string) {
 
 type SessionCookie = ReturnType<typeof sessionCookie>;
 
-/**
- * Whether a form was sent from one of our own pages, by `Sec-Fetch-Site` and `Origin`. A client that sends no origin
- * is refused. Proxies may change the host, so the configured one is accepted as well.
- */
-export function hasOwnOrigin(request: Request, baseUrl: string): boolean {
-  const site = request.get("sec-fetch-site");
-  if (site !== undefined && site !== "same-origin") return false;
-  const origin = request.get("origin");
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  const [from, ours] = [new URL(origin), new URL(baseUrl)];
-  const isOurHost = from.host === ours.host || from.host === request.get("host");
-  return isOurHost && from.protocol === ours.protocol;
-}
-
 /** The CSRF token of a session's forms. It does not reveal the session token. */
 const formTokenFor = (sessionToken: string): string =>
   createHash("sha256").update(`form of ${sessionToken}`).digest("base64url");
-
-function isFormToken(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-const secure = helmet({
-  contentSecurityPolicy: pagePolicy({ "img-src": ["'self'"], "form-action": ["'self'"] }),
-  // Without a referrer browsers send "null" as the origin of a form.
-  referrerPolicy: { policy: "same-origin" },
-});
 
 /**
  * For pages with secrets: not stored, not readable by other sites, and not compressed, since the compressed length
  * could reveal a secret next to text chosen by an attacker (BREACH).
  */
-export const developerHeaders: RequestHandler = (request, response, next) => {
-  response.removeHeader("Access-Control-Allow-Origin");
-  response.removeHeader("Access-Control-Expose-Headers");
-  response.set("Cache-Control", "no-store, no-transform");
-  secure(request, response, next);
-};
+export const developerHeaders = websiteHeaders({
+  cacheControl: "no-store, no-transform",
+  // Without a referrer browsers send "null" as the origin of a form.
+  referrer: "same-origin",
+});

@@ -1,19 +1,16 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import helmet from "helmet";
 import { answerFeed, countStreamOrRefuse } from "#api/feed/answer-feed.ts";
-import { sendFixed, sendRejection, textDocument } from "#api/http/answer.ts";
+import { sendRejection } from "#api/http/answer.ts";
 import { type ConcurrencyLimiter, limitConcurrency } from "#api/http/concurrency.ts";
 import { limitPages } from "#api/http/limit.ts";
 import { servePath } from "#api/http/mount.ts";
 import { callerAddress } from "#api/http/request.ts";
-import { pagePolicy } from "#api/http/security.ts";
 import type { MediaLinks } from "#api/v1/media-links.ts";
 import { defaultChain } from "#chains/index.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { busyPage, limitedPage, unknownPage } from "./layout.ts";
+import { busyPage, limitedPage, marketSite, unknownPage } from "./layout.ts";
 import { chainOf, type PageOptions, type SiteContext, sendPage, servePage } from "./serve-page.ts";
+import { mountAssets, sharedAsset, websiteHeaders } from "./serve-website.ts";
 import type { PageHandler } from "./visit.ts";
 
 export type SitePage = readonly [path: string, handler: PageHandler, options?: PageOptions];
@@ -23,11 +20,7 @@ type MarketSite = SiteContext & {
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 
-const scripts = ["site.js", "live.js", "live-row.js", "chart.js", "number.js", "time.js"];
-const styles = ["base.css", "parts.css", "charts.css"];
-
-const readAsset = (name: string): string =>
-  readFileSync(join(import.meta.dirname, "../assets", name), "utf8");
+const modules = ["live.js", "live-row.js", "chart.js", "number.js", "time.js"];
 
 /** Mounts the market's pages and their assets. */
 export function mountSite(app: Express, site: MarketSite): void {
@@ -40,19 +33,9 @@ export function mountSite(app: Express, site: MarketSite): void {
   if (site.feedOf !== undefined) {
     servePath(app, "/live", { get: [...before, streamToPages(site)] });
   }
-  const assets: [name: string, type: string, text: string][] = [
-    ["site.css", "text/css; charset=utf-8", styles.map(readAsset).join("")],
-    ["icon.svg", "image/svg+xml", icon],
-    ...scripts.map((name): [string, string, string] => [
-      name,
-      "text/javascript; charset=utf-8",
-      readAsset(name),
-    ]),
-  ];
-  for (const [name, type, text] of assets) {
-    const document = textDocument({ type, text, cacheControl: "no-cache" });
-    servePath(app, `/assets/site/${name}`, { get: [headers, sendFixed(document)] });
-  }
+  const styles = ["base.css", "parts.css", "charts.css"].map(sharedAsset);
+  const files = { icon, styles, script: sharedAsset("site.js"), modules };
+  mountAssets(app, marketSite, files, headers);
 }
 
 /** Somebody who looks for a page is answered with one; programs get the API's own 404. */
@@ -97,20 +80,10 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 function siteHeaders(media: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">): RequestHandler {
   const gateways = [media.ipfsGateway, media.arweaveGateway].map((url) => new URL(url).origin);
   const sources = ["'self'", "https:", ...new Set(gateways.filter((one) => !/^https:/.test(one)))];
-  const secure = helmet({
-    contentSecurityPolicy: pagePolicy({
-      "img-src": sources,
-      "media-src": sources,
-      "connect-src": ["'self'"],
-      "form-action": ["'self'"],
-    }),
-    referrerPolicy: { policy: "no-referrer" },
+  return websiteHeaders({
+    referrer: "no-referrer",
+    sources: { "img-src": sources, "media-src": sources, "connect-src": ["'self'"] },
   });
-  return (request, response, next) => {
-    response.removeHeader("Access-Control-Allow-Origin");
-    response.removeHeader("Access-Control-Expose-Headers");
-    secure(request, response, next);
-  };
 }
 
 /** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */

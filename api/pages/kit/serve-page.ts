@@ -4,23 +4,25 @@ import type { CallerStreams } from "#api/accounts/caller-streams.ts";
 import { events } from "#api/feed/events.ts";
 import type { FeedOf } from "#api/feed/start-feed.ts";
 import { type Document, sendDocument, textDocument } from "#api/http/answer.ts";
-import { databaseRefusal, type ExplainFailure } from "#api/http/failures.ts";
+import type { ExplainFailure } from "#api/http/failures.ts";
 import { unavailableSeconds } from "#api/http/handler.ts";
 import type { Limiter } from "#api/http/limit.ts";
 import { addressWith, minPosition, setPosition } from "#api/http/reads/position.ts";
 import type { PositionedReads, PositionedSnapshot } from "#api/http/reads/positioned-reads.ts";
 import type { ResponseCache } from "#api/http/reads/response-cache.ts";
-import { callerAddress, loggedPath, requestIdOf } from "#api/http/request.ts";
+import { callerAddress } from "#api/http/request.ts";
 import type { SlowRequests } from "#api/http/slow-requests.ts";
 import type { Context } from "#api/v1/context.ts";
 import { type ChainId, defaultChain } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { failedPage, layout, refusedPage, unavailablePage, unservedChainPage } from "./layout.ts";
+import type { Html } from "./html.ts";
+import { layout, refusedPage, unservedChainPage } from "./layout.ts";
+import { pageInputOf } from "./page-input.ts";
+import { pageFault, sendHtml } from "./serve-website.ts";
 import {
   openReader,
   type PageContent,
   type PageHandler,
-  type PageParameter,
   pageParameters,
   type Reader,
   RefusedRead,
@@ -87,28 +89,19 @@ export function servePage(site: SiteContext, handle: PageHandler, { prepare }: P
       if ("page" in made) sendUnshown(response, made);
       else await sendDocument(request, response, made);
     } catch (error) {
-      const failure = { request, response, logger, chainId };
-      sendPage(request, response, site, pageAbout(await explain(error), failure));
+      const { status, why } = pageFault(await explain(error), { request, response, logger });
+      sendPage(request, response, site, refusedPage(chainId, status, why));
     }
   };
 }
 
-type Failure = { request: Request; response: Response; logger: Logger; chainId: ChainId };
-
-function pageAbout(error: unknown, { chainId, ...failure }: Failure): PageContent {
-  if (databaseRefusal(error, failure) !== undefined) return unavailablePage(chainId);
-  const { request, response, logger } = failure;
-  const requestId = requestIdOf(response);
-  logger.error({ err: error, requestId, path: loggedPath(request) }, "page failed");
-  return failedPage(chainId, requestId);
-}
-
-type Unshown = { readonly page: string; readonly status: number; readonly position?: bigint };
+type Unshown = { readonly page: Html; readonly status: number; readonly position?: bigint };
 
 function sendUnshown(response: Response, { page, status, position }: Unshown): void {
   if (position !== undefined) setPosition(response, position);
   if (status === 503) response.set("Retry-After", String(unavailableSeconds));
-  response.status(status).set("Cache-Control", "no-store").type(type).end(page);
+  response.set("Cache-Control", "no-store");
+  sendHtml(response, page, status);
 }
 
 async function makePage(
@@ -125,17 +118,17 @@ async function makePage(
   // Before everything else: what comes after it is sent to the open page, and is never missed.
   const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
   const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
-  const visit = { ...visitOf(request), chainId, chains, now, read: reader.read };
+  const visit = { ...pageInputOf(request), chainId, chains, now, read: reader.read };
   const content = await handle(visit).catch((error: unknown) => {
     if (error instanceof RefusedRead) return refusedPage(chainId, error.status, error.message);
     throw error;
   });
   const { path } = request;
   const parts = { chainId, chains, path, requests: reader.requests(), now, feed };
-  const { text } = layout({ ...content, ...parts });
+  const page = layout({ ...content, ...parts });
   const { status = 200 } = content;
-  if (status !== 200) return { page: text, status };
-  const document = textDocument({ type, text, cacheControl: "no-cache" });
+  if (status !== 200) return { page, status };
+  const document = textDocument({ type, text: page.text, cacheControl: "no-cache" });
   return { ...document, isVolatile: reader.isVolatile() };
 }
 
@@ -153,19 +146,9 @@ export function sendPage(
   content: PageContent,
 ): void {
   const chainId = chainOf(request, chains) ?? chains[0] ?? defaultChain.id;
-  const { text } = layout({
-    ...content,
-    chainId,
-    chains,
-    path: request.path,
-    requests: [],
-    now: now(),
-  });
-  response
-    .status(content.status ?? 200)
-    .set("Cache-Control", "no-store")
-    .type(type)
-    .end(text);
+  const parts = { chainId, chains, path: request.path, requests: [], now: now() };
+  response.set("Cache-Control", "no-store");
+  sendHtml(response, layout({ ...content, ...parts }), content.status);
 }
 
 /** Without a chain in the query the default one, as in the API, where it is served; undefined: not a chain served. */
@@ -174,18 +157,3 @@ export function chainOf({ query }: Request, chains: readonly ChainId[]): ChainId
   if (chainId === undefined) return chains.find((one) => one === defaultChain.id) ?? chains[0];
   return chains.find((one) => String(one) === chainId);
 }
-
-function visitOf({ params, query, path }: Request) {
-  return {
-    path,
-    key: (name: string) => String(params[name] ?? ""),
-    parameter: (name: PageParameter) => textOf(query[name]),
-    entries: (name: PageParameter) => {
-      const value: unknown = query[name];
-      if (typeof value !== "object" || value === null) return [];
-      return Object.entries(value).map(([key, one]) => [key, textOf(one)] as const);
-    },
-  };
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -3,6 +3,7 @@ import type { Context } from "#api/v1/context.ts";
 import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Html } from "./html.ts";
+import type { PageInput } from "./page-input.ts";
 
 /** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
 export const pageParameters = [
@@ -21,21 +22,16 @@ export const pageParameters = [
   "type",
   "view",
 ] as const;
-export type PageParameter = (typeof pageParameters)[number];
+type PageParameter = (typeof pageParameters)[number];
 
 /** A request for a page. */
-export type Visit = {
+export type Visit = Pick<PageInput, "path" | "key"> & {
   readonly chainId: ChainId;
   /** The chains served, for the switch between them. */
   readonly chains: readonly ChainId[];
-  /** Path without the query. */
-  readonly path: string;
-  /** A parameter of the path. */
-  readonly key: (name: string) => string;
-  /** A query parameter; "" when it is missing or not a single text. */
+  /** As of every page, of the parameters above. */
   readonly parameter: (name: PageParameter) => string;
-  /** Query parameters `name[key]=value`. */
-  readonly entries: (name: PageParameter) => readonly (readonly [key: string, value: string])[];
+  readonly entries: (name: PageParameter) => ReturnType<PageInput["entries"]>;
   readonly read: Read;
   /** The time at which everything on the page is shown. */
   readonly now: Date;

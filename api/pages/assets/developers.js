@@ -1,0 +1,32 @@
+/** Optional behaviour of the pages: copy buttons, no double submit, reload without sending the form again. */
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const source = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  });
+}
+for (const form of document.querySelectorAll("form")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+    // The page stays when a file answers: no other one will release the form.
+    if ("downloads" in form.dataset)
+      setTimeout(() => {
+        delete form.dataset.sent;
+      }, 2000);
+  });
+}
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form")) delete form.dataset.sent;
+});
+if (document.body.dataset.home) history.replaceState(null, "", document.body.dataset.home);
