@@ -34,6 +34,7 @@ import { askCancel, askComponents, bidCancel, bidComponents } from "./v1/orders/
 import { submitAsk, submitBid } from "./v1/orders/submit.ts";
 import { submitAsks, submitBids } from "./v1/orders/submit-bulk.ts";
 import { askSync, bidSync } from "./v1/orders/sync.ts";
+import { walletOffers } from "./v1/orders/wallet-offers.ts";
 import { listSales, sale } from "./v1/sales.ts";
 import { search } from "./v1/search.ts";
 import { status } from "./v1/status.ts";
@@ -70,6 +71,7 @@ export const routes: readonly V1Route[] = [
   transaction,
   listActivity,
   walletTokens,
+  walletOffers,
   walletExposure,
   events,
   listListings,

@@ -6,6 +6,7 @@ import { presentToken, Token } from "../v1/collections/token.ts";
 import { TraitTypes } from "../v1/collections/traits.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
 import type { OrderViewContext } from "../v1/orders/book-order.ts";
+import { WalletOffer } from "../v1/orders/wallet-offers.ts";
 import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
 import type { NftDataContext } from "./context.ts";
 
@@ -90,6 +91,7 @@ export const NftAttributes = snakeSchema(TraitTypes);
 
 export const NftActivityItem = snakeSchema(ActivityItem);
 export const NftHeldToken = snakeSchema(HeldToken);
+export const NftWalletOffer = snakeSchema(WalletOffer);
 
 type CollectionRow = Parameters<typeof presentCollection>[0];
 

@@ -23,7 +23,7 @@ import {
 import type { NftDataRoute } from "./context.ts";
 import { bearerRefusals, login } from "./login.ts";
 import { accountToken, accountTokens } from "./tokens.ts";
-import { accountWalletTokens, batchWallets } from "./wallets.ts";
+import { accountWalletOffers, accountWalletTokens, batchWallets } from "./wallets.ts";
 
 /** Every endpoint, in the order of the document. */
 export const nftDataRoutes: readonly NftDataRoute[] = [
@@ -36,6 +36,7 @@ export const nftDataRoutes: readonly NftDataRoute[] = [
   accountToken,
   collectionHolders,
   accountWalletTokens,
+  accountWalletOffers,
   walletActivity,
   activity,
   batchCollections,

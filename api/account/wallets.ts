@@ -1,7 +1,20 @@
+import type { Address } from "viem";
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
-import { contractsOfReference } from "../v1/collection-reference.ts";
+import { readWalletOffers } from "#projections/tokens/read-wallet-offers.ts";
+import {
+  readWalletTokenDetails,
+  type WalletFilter,
+} from "#projections/tokens/read-wallet-tokens.ts";
+import { contractsOfReference, type rejectUnknownCollection } from "../v1/collection-reference.ts";
+import {
+  keyOfWalletOffer,
+  rejectManyTokens,
+  viewWalletOffers,
+  walletOfferKey,
+  walletOfferRefusals,
+  walletOffersScope,
+} from "../v1/orders/wallet-offers.ts";
 import { heldKey, keyOfHeld, walletScope } from "../v1/wallet-tokens.ts";
 import { address } from "../v1/wire.ts";
 import {
@@ -14,10 +27,11 @@ import {
   listMeta,
   listPageOf,
   listRefusals,
+  type NftDataContext,
   nextMeta,
   walletAddress,
 } from "./context.ts";
-import { NftHeldToken, presentNftHeld } from "./objects.ts";
+import { NftHeldToken, NftWalletOffer, presentNftHeld, snake } from "./objects.ts";
 
 export const accountWalletTokens = accountRoute(
   {
@@ -34,12 +48,9 @@ export const accountWalletTokens = accountRoute(
     refuses: { not_found: 404, ...listRefusals },
   },
   async ({ params, query }, context) => {
-    const { db, chainId, now } = context;
-    const found =
-      query.collection === undefined ? null : await findByAddress(context, query.collection);
-    if (isRejection(found)) return found;
-    const contractIds = found === null ? null : contractsOfReference(found);
-    const filter = { chainId, wallet: params.address, contractIds };
+    const { db, now } = context;
+    const filter = await walletFilterOf(params.address, query.collection, context);
+    if (isRejection(filter)) return filter;
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
     const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
@@ -47,6 +58,47 @@ export const accountWalletTokens = accountRoute(
     return { data: shown.map((row) => presentNftHeld(row, context)), meta };
   },
 );
+
+export const accountWalletOffers = accountRoute(
+  {
+    method: "get",
+    path: "/api/wallets/{address}/offers",
+    operationId: "listWalletOffers",
+    tag: "Wallets",
+    loadClass: "lists",
+    summary:
+      "What a wallet could sell into now: each of its tokens with the best bid of others for it, best net first",
+    params: z.object({ address: walletAddress }),
+    query: z.object({ collection: collectionAddress.optional(), ...listFields }),
+    data: z.array(NftWalletOffer),
+    meta: listMeta,
+    refuses: { ...walletOfferRefusals, ...listRefusals },
+  },
+  async ({ params, query }, context) => {
+    const { db } = context;
+    const filter = await walletFilterOf(params.address, query.collection, context);
+    if (isRejection(filter)) return filter;
+    const request = listPageOf(query, walletOffersScope(filter), walletOfferKey);
+    if (isRejection(request)) return request;
+    const now = context.now();
+    const page = await readWalletOffers(db, filter, request.read, now);
+    if (page === null) return rejectManyTokens();
+    const { shown, meta } = cutList(request, page.rows, keyOfWalletOffer);
+    return { data: snake(await viewWalletOffers(db, shown, { ...context, now })), meta };
+  },
+);
+
+/** What the requests of a wallet's lists select. */
+async function walletFilterOf(
+  wallet: Address,
+  collection: Address | undefined,
+  context: NftDataContext,
+): Promise<WalletFilter | ReturnType<typeof rejectUnknownCollection>> {
+  const found = collection === undefined ? null : await findByAddress(context, collection);
+  if (isRejection(found)) return found;
+  const contractIds = found === null ? null : contractsOfReference(found);
+  return { chainId: context.chainId, wallet, contractIds };
+}
 
 export const batchWallets = accountRoute(
   {

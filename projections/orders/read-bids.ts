@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { BidReason } from "../domain/orders/order-status.ts";
 import type { Database } from "../log/database.ts";
@@ -136,18 +136,44 @@ export async function readBestBidsOf(
   const isOther =
     except.length === 0 ? sql`` : sql`and o.order_hash <> all (${byteaArray(except)})`;
   const ofOthers = seller === undefined ? sql`` : sql`and o.maker <> ${bytea(seller)}`;
-  const active = sql`
-    o.contract_id = ${contractId} and o.status = 'active' and not ${hasEnded(now)} ${ofOthers} ${isOther}`;
-  const bestFirst = sql`order by o.seller_net_wei desc, o.position limit ${limit}`;
+  const wanted = { isWanted: sql`not ${hasEnded(now)} ${ofOthers} ${isOther}`, limit };
+  const contract = sql`${contractId}`;
   const { rows } = await sql<BidRow>`
     with best as (
-      (select o.* from bids.bid o where ${active} and o.token_id = ${tokenId} ${bestFirst})
-      union all
-      (select o.* from bids.bid o where ${active} and o.token_id is null ${bestFirst})
+      ${bestBidsOnToken({ contractId: contract, tokenId: sql`${tokenId}` }, wanted)}
+      union all ${bestBidsOnContract(contract, wanted)}
     )
     select ${bidColumns(now)} from best o ${collectionJoins}
     order by o.seller_net_wei desc, o.token_id is null, o.position`.execute(db);
   return rows;
+}
+
+/** SQL: a condition on bid `o`, and how many of each kind. */
+type WantedBids = { isWanted: RawBuilder<unknown>; limit: number };
+
+/** SQL: rows of `bids.bid`: the best active bids for the seller of a token that are for it and not for all of its contract. */
+export function bestBidsOnToken(
+  { contractId, tokenId }: { contractId: RawBuilder<unknown>; tokenId: RawBuilder<unknown> },
+  { isWanted, limit }: WantedBids,
+): RawBuilder<unknown> {
+  return sql`(
+    select o.* from bids.bid o
+    where o.contract_id = ${contractId} and o.token_id = ${tokenId} and o.status = 'active' and ${isWanted}
+    order by o.seller_net_wei desc, o.position limit ${limit}
+  )`;
+}
+
+/** SQL: rows of `bids.bid`: the best active bids for a seller on every token of a contract. */
+export function bestBidsOnContract(
+  contractId: RawBuilder<unknown>,
+  { isWanted, limit }: WantedBids,
+): RawBuilder<unknown> {
+  // The first of the order says which index: others hold the bids on each token too.
+  return sql`(
+    select o.* from bids.bid o
+    where o.contract_id = ${contractId} and o.token_id is null and o.status = 'active' and ${isWanted}
+    order by o.token_id, o.seller_net_wei desc, o.position limit ${limit}
+  )`;
 }
 
 /** Wei of wrapped currency that a maker's bids may still spend: those active, and those that only lack allowance. */

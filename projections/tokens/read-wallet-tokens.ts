@@ -18,32 +18,45 @@ export type WalletTokenDetails = TokenDetails & { held: WalletToken; collection:
 export async function readWalletTokenDetails(
   session: Session,
   filters: readonly WalletFilter[],
-  slice: { limit: number; after: WalletTokenCursor | null },
+  slice: WalletTokenSlice,
   now: Date,
   parts: TokenParts = listedTokenParts,
 ): Promise<WalletTokenDetails[][]> {
   const lists: WalletToken[][] = [];
   for (const filter of filters) lists.push(await readWalletTokens(session, filter, slice));
-  const all = lists.flat();
-  const details = await readTokenDetails(session, all, { collectionId: null, parts, now });
-  const contractIds = all.map(({ contractId }) => contractId);
+  const detailed = await detailWalletTokens(session, lists.flat(), now, parts);
+  let start = 0;
+  return lists.map((list) => {
+    const first = start;
+    start += list.length;
+    return detailed.slice(first, start);
+  });
+}
+
+/** The tokens with their details, in their order. */
+export async function detailWalletTokens(
+  session: Session,
+  tokens: readonly WalletToken[],
+  now: Date,
+  parts: TokenParts = listedTokenParts,
+): Promise<WalletTokenDetails[]> {
+  const details = await readTokenDetails(session, tokens, { collectionId: null, parts, now });
+  const contractIds = tokens.map(({ contractId }) => contractId);
   const names = await readCollectionNames(session, contractIds);
   const detailsByToken = new Map(details.map((token) => [nameOf(token.row), token]));
-  return lists.map((list) =>
-    list.map((held) => {
-      const token = detailsByToken.get(nameOf(held));
-      const collection = names.get(held.contractId);
-      if (token === undefined || collection === undefined)
-        throw new Error(`token ${held.tokenId} of contract ${held.contractId} was not read`);
-      return { ...token, held, collection };
-    }),
-  );
+  return tokens.map((held) => {
+    const token = detailsByToken.get(nameOf(held));
+    const collection = names.get(held.contractId);
+    if (token === undefined || collection === undefined)
+      throw new Error(`token ${held.tokenId} of contract ${held.contractId} was not read`);
+    return { ...token, held, collection };
+  });
 }
 
 const nameOf = (token: WalletTokenCursor): string => `${nameOfToken(token)}/${token.standard}`;
 
 /** A token that a wallet holds units of. */
-type WalletToken = WalletTokenCursor & { units: bigint };
+export type WalletToken = WalletTokenCursor & { units: bigint };
 
 /** Sort key of a wallet's token. */
 export type WalletTokenCursor = { contractId: number; tokenId: bigint; standard: 721 | 1155 };
@@ -55,21 +68,35 @@ export type WalletFilter = {
   contractIds: readonly number[] | null;
 };
 
+type WalletTokenSlice = { limit: number; after: WalletTokenCursor | null };
+
 /** Tokens of both standards that a wallet holds, by contract and id. */
 export async function readWalletTokens(
   session: Session,
   filter: WalletFilter,
-  { limit, after }: { limit: number; after: WalletTokenCursor | null },
+  slice: WalletTokenSlice,
 ): Promise<WalletToken[]> {
   const { rows } = await sql<WalletToken>`
     select contract_id as "contractId", token_id as "tokenId", standard, units
+    from (${tokensOfWallet(filter, slice)}) held order by contract_id, token_id, standard`.execute(
+    session,
+  );
+  return rows;
+}
+
+/** SQL: the first tokens that a wallet holds (contract_id, token_id, standard, units), by contract and id. */
+export function tokensOfWallet(
+  filter: WalletFilter,
+  { limit, after }: WalletTokenSlice,
+): RawBuilder<unknown> {
+  return sql`
+    select contract_id, token_id, standard, units
     from (
       (${tokensOfStandard(filter, after, limit, erc721)})
       union all (${tokensInRanges(filter, after, limit)})
       union all (${tokensOfStandard(filter, after, limit, erc1155)})
     ) held
-    order by contract_id, token_id, standard limit ${limit}`.execute(session);
-  return rows;
+    order by contract_id, token_id, standard limit ${limit}`;
 }
 
 /** SQL: whether a contract is described as a coin: its Transfer events name amounts. */

@@ -212,6 +212,10 @@ export interface paths {
         /** What others could use of a wallet: inactive orders that become fillable when a token, money or an approval comes back, then open approvals to the exchange and the conduit, each with the transaction that ends it */
         get: operations["listWalletExposure"];
     };
+    "/v1/wallets/{wallet}/offers": {
+        /** What a wallet could sell into now: each of its tokens with the best bid of others for it, best net first */
+        get: operations["listWalletOffers"];
+    };
     "/v1/wallets/{wallet}/tokens": {
         /** Tokens that a wallet holds, of both standards, by contract and id */
         get: operations["listWalletTokens"];
@@ -1992,6 +1996,19 @@ export interface components {
             recipient: string | null;
             startAmount: string;
             token: string;
+        };
+        WalletOffer: {
+            bid: components["schemas"]["Bid"];
+            currency: components["schemas"]["Currency"];
+            /** @enum {string} */
+            kind: "single-token" | "collection";
+            /** @description Most units of those held that the bid takes; a bid on one token takes all. */
+            sellableUnits: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            sellableUnitsExact: string;
+            /** @description What the seller receives per unit, after fee and royalty. */
+            sellerNetWei: string;
+            token: components["schemas"]["HeldToken"];
         };
     };
     responses: never;
@@ -4395,6 +4412,46 @@ export interface operations {
             };
         };
     };
+    listWalletOffers: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                fields?: ("token" | "bid" | "kind" | "currency" | "sellerNetWei" | "sellableUnits" | "sellableUnitsExact")[];
+                /** @description Page, from 1. Not together with `cursor`. */
+                page?: number;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 0x address. */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WalletOffer"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     listWalletTokens: {
         parameters: {
             query?: {
@@ -4523,6 +4580,7 @@ export type ErrorCode =
     | "token_standard_mismatch"
     | "too_many_open_orders"
     | "too_many_streams"
+    | "too_many_tokens"
     | "transfer_restricted"
     | "unavailable"
     | "unexpected_consideration"

@@ -151,6 +151,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/wallets/{wallet}/offers",
+    parameters: ["fields", "wallet", "chainId", "collection", "page", "cursor", "per_page"],
+    codes: { not_found: 404, too_many_tokens: 422, ...chain, ...paged },
+  },
+  {
+    method: "get",
     path: "/v1/wallets/{wallet}/exposure",
     parameters: ["wallet", "chainId", "cursor", "per_page"],
     codes: { ...chain, invalid_cursor: 422 },

@@ -52,6 +52,12 @@ export const nftDataEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/api/wallets/{address}/offers",
+    parameters: ["address", "collection", ...page],
+    codes: { not_found: 404, too_many_tokens: 422, ...listed },
+  },
+  {
+    method: "get",
     path: "/api/wallets/{address}/activity",
     parameters: ["address", "type", "collection", "since", ...page],
     codes: { not_found: 404, ...listed },

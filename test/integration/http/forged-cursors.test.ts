@@ -91,6 +91,11 @@ const lists: List[] = [
     digits: [9, 78, 4],
   },
   {
+    path: `/v1/wallets/${wallet}/offers?`,
+    scope: { list: "wallet offers", chainId, wallet, contractIds: null },
+    digits: [78, 9, 78, 4],
+  },
+  {
     path: `/v1/wallets/${wallet}/exposure?`,
     scope: { list: "exposure", chainId, maker: wallet },
     digits: [1, 18, 18],

@@ -236,6 +236,17 @@ describe("a wallet's tokens", () => {
       expect(await stage.walk(path, 3)).toEqual(kin);
     },
   );
+
+  it("could sell into what /v1 tells, on one page or on many", async () => {
+    let offers = 0;
+    for (const wallet of holders) {
+      const rows = await stage.walk(`/api/wallets/${wallet}/offers`, 100);
+      expect(rows).toEqual(await ofV1(`/wallets/${wallet}/offers?per_page=100`));
+      expect(await stage.walk(`/api/wallets/${wallet}/offers`, 2)).toEqual(rows);
+      offers += rows.length;
+    }
+    expect(offers).toBeGreaterThan(0);
+  });
 });
 
 describe("a batch", () => {
