@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Job, JobOutcome } from "./job.ts";
-import { type JobBook, openJobBook, runJobs } from "./run-jobs.ts";
+import { type JobBook, openJobBook, runEach, runJobs } from "./run-jobs.ts";
 import { createPolledSignal, createSignal } from "./signals.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -209,4 +209,64 @@ it("the runs of a job are measured, each once", async () => {
   });
   expect(book.takeFigures()).toEqual([]);
   await job.end();
+});
+
+describe("each of some names", () => {
+  /** Follows names, of which the first are these, and tells which run. */
+  function follow(first: readonly string[]) {
+    const ending = new AbortController();
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const running = new Map<string, (failure: Error) => void>();
+    const names = { read: async () => first };
+    const done = runEach({
+      name: "parts",
+      about: { chainId: 7 },
+      readNames: () => names.read(),
+      run: (name, signal) =>
+        new Promise<void>((resolve, reject) => {
+          running.set(name, reject);
+          signal.addEventListener("abort", () => resolve());
+        }).finally(() => running.delete(name)),
+      runJob: (job, signal) => runJobs(job, { logger, signal }),
+      signal: ending.signal,
+    });
+    return { ending, lines, running, names, done };
+  }
+
+  const passSeconds = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1_000);
+
+  it("is begun when it comes, ended when it goes, and ended by the signal", async () => {
+    const { ending, running, names, done } = follow(["a", "b"]);
+    await passSeconds(0);
+    expect([...running.keys()]).toEqual(["a", "b"]);
+    names.read = async () => ["b", "c"];
+    await passSeconds(2);
+    expect([...running.keys()]).toEqual(["b", "c"]);
+    ending.abort();
+    await done;
+    expect(running.size).toBe(0);
+  });
+
+  it("goes on while names cannot be read, which the job tells", async () => {
+    const { ending, lines, running, names, done } = follow(["a"]);
+    await passSeconds(0);
+    names.read = async () => {
+      throw new Error("database is away");
+    };
+    await passSeconds(10);
+    expect([...running.keys()]).toEqual(["a"]);
+    expect(lines).toMatchObject([{ job: "parts", chainId: 7, msg: "job failed, retrying" }]);
+    ending.abort();
+    await done;
+  });
+
+  it("ends with the others when one fails", async () => {
+    const { running, done } = follow(["a", "b"]);
+    const end = done.catch((error: Error) => error.message);
+    await passSeconds(0);
+    running.get("a")?.(new Error("a is broken"));
+    expect(await end).toBe("a is broken");
+    expect(running.size).toBe(0);
+  });
 });

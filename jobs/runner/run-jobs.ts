@@ -137,19 +137,23 @@ export function openJobBook(): JobBook {
   };
 }
 
-type RunEachOptions = {
+type RunEachOptions = Pick<Job, "name" | "about"> & {
   /** What is to run now. */
   readNames: () => Promise<readonly string[]>;
   /** Runs one until the signal is aborted. */
   run: (name: string, signal: AbortSignal) => Promise<void>;
-  onError: (error: unknown) => void;
+  /** Runs the job of this name, which looks for names again and again. */
+  runJob: (job: Job, signal: AbortSignal) => Promise<void>;
   signal: AbortSignal;
 };
 
 const pollMs = 2_000;
 
 /** Runs something for each of some names that may change, until the signal. Rejects when one of the runs does. */
-export async function runEach({ readNames, run, onError, signal }: RunEachOptions): Promise<void> {
+export async function runEach(options: RunEachOptions): Promise<void> {
+  const { readNames, run, runJob, signal: until, ...named } = options;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([until, ending.signal]);
   const running = new Map<string, { ending: AbortController; finished: Promise<void> }>();
   let onFailure = (_: unknown) => {};
   const failure = new Promise<never>((_, reject) => {
@@ -171,15 +175,15 @@ export async function runEach({ readNames, run, onError, signal }: RunEachOption
       running.delete(name);
     }
     for (const name of names) if (!running.has(name) && !signal.aborted) start(name);
+    return undefined;
   };
+  const retry = { firstMs: pollMs, mostMs: pollMs };
+  const updating = runJob({ ...named, every: pollMs, retry, run: update }, signal);
   try {
-    while (!signal.aborted) {
-      await update().catch((error: unknown) => signal.aborted || onError(error));
-      await Promise.race([sleep(pollMs, signal), failure]);
-    }
+    await Promise.race([updating, failure]);
   } finally {
-    for (const { ending } of running.values()) ending.abort();
-    await Promise.all([...running.values()].map(({ finished }) => finished.catch(() => {})));
+    ending.abort();
+    await Promise.allSettled([updating, ...[...running.values()].map(({ finished }) => finished)]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RpcResponse } from "#jobs/chain/rpc.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import {
   type ChainFinality,
   readChainFinality,
@@ -10,12 +10,11 @@ import type { ChainConfig } from "../config/config.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
 import type { ChainFaults } from "./tell-faults.ts";
 
-type FollowFinalityOptions = {
+type FinalityOptions = {
   db: Database;
   chain: Pick<ChainConfig, "chainId" | "finalityBlocks">;
   reader: ChainReader;
   faults: ChainFaults;
-  signal: AbortSignal;
 };
 
 const everyMs = 6_000;
@@ -25,16 +24,18 @@ const faultPart = "finalized block";
  * Follows which blocks are final: by the `finalized` tag of the chain's nodes (on ApeChain: what is posted to and final on
  * its parent chain, as far as nodes tell), else by the configured depth, which is never smaller than the tag was seen to be.
  */
-export async function followFinality(options: FollowFinalityOptions): Promise<void> {
-  const { signal } = options;
-  while (!signal.aborted) {
-    // A database that is away takes nothing, and all else tells of its absence.
-    await update(options).catch(() => {});
-    await sleep(everyMs, signal);
-  }
-}
+export const finalBlocks = (options: FinalityOptions): Job => ({
+  name: "final blocks",
+  about: { chainId: options.chain.chainId },
+  every: everyMs,
+  retry: { firstMs: everyMs, mostMs: everyMs },
+  async run() {
+    await update(options);
+    return undefined;
+  },
+});
 
-async function update({ db, chain, reader, faults }: FollowFinalityOptions): Promise<void> {
+async function update({ db, chain, reader, faults }: FinalityOptions): Promise<void> {
   const { chainId, finalityBlocks } = chain;
   const head = reader.heads.head();
   if (head === null) return;

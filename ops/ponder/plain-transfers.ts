@@ -7,7 +7,7 @@ import {
   haveCode,
 } from "#jobs/chain/contract-calls.ts";
 import { hasOtherTransfers, standardCalls } from "#jobs/collections/token-standard.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
   addSources,
@@ -34,29 +34,28 @@ export function namedCollections(chain: ChainConfig, curated: Curated): IndexedC
   return declaredCollections({ chainId, collections }, curated) ?? [];
 }
 
-type FollowOptions = { db: Database; chain: ChainConfig; curated: Curated; signal: AbortSignal };
+type PlainOptions = { db: Database; chain: ChainConfig; curated: Curated };
 
 const pollMs = 10_000;
 
 /**
- * Until the signal, adds the sources of transfers whose id is not indexed for each named contract that is deployed, claims
+ * Adds the sources of transfers whose id is not indexed for each named contract that is deployed, claims
  * no standard by ERC-165 and answers nothing that a coin does: an ERC-20's Transfer has the same topics, and its amounts
  * are no tokens. They have an indexer of their own, so that nothing else is indexed again.
  */
-export async function followPlainTransfers(
-  { db, chain, curated, signal }: FollowOptions,
-  onError: (error: unknown) => void,
-): Promise<void> {
+export function plainTransfers({ db, chain, curated }: PlainOptions): Job {
   const client = openChainClient(chain);
   let open = namedCollections(chain, curated).map(({ address }) => address);
-  while (!signal.aborted && open.length > 0) {
-    try {
-      open = await addAnswering(db, client, open);
-    } catch (error) {
-      onError(error);
-    }
-    if (open.length > 0) await sleep(pollMs, signal);
-  }
+  return {
+    name: "plain transfers",
+    about: { chainId: chain.chainId },
+    every: pollMs,
+    retry: { firstMs: pollMs, mostMs: pollMs },
+    async run() {
+      if (open.length > 0) open = await addAnswering(db, client, open);
+      return open.length === 0 ? "ended" : undefined;
+    },
+  };
 }
 
 /** Returns the contracts that are not known to be a coin or a token yet. */

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import {
   type HistoryProof,
@@ -18,15 +18,13 @@ import type { BlockRange } from "../reader/read-range.ts";
 import { type AuditedIndexer, type ChainTruth, compareRange, readSettled } from "./audit-chain.ts";
 import { chainEventsOf, chainLogOf } from "./chain-events.ts";
 import { type SourceFilter, sourceFilters } from "./indexed-sources.ts";
-import { openRepeatFilter } from "./ponder-log.ts";
 
-type ProveHistoryOptions = {
+type HistoryOptions = {
   db: Database;
   chain: ChainConfig;
   reader: ChainReader;
   readIndexers: () => Promise<readonly AuditedIndexer[]>;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 /** Blocks of one step. */
@@ -42,33 +40,32 @@ const mostBreaks = 5;
  * which its child names, and its logs by what the header commits to. Beside it blocks further below are drawn at random;
  * what is around one that differs is read at once. What the log lacks is appended, with a fact that says so.
  */
-export async function proveHistory(options: ProveHistoryOptions): Promise<void> {
-  const { chain, logger, signal } = options;
+export function historyProof(options: HistoryOptions): Job {
+  const { chain } = options;
   const work = { ...options, client: openChainClient(chain) };
-  const isRepeated = openRepeatFilter();
-  const onFailure = (error: unknown) => {
-    const reason = error instanceof Error ? error.message : `${error}`;
-    if (signal.aborted || isRepeated(reason)) return;
-    logger.warn({ chainId: chain.chainId, reason }, "history is not proved, retrying");
-  };
   let breaks = 0;
-  while (!signal.aborted) {
-    const startedAt = performance.now();
-    const step = await proveNext(work, breaks >= mostBreaks).catch((error: unknown) => {
-      onFailure(error);
-      breaks = error instanceof NotJoined ? breaks + 1 : 0;
-      return undefined;
-    });
-    if (step !== undefined) breaks = 0;
-    await sleep(pauseAfter(step, performance.now() - startedAt), signal);
-  }
+  return {
+    name: "history proof",
+    about: { chainId: chain.chainId },
+    retry: { firstMs: pauseMs.failed, mostMs: pauseMs.failed },
+    async run() {
+      const startedAt = performance.now();
+      try {
+        const step = await proveNext(work, breaks >= mostBreaks);
+        breaks = 0;
+        return pauseAfter(step, performance.now() - startedAt);
+      } catch (error) {
+        breaks = error instanceof NotJoined ? breaks + 1 : 0;
+        throw error;
+      }
+    },
+  };
 }
 
 type Step = { isIdle: boolean; mended: number };
 
 /** A history that lacks something is mended without a pause. */
-function pauseAfter(step: Step | undefined, workedMs: number): number {
-  if (step === undefined) return pauseMs.failed;
+function pauseAfter(step: Step, workedMs: number): number {
   if (step.isIdle) return pauseMs.idle;
   if (step.mended > 0) return pauseMs.least;
   return Math.min(Math.max(workedMs * (1 / workingShare - 1), pauseMs.least), pauseMs.most);
@@ -79,7 +76,7 @@ class NotJoined extends RpcFailure {}
 
 const nothing: Step = { isIdle: true, mended: 0 };
 
-type Proving = ProveHistoryOptions & Pick<BlocksWork, "client">;
+type Proving = HistoryOptions & Pick<BlocksWork, "client">;
 
 async function proveNext(options: Proving, isAnew: boolean): Promise<Step> {
   const { db, chain, reader } = options;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
   readIndexedBlocks,
@@ -41,6 +42,8 @@ type RunPonderOptions = IndexingContext & {
   address: ReaderAddress;
   /** Where it says why it stands still. */
   faults: ChainFaults;
+  /** Runs what goes on beside Ponder, until the signal. */
+  runJob: (job: Job, signal: AbortSignal) => Promise<void>;
   /** Called each time Ponder begins to follow new blocks. */
   onLive: () => void;
 };
@@ -97,7 +100,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
     run.reached = "started";
     logger.info({ ...id, schema, ponderPid: ponder.pid }, "Ponder started");
     const isLive = () => run.reached === "live";
-    void trackProgress(db, id, isLive, ending.signal);
+    void options.runJob(indexingProgress(db, id, isLive), ending.signal);
     const reason = await Promise.race([
       ponder.exited.then((exit) => `Ponder exited (${exit})`),
       lock.lost.then(() => {
@@ -274,29 +277,25 @@ const weight = 0.2;
 
 /**
  * Measures how fast an indexer's first pass gets on, for the remaining time, until it follows new blocks and the log
- * holds what it has indexed: then it has caught up. Until the signal at the latest.
+ * holds what it has indexed: then it has caught up.
  */
-async function trackProgress(
-  db: Database,
-  id: IndexerId,
-  isLive: () => boolean,
-  signal: AbortSignal,
-): Promise<void> {
+function indexingProgress(db: Database, id: IndexerId, isLive: () => boolean): Job {
   const measure = openRate();
-  const update = async (): Promise<boolean> => {
-    const progress = await readIndexerProgress(db, id);
-    if (progress === null || progress.recorded < 0) return false;
-    if (progress.isCaughtUp) return true;
-    const rate = measure(progress.recorded);
-    if (rate !== undefined) await storeRate(db, id, rate);
-    if (isLive() && progress.isRecorded) await storeCaughtUp(db, id);
-    return false;
+  return {
+    name: "indexing progress",
+    about: id,
+    every: progressPollMs,
+    retry: { firstMs: progressPollMs, mostMs: progressPollMs },
+    async run() {
+      const progress = await readIndexerProgress(db, id);
+      if (progress === null || progress.recorded < 0) return undefined;
+      if (progress.isCaughtUp) return "ended";
+      const rate = measure(progress.recorded);
+      if (rate !== undefined) await storeRate(db, id, rate);
+      if (isLive() && progress.isRecorded) await storeCaughtUp(db, id);
+      return undefined;
+    },
   };
-  while (!signal.aborted) {
-    // Without the database there is nothing to measure.
-    if (await update().catch(() => false)) return;
-    await sleep(progressPollMs, signal);
-  }
 }
 
 /** Blocks per second between one height and the next, smoothed. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import { storeNodeFaults } from "#projections/log/chain-state.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ChainReader } from "../reader/chain-reader.ts";
@@ -8,13 +8,12 @@ import { openRepeatFilter } from "./ponder-log.ts";
 /** Why parts that read a chain stand still, by their names; those that work are not in it. */
 export type ChainFaults = Map<string, string>;
 
-type TellFaultsOptions = {
+type FaultOptions = {
   db: Database;
   reader: Pick<ChainReader, "chainId" | "pool" | "waiting">;
   /** Of what reads through the reader. */
   faults: ChainFaults;
   logger: Logger;
-  signal: AbortSignal;
 };
 
 const everyMs = 2_000;
@@ -24,28 +23,37 @@ const toldFailures = 2;
 const waitingMs = 4_000;
 
 /** Says which of a chain's nodes cannot be used, what its newest block waits for, and why: in the log, and for `/readyz`. */
-export async function tellFaults(options: TellFaultsOptions): Promise<void> {
-  const { db, reader, logger, signal } = options;
+export function nodeFaults(options: FaultOptions): Job {
+  const { db, reader, logger } = options;
   const { chainId } = reader;
   const isRepeated = openRepeatFilter();
-  let stored = true;
-  while (!signal.aborted) {
-    await sleep(everyMs, signal);
-    const nodes = faultsOfNodes(reader);
-    for (const { part, reason } of nodes) {
-      const text = `RPC ${part} ${reason}`;
-      if (!isRepeated(text)) logger.error({ chainId, reason: text }, "RPC check failed");
-    }
-    const all = [...nodes, ...faultsOfReading(options)];
-    if (all.length === 0 && !stored) continue;
-    // A database that is away takes nothing, and all else tells of its absence.
-    const hosts = reader.pool.nodes.map(({ host }) => host);
-    const isDone = await storeNodeFaults(db, chainId, all, hosts).then(
-      () => true,
-      () => false,
-    );
-    stored = all.length > 0 || !isDone;
-  }
+  let isBegun = false;
+  let isStored = false;
+  return {
+    name: "node faults",
+    about: { chainId },
+    every: everyMs,
+    retry: { firstMs: everyMs, mostMs: everyMs },
+    async run() {
+      // What a process before told of stays until nodes have been asked.
+      if (!isBegun) {
+        isBegun = true;
+        return undefined;
+      }
+      const nodes = faultsOfNodes(reader);
+      for (const { part, reason } of nodes) {
+        const text = `RPC ${part} ${reason}`;
+        if (!isRepeated(text)) logger.error({ chainId, reason: text }, "RPC check failed");
+      }
+      const all = [...nodes, ...faultsOfReading(options)];
+      if (all.length === 0 && isStored) return undefined;
+      isStored = false;
+      const hosts = reader.pool.nodes.map(({ host }) => host);
+      await storeNodeFaults(db, chainId, all, hosts);
+      isStored = all.length === 0;
+      return undefined;
+    },
+  };
 }
 
 type Fault = { part: string; reason: string };
@@ -55,7 +63,7 @@ const faultsOfNodes = ({ pool }: Pick<ChainReader, "pool">): Fault[] =>
     fault === null || failures < toldFailures ? [] : [{ part: host, reason: fault }],
   );
 
-function faultsOfReading({ reader, faults }: TellFaultsOptions): Fault[] {
+function faultsOfReading({ reader, faults }: FaultOptions): Fault[] {
   const waiting = reader.waiting();
   const lasts = waiting !== null && Date.now() - waiting.since.getTime() > waitingMs;
   return [

@@ -164,7 +164,7 @@ grant insert, update on ops.outgoing_call, ops.partner_budget
 grant insert, update on ops.indexer, ops.chain_finality, ops.history_proof to service_indexer;
 grant insert, update, delete on ops.source, ops.node_fault to service_indexer;
 
-grant insert, update on ops.job to service_projector, service_jobs;
+grant insert, update on ops.job to service_indexer, service_projector, service_jobs, service_console;
 grant insert, update on ops.lease to service_projector, service_jobs;
 grant insert, update on ops.projecting_lease, ops.recorder, ops.observation_check to service_projector;
 grant insert, update, delete on engine.checkpoint, ops.recorded_block to service_projector;

@@ -1,14 +1,16 @@
+import { setMaxListeners } from "node:events";
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
 import { runEach } from "#jobs/runner/run-jobs.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { followFinality } from "#ops/ponder/follow-finality.ts";
+import { finalBlocks } from "#ops/ponder/follow-finality.ts";
 import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
-import { followPlainTransfers } from "#ops/ponder/plain-transfers.ts";
-import { proveHistory } from "#ops/ponder/prove-history.ts";
+import { plainTransfers } from "#ops/ponder/plain-transfers.ts";
+import { historyProof } from "#ops/ponder/prove-history.ts";
 import { runPonder } from "#ops/ponder/run-ponder.ts";
-import { type ChainFaults, tellFaults } from "#ops/ponder/tell-faults.ts";
+import { type ChainFaults, nodeFaults } from "#ops/ponder/tell-faults.ts";
 import { placeOf } from "#ops/postgres/answering-server.ts";
 import { migrate } from "#ops/postgres/migrate.ts";
 import { openChainReader } from "#ops/reader/chain-reader.ts";
@@ -17,7 +19,7 @@ import { type Database, openDatabase } from "#projections/log/database.ts";
 import { DatabaseUnavailable } from "#projections/log/database-failure.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
 import { coreIndexer } from "#projections/log/sources.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
+import { type RoleContext, type RunningRole, runRoleJobs } from "./role.ts";
 
 /** All statements here are short; a database that vanished without a word would otherwise stop indexing for as long as TCP waits. */
 const statementTimeoutMs = 10_000;
@@ -33,6 +35,8 @@ export async function runRole(context: RoleContext): Promise<RunningRole> {
     onIdleError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   const stopping = new AbortController();
+  // Each job of a chain adds a listener while it waits.
+  setMaxListeners(0, stopping.signal);
   signal.addEventListener("abort", () => stopping.abort());
   await migrateAt(config.database.url, logger, signal);
   const { curated, indexerProcesses: processes } = config;
@@ -71,18 +75,20 @@ async function runChain(
   const address = await serveReader(reader, signal);
   const faults: ChainFaults = new Map();
   const read = () => readIndexers(db, chain, curated);
-  const beside = [
-    tellFaults({ db, reader, faults, logger, signal }),
-    followFinality({ db, chain, reader, faults, signal }),
-    proveHistory({ db, chain, reader, readIndexers: read, logger, signal }),
-    followPlainTransfers({ db, chain, curated, signal }, (error) =>
-      logger.warn(
-        { chainId, err: error },
-        "reading the transfer events of contracts failed, retrying",
-      ),
-    ),
-  ];
+  const runJobs = (jobs: Job | readonly Job[], ending: AbortSignal) =>
+    runRoleJobs(jobs, { config, db, logger, signal: ending });
+  const beside = runJobs(
+    [
+      nodeFaults({ db, reader, faults, logger }),
+      finalBlocks({ db, chain, reader, faults }),
+      historyProof({ db, chain, reader, readIndexers: read, logger }),
+      plainTransfers({ db, chain, curated }),
+    ],
+    signal,
+  );
   await runEach({
+    name: "indexers",
+    about: { chainId },
     readNames: async () => (await read()).map(({ name }) => name),
     run: (indexer, ending) =>
       runPonder({
@@ -93,6 +99,7 @@ async function runChain(
         databaseUrl: config.database.url,
         logger,
         signal: ending,
+        runJob: runJobs,
         readSources: async () => {
           const found = (await read()).find(({ name }) => name === indexer);
           if (found === undefined)
@@ -104,10 +111,10 @@ async function runChain(
           if (indexer === coreIndexer) onLive();
         },
       }),
-    onError: (error) => logger.warn({ chainId, err: error }, "sources cannot be read, retrying"),
+    runJob: runJobs,
     signal,
   });
-  await Promise.all(beside);
+  await beside;
 }
 
 const pollMs = 1_000;

@@ -131,15 +131,17 @@ function runRecorders(recorders: RecorderContext): Promise<void>[] {
 
 /** Follows the chain's indexers: those that are added are recorded from then on. */
 async function runChainRecorders(recorders: RecorderContext, chain: ChainConfig): Promise<void> {
-  const { context, db, signal } = recorders;
+  const { db, signal } = recorders;
+  const { config, logger } = recorders.context;
   const { chainId, rpcUrls } = chain;
   const client = openChainClient({ chainId, rpcUrls });
   await runEach({
+    name: "recorders",
+    about: { chainId },
     readNames: async () => [...new Set([coreIndexer, ...(await readIndexerNames(db, chainId))])],
     run: (indexer, ending) =>
       runIndexerRecorder({ ...recorders, signal: ending }, { chain, client, indexer }),
-    onError: (error) =>
-      context.logger.warn({ chainId, err: error }, "indexers cannot be read, retrying"),
+    runJob: (job, ending) => runRoleJobs(job, { config, db, logger, signal: ending }),
     signal,
   });
 }

@@ -59,9 +59,9 @@ type RoleJobs = {
   readonly book?: JobBook;
 };
 
-/** Runs a role's jobs until the signal, and stores what they did, for the console and the metrics. */
+/** Runs jobs of a role until the signal, and stores what they did, for the console and the metrics. */
 export async function runRoleJobs(
-  jobs: readonly Job[],
+  jobs: Job | readonly Job[],
   { config, db, logger, signal, book = openJobBook() }: RoleJobs,
 ): Promise<void> {
   const projections = allProjections({ feeRecipient: config.fees.recipient });

@@ -1,5 +1,7 @@
+import pino from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { followFinality } from "#ops/ponder/follow-finality.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
+import { finalBlocks } from "#ops/ponder/follow-finality.ts";
 import { openChainReader } from "#ops/reader/chain-reader.ts";
 import { readFinalBlocks } from "#projections/activity/read-feed.ts";
 import { readChainFinality } from "#projections/log/chain-state.ts";
@@ -47,13 +49,13 @@ afterAll(() => node?.close());
 function follow(): void {
   const { signal } = ending;
   const settings = { chainId, rpcUrls: [node.url], wsUrl: null, logsBlockRange: null, signal };
-  following = followFinality({
+  const job = finalBlocks({
     db: database.db,
     chain: { chainId, finalityBlocks },
     reader: openChainReader(settings),
     faults,
-    signal,
   });
+  following = runJobs(job, { logger: pino({ level: "silent" }), signal });
 }
 
 const finality = () => readChainFinality(database.db, chainId);

@@ -7,7 +7,7 @@ import { connect } from "#devnet/client.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { decodeArguments } from "#ops/ponder/indexed-sources.ts";
 import { assignIndexers, readIndexers } from "#ops/ponder/indexers.ts";
-import { followPlainTransfers } from "#ops/ponder/plain-transfers.ts";
+import { plainTransfers } from "#ops/ponder/plain-transfers.ts";
 import { schemaName } from "#ops/ponder/ponder-schema.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
@@ -30,10 +30,9 @@ it("transfers of other shapes are indexed of named contracts that are no coin, b
     const assign = () => assignIndexers(db, { chain, curated, processes: "shared" });
     await assign();
     const [before] = await readIndexers(db, chain, curated);
-    const { signal } = new AbortController();
-    await followPlainTransfers({ db, chain, curated, signal }, (error) => {
-      throw error;
-    });
+    expect(await plainTransfers({ db, chain, curated }).run(new AbortController().signal)).toBe(
+      "ended",
+    );
     await assign();
     const [core, ...others] = await readIndexers(db, chain, curated);
     const plain = others.find(({ name }) => name === "plain-1");

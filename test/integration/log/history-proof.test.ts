@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seededRandom } from "#devnet/market/random.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { indexedSources } from "#ops/ponder/indexed-sources.ts";
-import { proveHistory } from "#ops/ponder/prove-history.ts";
+import { historyProof } from "#ops/ponder/prove-history.ts";
 import { type ChainReader, openChainReader } from "#ops/reader/chain-reader.ts";
 import { appendBlockStates } from "#projections/log/blocks.ts";
 import { type HistoryState, readHistoryState } from "#projections/log/chain-state.ts";
@@ -80,14 +81,15 @@ const openReader = (): ChainReader =>
 
 function prove(reader = openReader()): void {
   const recorded = indexedSources(settings, { collections: [] });
-  proving = proveHistory({
+  const logger = pino({ level: "silent" });
+  const job = historyProof({
     db: database.db,
     chain: { ...settings, rpcUrls: [node.url] },
     reader,
     readIndexers: async () => [{ name: coreIndexer, recorded }],
-    logger: pino({ level: "silent" }),
-    signal: ending.signal,
+    logger,
   });
+  proving = runJobs(job, { logger, signal: ending.signal });
 }
 
 const proof = (): Promise<HistoryState | null> => readHistoryState(database.db, chainId);
