@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
@@ -48,7 +50,7 @@ export function openCallerStreams(options: Options): CallerStreams {
 
   const endInvalid = async () => {
     const credentials = new Set([...streams].flatMap(({ credential }) => credential ?? []));
-    if (credentials.size === 0) return;
+    if (credentials.size === 0) return undefined;
     const valid = await readValid(db, clock, [...credentials]);
     for (const { credential, end } of streams) {
       // One that was opened since is read in the next round.
@@ -57,17 +59,21 @@ export function openCallerStreams(options: Options): CallerStreams {
       ended += 1;
       end();
     }
+    return undefined;
   };
-  const follow = async () => {
-    while (!stopping.signal.aborted) {
-      await wake.wait(pollMs, stopping.signal);
-      await endInvalid().catch((error: unknown) =>
-        logger.warn({ err: error }, "reading stream credentials failed, retrying"),
-      );
-      await sleep(pauseMs, stopping.signal);
-    }
+  const job: Job = {
+    name: "stream credentials",
+    every: pollMs,
+    wakesOn: {
+      async wait(atMostMs, signal) {
+        await sleep(pauseMs, signal);
+        await wake.wait(atMostMs, signal);
+      },
+    },
+    retry: { firstMs: pollMs, mostMs: pollMs, isWoken: true },
+    run: endInvalid,
   };
-  const stopped = follow();
+  const stopped = runJobs(job, { logger, signal: stopping.signal });
   return {
     open({ accountId, address, credential }, end) {
       const owner = accountId === null ? `address ${address}` : `account ${accountId}`;

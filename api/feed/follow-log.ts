@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { sleep } from "#jobs/runner/back-off.ts";
+import type { Job } from "#jobs/runner/job.ts";
+import { runJobs } from "#jobs/runner/run-jobs.ts";
 import type { Signal } from "#jobs/runner/signals.ts";
 import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import {
@@ -17,7 +19,8 @@ import { batchesOf, type EventBatch } from "./subscribers.ts";
 
 /** Positions before the newest one that a new buffer starts with, for clients that reconnect after a restart. */
 const initialPositions = 2_000n;
-const retryMs = 1_000;
+/** Readers wait. */
+const retry = { firstMs: 1_000, mostMs: 1_000 };
 /** Between two batches, so that events of one block are sent together. */
 const minPauseMs = 10;
 
@@ -43,7 +46,7 @@ type FollowOptions = PartReader & {
 
 /** Reads the log once for all subscribers, up to the projections' position, and no faster than they are served. */
 export function followLog(options: FollowOptions): LogFollower {
-  const { wake, pollMs, logger, signal } = options;
+  const { wake: wakesOn, pollMs: every, logger, signal } = options;
   let opened: Promise<ReplayBuffer> | undefined;
 
   const buffer = () => {
@@ -56,20 +59,10 @@ export function followLog(options: FollowOptions): LogFollower {
   const step = async () => {
     if (!options.hasSubscribers()) opened = undefined;
     else if (opened !== undefined) await advance(await opened, options);
+    return undefined;
   };
-  const follow = async () => {
-    while (!signal.aborted) {
-      await wake.wait(pollMs, signal);
-      if (signal.aborted) return;
-      try {
-        await step();
-      } catch (error) {
-        logger.warn({ err: error }, "feed cannot read the log, retrying");
-        await sleep(retryMs, signal);
-      }
-    }
-  };
-  return { buffer, stopped: follow() };
+  const following: Job = { name: "feed", every, wakesOn, retry, run: step };
+  return { buffer, stopped: runJobs(following, { logger, signal }) };
 }
 
 async function openBuffer(options: FollowOptions): Promise<ReplayBuffer> {

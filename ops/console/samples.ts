@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Logger } from "pino";
+import type { Job } from "#jobs/runner/job.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import type { Database } from "#projections/log/database.ts";
 import { deleteOldSamples, readSamples, storeSamples } from "#projections/log/operators.ts";
@@ -9,42 +9,25 @@ import { type FetchChainHead, readServiceProgress } from "../reports/read-status
 const everyMs = 60_000;
 const keptMs = 31 * 86_400_000;
 
-type Options = {
+type SampleOptions = {
   db: Database;
   config: InspectedConfig;
   fetchHead: FetchChainHead;
   now: () => Date;
-  logger: Logger;
-  signal: AbortSignal;
 };
 
 /** Takes samples every minute: the log's head and the chains' lag; the size of the database at full hours. */
-export function takeSamples(options: Options): { stop: () => Promise<void> } {
-  const { logger, signal } = options;
-  let taking = Promise.resolve();
-  const take = () => {
-    if (signal.aborted) return;
-    taking = sample(options).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error }, "sampling failed");
-    });
-  };
-  take();
-  const timer = setInterval(take, everyMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await taking;
-    },
-  };
-}
+export const sampling = (options: SampleOptions): Job => ({
+  name: "samples",
+  every: everyMs,
+  async run() {
+    await sample(options);
+    return undefined;
+  },
+});
 
 /** Takes one sample of every figure. */
-export async function sample({
-  db,
-  config,
-  fetchHead,
-  now,
-}: Omit<Options, "logger" | "signal">): Promise<void> {
+export async function sample({ db, config, fetchHead, now }: SampleOptions): Promise<void> {
   const at = now();
   const { logHead, chains } = await readServiceProgress(db, config, fetchHead);
   const samples = new Map([["log_head", logHead]]);

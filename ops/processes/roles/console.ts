@@ -7,11 +7,11 @@ import { type ChainConfig, listeningUrl } from "#ops/config/config.ts";
 import { createConsole } from "#ops/console/app.ts";
 import { openProblemReader, openProcessReader, openRebuildMeter } from "#ops/console/figures.ts";
 import { openOperationRunner } from "#ops/console/operations.ts";
-import { takeSamples } from "#ops/console/samples.ts";
+import { sampling } from "#ops/console/samples.ts";
 import type { FetchChainHead } from "#ops/reports/read-status.ts";
 import { projectionNames } from "#projections/all.ts";
 import { openDatabase } from "#projections/log/database.ts";
-import type { RoleContext, RunningRole } from "./role.ts";
+import { type RoleContext, type RunningRole, runRoleJobs } from "./role.ts";
 
 const rpc = { timeoutMs: 2_000, maxAgeMs: 1_000, staleBlocks: 100 };
 
@@ -58,13 +58,16 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
     await db.destroy();
     throw error;
   });
-  const sampling = takeSamples({ ...shown, logger, signal });
+  const stopping = new AbortController();
+  const ending = AbortSignal.any([signal, stopping.signal]);
+  const sampled = runRoleJobs(sampling(shown), { config, db, logger, signal: ending });
   return {
     ready: Promise.resolve(),
     failed: new Promise<never>(() => {}),
     async stop() {
       await listening.close();
-      await sampling.stop();
+      stopping.abort();
+      await sampled;
       await db.destroy();
     },
   };
