@@ -10,6 +10,7 @@ import {
 import { z } from "zod";
 import { currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
+import { createCooldowns } from "../runner/cooldowns.ts";
 import { countedHttp, requestBatch } from "./node-client.ts";
 import { RpcFailure, type RpcResponse } from "./rpc.ts";
 
@@ -106,11 +107,11 @@ export function parseBlockHeader(
 
 /** Contracts in memory; the least recently used is dropped first. */
 const maxContracts = 10_000;
-/** Time without calls after a costly answer: doubled each time, and halved by cheap answers. */
-const initialMs = 5_000;
-const maxMs = 600_000;
-
-type Rest = { costly: number; coolDownUntil: number };
+/** Time without calls after a costly answer; a cheap one halves the next. */
+const rest = {
+  ...{ firstMs: 5_000, mostMs: 600_000 },
+  ...{ failuresUntilCooldown: 1, failuresForgiven: 1 },
+};
 
 /**
  * Which contracts answered calls cheaply, and which are not called for a while as they did not. `asker`: see
@@ -118,31 +119,24 @@ type Rest = { costly: number; coolDownUntil: number };
  */
 export function createContractHealth(now: () => number = () => performance.now()) {
   const cheap = new LRUCache<Address, true>({ max: maxContracts });
-  const rests = new LRUCache<string, Rest>({ max: maxContracts });
+  const rests = createCooldowns<string>({ now, ...rest });
   const keyOf = (contract: Address, asker: string | undefined) => `${contract} ${asker ?? ""}`;
-  const isResting = (key: string) => (rests.get(key)?.coolDownUntil ?? 0) > now();
   return {
     isCoolingDown: (contract: Address, asker?: string) =>
-      isResting(keyOf(contract, undefined)) || isResting(keyOf(contract, asker)),
+      [undefined, asker].some((one) => rests.isCoolingDown(keyOf(contract, one))),
     isCheap: (contract: Address) => cheap.get(contract) ?? false,
     recordCheap(contract: Address, asker?: string): void {
       cheap.set(contract, true);
-      const key = keyOf(contract, asker);
-      const costly = (rests.get(key)?.costly ?? 0) - 1;
-      if (costly > 0) rests.set(key, { costly, coolDownUntil: 0 });
-      else rests.delete(key);
+      rests.recordSuccess(keyOf(contract, asker));
     },
     recordCostly(contract: Address, asker?: string): void {
       cheap.delete(contract);
-      const key = keyOf(contract, asker);
-      const costly = (rests.get(key)?.costly ?? 0) + 1;
-      const coolDownMs = Math.min(initialMs * 2 ** (costly - 1), maxMs);
-      rests.set(key, { costly, coolDownUntil: now() + coolDownMs });
+      rests.recordFailure(keyOf(contract, asker));
     },
     /** It is called alone the next time: one of several was costly, and nobody knows which. */
     suspect(contract: Address): void {
       cheap.delete(contract);
     },
-    countCoolingDown: () => [...rests.keys()].filter(isResting).length,
+    countCoolingDown: () => rests.coolingDown().length,
   };
 }

@@ -41,7 +41,7 @@ const defaultLimits: DocumentLimits = { timeoutMs: 10_000, bytes: 1024 * 1024, r
 /** Maximum URLs tried for one document. */
 const maxAddresses = 3;
 
-const hostCooldown = { failuresUntilCooldown: 3, initialMs: 60_000, maxMs: 3_600_000 };
+const hostCooldown = { failuresUntilCooldown: 3, firstMs: 60_000, mostMs: 3_600_000 };
 
 type Address = { url: URL; isGateway: boolean };
 

@@ -28,9 +28,9 @@ import { type FetchOutcome, fetchDue } from "./fetch-due.ts";
 
 const pollMs = 5_000;
 const hourMs = 3_600_000;
-const contractCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 12, maxMs: hourMs };
+const contractCooldown = { failuresUntilCooldown: 1, firstMs: hourMs / 12, mostMs: hourMs };
 /** Of contracts whose documents fill the disk: in the end they may add the bytes of one pass a day. */
-const storageCooldown = { failuresUntilCooldown: 1, initialMs: hourMs / 2, maxMs: 24 * hourMs };
+const storageCooldown = { failuresUntilCooldown: 1, firstMs: hourMs / 2, mostMs: 24 * hourMs };
 
 type RefreshOptions = {
   db: Database;

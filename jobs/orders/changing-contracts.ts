@@ -3,20 +3,22 @@ import type { Address } from "viem";
 import type { Observation } from "#projections/log/append.ts";
 import type { ChainReading, RecipientsPayload } from "#projections/log/readings.ts";
 import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
+import { createCooldowns } from "../runner/cooldowns.ts";
 
 /** Contracts in memory; the least recently changed is dropped first. */
 const maxContracts = 10_000;
 const hourMs = 3_600_000;
-/** Time without calls after one change too many: doubled each time. */
-const initialMs = 60_000;
+/** Time without calls after one change too many. */
+const pause = {
+  ...{ firstMs: 60_000, mostMs: hourMs },
+  ...{ failuresUntilCooldown: 1, forgivenAfterMs: hourMs },
+};
 
 type Changes = {
   /** The last answer recorded. */
   answer: bigint | null;
   /** Of the last hour. */
   times: readonly number[];
-  pauses: number;
-  pausedUntil: number;
 };
 
 /** Readings that contracts change without an event. */
@@ -35,7 +37,7 @@ function decidersOf(fact: Observation): readonly Address[] {
   return toAddress === undefined ? (payload as RecipientsPayload).recipients : [toAddress];
 }
 
-const unknown: Changes = { answer: null, times: [], pauses: 0, pausedUntil: 0 };
+const unknown: Changes = { answer: null, times: [] };
 
 /**
  * Contracts whose code changes its mind again and again, such as with every block: each change is a fact for every order
@@ -44,6 +46,7 @@ const unknown: Changes = { answer: null, times: [], pauses: 0, pausedUntil: 0 };
  */
 export function createChangingContracts(changesPerHour: number, now: () => number = Date.now) {
   const contracts = new LRUCache<Address, Changes>({ max: maxContracts });
+  const pauses = createCooldowns<Address>({ now, ...pause });
 
   const recordChange = (contract: Address, answers: ReadonlySet<bigint>) => {
     const known = contracts.get(contract) ?? unknown;
@@ -52,18 +55,15 @@ export function createChangingContracts(changesPerHour: number, now: () => numbe
     if (answers.size === 1 && known.answer === answer) return;
     const at = now();
     const times = [...known.times.filter((time) => time > at - hourMs), at];
-    const isForgiven = at - Math.max(known.times.at(-1) ?? 0, known.pausedUntil) >= hourMs;
-    const before = isForgiven ? 0 : known.pauses;
-    const isPaused = before > 0 || times.length > changesPerHour;
-    const pausedUntil = isPaused ? at + Math.min(initialMs * 2 ** before, hourMs) : 0;
-    contracts.set(contract, { answer, times, pauses: before + Number(isPaused), pausedUntil });
+    contracts.set(contract, { answer, times });
+    if (pauses.isFailing(contract) || times.length > changesPerHour) pauses.recordFailure(contract);
   };
 
   return {
     /** Whether a query is to be made: not of code that is left alone for now. */
     mayAsk(query: ChainQuery): boolean {
       if (!withoutEvents.some((kind) => kind === query.kind)) return true;
-      return payersOfQuery(query).every((one) => (contracts.peek(one)?.pausedUntil ?? 0) <= now());
+      return !payersOfQuery(query).some(pauses.isCoolingDown);
     },
     /** The readings of a round that differed from the log. */
     record(changed: readonly Observation[]): void {

@@ -10,6 +10,7 @@ import {
   readFirstSaleAt,
   readRecordedMinutes,
 } from "#projections/prices/read-prices.ts";
+import { backOffMs } from "../runner/back-off.ts";
 import type { Job } from "../runner/job.ts";
 import type { PriceFeed } from "./exchanges.ts";
 import { fetchHours, type PricedHours } from "./fetch-prices.ts";
@@ -18,8 +19,8 @@ import { agreeOnPrice } from "./price.ts";
 const anHourMs = 60 * 60_000;
 /** Between two passes: hours that were missed while the exchanges failed are filled later. */
 const passEveryMs = 24 * anHourMs;
-/** After a pass with failing exchanges; doubled each time, up to an hour. */
-const retryMs = 60_000;
+/** After a pass with failing exchanges. */
+const retry = { firstMs: 60_000, mostMs: anHourMs };
 const reportEveryMs = 10_000;
 /** Of every coin first, in one request each, then what periods of figures need: their sales are on the first pages. */
 const newestDays = [4, 31];
@@ -45,7 +46,7 @@ export function priceHistory(options: HistoryOptions): Job {
     async run(signal) {
       if (options.feeds.length === 0) return "ended";
       failures = (await fillPass({ ...options, signal })) ? 0 : failures + 1;
-      return failures === 0 ? passEveryMs : Math.min(retryMs * 2 ** (failures - 1), anHourMs);
+      return failures === 0 ? passEveryMs : backOffMs(failures, retry);
     },
   };
 }

@@ -1,37 +1,55 @@
 import { LRUCache } from "lru-cache";
 import type { Address } from "viem";
+import { backOffMs } from "./back-off.ts";
+import type { BackOff } from "./job.ts";
 
 type Failures = { failures: number; untilMs: number };
 
-type CooldownOptions = {
+/** The cooldown doubles with each further failure. */
+type CooldownOptions = BackOff & {
   now: () => number;
-  /** The failure in a row from which on there is a cooldown; it doubles with each further one. */
+  /** The failure in a row from which on there is a cooldown. */
   failuresUntilCooldown: number;
-  initialMs: number;
-  maxMs: number;
+  /** Failures that a success takes back; absent: all. */
+  failuresForgiven?: number;
+  /** Milliseconds since a cooldown ended after which all failures are forgiven; absent: they are not. */
+  forgivenAfterMs?: number;
 };
 
 /** Limit of remembered keys, as untrusted contracts and URLs may name any number. */
 const maxKeys = 10_000;
 
-/** Hosts or contracts that are left alone for a while after failures, each time for longer. */
+/** Hosts, contracts or requests that are left alone for a while after failures, each time for longer. */
 export function createCooldowns<Key extends string | number>(options: CooldownOptions) {
-  const { now, failuresUntilCooldown, initialMs, maxMs } = options;
+  const { now, failuresUntilCooldown } = options;
+  const { failuresForgiven = Number.POSITIVE_INFINITY, forgivenAfterMs } = options;
   const failing = new LRUCache<Key, Failures>({ max: maxKeys });
 
+  const failuresOf = (key: Key): number => {
+    const { failures, untilMs } = failing.peek(key) ?? { failures: 0, untilMs: 0 };
+    return now() - untilMs >= (forgivenAfterMs ?? Number.POSITIVE_INFINITY) ? 0 : failures;
+  };
+  /** Milliseconds until the key is left alone no more; 0: it is not. */
+  const remainingMs = (key: Key): number => Math.max(0, (failing.peek(key)?.untilMs ?? 0) - now());
+  const isCoolingDown = (key: Key): boolean => remainingMs(key) > 0;
   return {
-    isCoolingDown: (key: Key): boolean => (failing.peek(key)?.untilMs ?? 0) > now(),
-    coolingDown: (): Key[] =>
-      [...failing].flatMap(([key, { untilMs }]) => (untilMs > now() ? [key] : [])),
+    remainingMs,
+    isCoolingDown,
+    coolingDown: (): Key[] => [...failing.keys()].filter(isCoolingDown),
+    /** Whether failures are remembered. */
+    isFailing: (key: Key): boolean => failuresOf(key) > 0,
     recordSuccess(key: Key): void {
-      failing.delete(key);
+      const failures = failuresOf(key) - failuresForgiven;
+      if (failures > 0) failing.set(key, { failures, untilMs: now() });
+      else failing.delete(key);
     },
     /** `retryAfterMs`: as a host asked for. */
     recordFailure(key: Key, retryAfterMs?: number): void {
-      const failures = (failing.peek(key)?.failures ?? 0) + 1;
-      const doublings = failures - failuresUntilCooldown;
-      const ownMs = doublings < 0 ? 0 : Math.min(initialMs * 2 ** doublings, maxMs);
-      failing.set(key, { failures, untilMs: now() + Math.min(retryAfterMs ?? ownMs, maxMs) });
+      const failures = failuresOf(key) + 1;
+      const cooldowns = failures - failuresUntilCooldown + 1;
+      const ownMs = cooldowns < 1 ? 0 : backOffMs(cooldowns, options);
+      const pauseMs = Math.min(retryAfterMs ?? ownMs, options.mostMs);
+      failing.set(key, { failures, untilMs: now() + pauseMs });
     },
   };
 }
@@ -41,8 +59,8 @@ export const unansweredContracts = () =>
   createCooldowns<Address>({
     now: Date.now,
     failuresUntilCooldown: 1,
-    initialMs: 60_000,
-    maxMs: 3_600_000,
+    firstMs: 60_000,
+    mostMs: 3_600_000,
   });
 
 export type UnansweredContracts = ReturnType<typeof unansweredContracts>;

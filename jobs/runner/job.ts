@@ -21,9 +21,10 @@ export type Job = {
   run(signal: AbortSignal): Promise<JobOutcome | undefined>;
 };
 
-type JobRetry = {
-  readonly firstMs: number;
-  readonly mostMs: number;
+/** Pauses after failures: the first one, which each further failure in a row doubles, and the longest. */
+export type BackOff = { readonly firstMs: number; readonly mostMs: number };
+
+type JobRetry = BackOff & {
   /** Whether `wakesOn` ends the pause: not of work that would ask a node which is down. */
   readonly isWoken?: boolean;
 };

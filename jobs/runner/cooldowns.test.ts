@@ -1,0 +1,69 @@
+import { expect, it } from "vitest";
+import { createCooldowns } from "./cooldowns.ts";
+
+const key = "nft.example";
+const pauses = { firstMs: 1_000, mostMs: 60_000, failuresUntilCooldown: 1 };
+
+function open(options: Partial<Parameters<typeof createCooldowns>[0]> = {}) {
+  const clock = { ms: 1_800_000_000_000 };
+  const cooldowns = createCooldowns<string>({ now: () => clock.ms, ...pauses, ...options });
+  /** Seconds of the cooldown after each of so many failures, each at the end of the one before. */
+  const secondsAfter = (failures: number) =>
+    Array.from({ length: failures }, () => {
+      cooldowns.recordFailure(key);
+      const ms = cooldowns.remainingMs(key);
+      clock.ms += ms;
+      return ms / 1_000;
+    });
+  return { clock, cooldowns, secondsAfter };
+}
+
+it("a key is left alone twice as long after each failure, up to the most", () => {
+  const { cooldowns, secondsAfter } = open();
+  expect(secondsAfter(8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  expect(cooldowns.isCoolingDown(key)).toBe(false);
+  expect(cooldowns.coolingDown()).toEqual([]);
+  cooldowns.recordFailure("other.example");
+  expect(cooldowns.coolingDown()).toEqual(["other.example"]);
+});
+
+it("only from as many failures in a row on as it takes", () => {
+  const { secondsAfter } = open({ failuresUntilCooldown: 3 });
+  expect(secondsAfter(5)).toEqual([0, 0, 1, 2, 4]);
+});
+
+it("as long as a host asks for, up to the most", () => {
+  const { cooldowns } = open();
+  cooldowns.recordFailure(key, 5_000);
+  expect(cooldowns.remainingMs(key)).toBe(5_000);
+  cooldowns.recordFailure(key, 3_600_000);
+  expect(cooldowns.remainingMs(key)).toBe(60_000);
+});
+
+it("a success ends a cooldown and forgives all failures, or as many as are said", () => {
+  const all = open();
+  all.secondsAfter(4);
+  all.cooldowns.recordSuccess(key);
+  expect(all.secondsAfter(1)).toEqual([1]);
+
+  const one = open({ failuresForgiven: 1 });
+  one.secondsAfter(4);
+  one.cooldowns.recordFailure(key);
+  one.cooldowns.recordSuccess(key);
+  expect(one.cooldowns.isCoolingDown(key)).toBe(false);
+  expect(one.secondsAfter(1)).toEqual([16]);
+});
+
+it("time forgives failures, where it is said to", () => {
+  const { clock, cooldowns, secondsAfter } = open({ forgivenAfterMs: 10_000 });
+  secondsAfter(3);
+  clock.ms += 9_999;
+  expect(cooldowns.isFailing(key)).toBe(true);
+  clock.ms += 1;
+  expect(cooldowns.isFailing(key)).toBe(false);
+  expect(secondsAfter(2)).toEqual([1, 2]);
+  const never = open();
+  never.secondsAfter(3);
+  never.clock.ms += 1e12;
+  expect(never.secondsAfter(1)).toEqual([8]);
+});
