@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { createCooldowns } from "#jobs/runner/cooldowns.ts";
 import { isStatementTimeout } from "#projections/log/database-failure.ts";
 import { type ClassFigures, type ConcurrencyLimiter, loadClasses } from "./concurrency.ts";
 import { splitAddress } from "./reads/position.ts";
@@ -24,38 +24,29 @@ export type SlowRequests = {
   resting(): number;
 };
 
-/** The first rest, which doubles with each further timeout up to the longest. */
-const firstRestMs = 15_000;
-const maxRestMs = 600_000;
-/** Requests remembered; the least recently asked is dropped first. */
-const maxRequests = 10_000;
-
-type Rest = { readonly ms: number; readonly until: number };
+const rest = { firstMs: 15_000, mostMs: 600_000, failuresUntilCooldown: 1 };
 
 /** Remembers the reads that took too long, by path and parameters: repeating one costs the database nothing. */
 export function openSlowRequests(nowMs: () => number = () => performance.now()): SlowRequests {
-  const rests = new LRUCache<string, Rest>({ max: maxRequests });
-  const secondsUntil = (until: number) => Math.max(1, Math.ceil((until - nowMs()) / 1_000));
+  const rests = createCooldowns<string>({ now: nowMs, ...rest });
+  const secondsOf = (key: string) => Math.max(1, Math.ceil(rests.remainingMs(key) / 1_000));
 
   return {
     async read(address, work) {
       const key = keyOf(address);
-      const known = rests.get(key);
-      if (known !== undefined && nowMs() < known.until)
-        throw new ReadTimedOut(secondsUntil(known.until));
+      if (rests.isCoolingDown(key)) throw new ReadTimedOut(secondsOf(key));
       try {
         const result = await work();
-        rests.delete(key);
+        rests.recordSuccess(key);
         return result;
       } catch (error) {
         if (!isStatementTimeout(error)) throw error;
-        const ms = Math.min(maxRestMs, known === undefined ? firstRestMs : 2 * known.ms);
-        const until = nowMs() + ms;
-        rests.set(key, { ms, until });
-        throw new ReadTimedOut(secondsUntil(until), { cause: error });
+        // Of reads that ran at once, the first counts.
+        if (!rests.isCoolingDown(key)) rests.recordFailure(key);
+        throw new ReadTimedOut(secondsOf(key), { cause: error });
       }
     },
-    resting: () => [...rests.values()].filter(({ until }) => nowMs() < until).length,
+    resting: () => rests.coolingDown().length,
   };
 }
 

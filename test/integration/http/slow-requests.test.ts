@@ -139,6 +139,11 @@ describe("a list that takes too long", () => {
     expect(attempted - before).toBe(8);
   });
 
+  it("rests as after one timeout when it is asked twice at once", async () => {
+    const asked = ["value=60&other=d", "other=d&value=60"].map((query) => ask(`/v1/list?${query}`));
+    expect(await Promise.all(asked)).toEqual([timedOut("15"), timedOut("15")]);
+  });
+
   it("holds no connection of other reads", async () => {
     const slow = ask("/v1/list?value=60&other=c");
     const rows = await Promise.all(Array.from({ length: 5 }, () => ask("/v1/row")));
