@@ -21,6 +21,7 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0001-start": adoptFormer,
   "0002-chain-ordinals": useOrdinals,
   "0003-jobs": createJobTable,
+  "0006-order-events": createOrderEventTables,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -103,6 +104,59 @@ comment on table ops.job is 'What goes on without a request: the last run of eac
 comment on column ops.job.part is 'Which of several of the name: chain, partner or indexer; empty: there is one.';
 comment on column ops.job.failure is 'Of the last run; null: it did not fail.';
 comment on column ops.job.next_at is 'Null: the next run waits for something to happen.'`)
+    .execute(session);
+}
+
+async function createOrderEventTables(session: Session): Promise<void> {
+  await sql
+    .raw(`
+create table engine.book (
+  id smallint default 1 not null,
+  release text not null,
+  listings bigint not null,
+  bids bigint not null,
+  position bigint not null,
+  constraint book_pkey primary key (id),
+  constraint book_id_check check (id = 1)
+);
+comment on table engine.book is 'How far order events are reported, by which release, and of which tables, by their ids; 0: not completely.';
+
+create table engine.book_order (
+  order_hash bytea not null,
+  chain_id integer not null,
+  side text not null,
+  contract_id integer not null,
+  status text not null,
+  reason text,
+  terms jsonb not null,
+  constraint book_order_pkey primary key (order_hash, chain_id)
+) with (fillfactor=85);
+comment on table engine.book_order is 'Open orders as their last event told them.';
+
+create table engine.book_price (
+  contract_id integer not null,
+  side text not null,
+  price_wei numeric(78,0) not null,
+  constraint book_price_pkey primary key (contract_id, side)
+) with (fillfactor=85);
+comment on table engine.book_price is 'Floors (ask) and best bids on any token (bid) as they were last told.';
+
+create table engine.order_event (
+  position bigint not null,
+  ordinal integer not null,
+  chain_id integer not null,
+  type text not null,
+  contract_id integer not null,
+  side text not null,
+  order_hash bytea,
+  status text,
+  reason text,
+  terms jsonb not null,
+  happened_at timestamp with time zone not null,
+  constraint order_event_pkey primary key (position, ordinal)
+);
+comment on table engine.order_event is 'How the book changed, from tick to tick: what the feed tells of orders. Append-only.';
+comment on column engine.order_event.position is 'Of the log, up to which the tick applied it';`)
     .execute(session);
 }
 

@@ -167,7 +167,9 @@ grant insert, update, delete on ops.source, ops.node_fault to service_indexer;
 grant insert, update on ops.job to service_indexer, service_projector, service_jobs, service_console;
 grant insert, update on ops.lease to service_projector, service_jobs;
 grant insert, update on ops.projecting_lease, ops.recorder, ops.observation_check to service_projector;
-grant insert, update, delete on engine.checkpoint, ops.recorded_block to service_projector;
+grant insert, update, delete on engine.checkpoint, ops.recorded_block, engine.book_order, engine.book_price to service_projector;
+grant insert, update on engine.book to service_projector;
+grant insert on engine.order_event to service_projector;
 -- Views for analysts are made again under its lock.
 grant update on ops.analyst to service_projector;
 

@@ -90,6 +90,18 @@ export type Projection = {
   readonly deriveAll?: readonly Step[];
   /** Its steps look rows up in tables filled before, which are small: they keep their indexes. */
   readonly keepsIndexes?: true;
+  /** What is reported of its tables and of others'. */
+  readonly output?: Output;
+};
+
+/**
+ * Appends what changed in the serving tables of some projections, in the transaction of a tick that brought the last of them
+ * to `window.upTo`. Depends on the windows, unlike the tables: a rebuild does not repeat it. Where its own record is not at
+ * `window.after`, or of other tables, it compares them completely.
+ */
+export type Output = {
+  readonly of: readonly string[];
+  readonly write: (session: Session, window: Window) => Promise<void>;
 };
 
 /** A projection failed on a window for a permanent reason: trying again would not help. */

@@ -3,6 +3,7 @@ import { readLogHead } from "../log/blocks.ts";
 import type { Database, Session } from "../log/database.ts";
 import { isConflict } from "../log/database-failure.ts";
 import { pipelined } from "../log/pipelined.ts";
+import { schemaOf } from "../log/versions.ts";
 import {
   areAligned,
   type Checkpoint,
@@ -129,6 +130,7 @@ export async function tick(
       const schemas = due.map(({ target }) => target.schema);
       await Promise.all([configureSession(session, window), lockCheckpoints(session, schemas)]);
       await applyAll(session, due, { upTo: window.upTo, checkpoints });
+      await writeOutputs(session, reached, window.upTo);
       await sql`select pg_notify('projected', ${window.upTo.toString()})`.execute(session);
       return { outcome: "moved", window, head };
     });
@@ -192,6 +194,25 @@ async function applyAll(
     const schemas = moving.map(({ target }) => target.schema);
     if ((await moveCheckpoints(session, schemas, { after, upTo })) !== schemas.length)
       throw new Fenced();
+  }
+}
+
+/**
+ * Of serving tables that are all at the window's end now. `after` is the highest position that one had before: where
+ * others were behind it, they have changed before this window too.
+ */
+async function writeOutputs(
+  session: Session,
+  reached: readonly Reached[],
+  upTo: bigint,
+): Promise<void> {
+  const positions = new Map(reached.map(({ target, position }) => [target.schema, position]));
+  for (const { target } of reached) {
+    const { output } = target.projection;
+    if (output === undefined) continue;
+    const before = output.of.map((name) => positions.get(schemaOf(name)) ?? upTo + 1n);
+    const after = before.reduce(higher);
+    if (after <= upTo) await output.write(session, { after, upTo });
   }
 }
 

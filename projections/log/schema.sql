@@ -455,6 +455,37 @@ create table ops.switch (
 );
 comment on table ops.switch is 'Work that stands still by an operator''s word; without a row it goes on.';
 
+create table engine.book (
+  id smallint default 1 not null,
+  release text not null,
+  listings bigint not null,
+  bids bigint not null,
+  "position" bigint not null,
+  constraint book_pkey PRIMARY KEY (id),
+  constraint book_id_check CHECK ((id = 1))
+);
+comment on table engine.book is 'How far order events are reported, by which release, and of which tables, by their ids; 0: not completely.';
+
+create table engine.book_order (
+  order_hash bytea not null,
+  chain_id integer not null,
+  side text not null,
+  contract_id integer not null,
+  status text not null,
+  reason text,
+  terms jsonb not null,
+  constraint book_order_pkey PRIMARY KEY (order_hash, chain_id)
+) with (fillfactor=85);
+comment on table engine.book_order is 'Open orders as their last event told them.';
+
+create table engine.book_price (
+  contract_id integer not null,
+  side text not null,
+  price_wei numeric(78,0) not null,
+  constraint book_price_pkey PRIMARY KEY (contract_id, side)
+) with (fillfactor=85);
+comment on table engine.book_price is 'Floors (ask) and best bids on any token (bid) as they were last told.';
+
 create table engine.checkpoint (
   projection text not null,
   version integer not null,
@@ -464,3 +495,20 @@ create table engine.checkpoint (
   excluded_positions bigint[] default '{}'::bigint[] not null,
   constraint checkpoint_pkey PRIMARY KEY (projection)
 );
+
+create table engine.order_event (
+  "position" bigint not null,
+  ordinal integer not null,
+  chain_id integer not null,
+  type text not null,
+  contract_id integer not null,
+  side text not null,
+  order_hash bytea,
+  status text,
+  reason text,
+  terms jsonb not null,
+  happened_at timestamp with time zone not null,
+  constraint order_event_pkey PRIMARY KEY ("position", ordinal)
+);
+comment on table engine.order_event is 'How the book changed, from tick to tick: what the feed tells of orders. Append-only.';
+comment on column engine.order_event."position" is 'Of the log, up to which the tick applied it';

@@ -6,7 +6,12 @@ import type { Database, Session } from "./database.ts";
 import { isLockHeld } from "./named-lock.ts";
 
 /** In their order. The first one makes everything that `schema.sql` and `functions.sql` say. */
-const migrationNames = ["0001-start", "0002-chain-ordinals", "0003-jobs"] as const;
+const migrationNames = [
+  "0001-start",
+  "0002-chain-ordinals",
+  "0003-jobs",
+  "0006-order-events",
+] as const;
 
 export type MigrationName = (typeof migrationNames)[number];
 

@@ -108,6 +108,9 @@ export const releaseId = createHash("sha256")
   .digest("hex")
   .slice(0, 8);
 
+/** The role of the process that projects for a release, in `ops.projecting_lease`. */
+export const projectingRole = (release: string): string => `projections ${release}`;
+
 /** The schema of this release's tables of a projection, which also names their checkpoint. */
 export const schemaOf = (name: string): string => schemas.get(name) ?? name;
 

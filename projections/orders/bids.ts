@@ -5,10 +5,13 @@ import type { FactWindow, Projection, Relation, WindowWithKinds } from "../engin
 import { tokensAt } from "../engine/token-ids.ts";
 import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
+import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
+import { noteChanged, openChangedOrders } from "./changed-orders.ts";
 import { compactedWith, isCompacted, isUnfilledEnd, lateFillKinds, lateFills } from "./clock.ts";
 import { affectedBids, affectedItemBids, recomputeTable } from "./find-affected-orders.ts";
 import { makerFunds } from "./maker-funds.ts";
+import { orderEvents } from "./order-events.ts";
 import {
   blockTime,
   contractSigned,
@@ -186,11 +189,15 @@ export const bidsProjection: Projection = {
   reads: ["ownership"],
   tables: bidTables,
   async apply(session, schema, window) {
-    await bidsToRecompute.open(session);
+    await sendAhead(session, async (ahead) => {
+      await openChangedOrders(ahead);
+      await bidsToRecompute.open(ahead);
+    });
     const rows = await selectAffectedBids(session, schema, await withKinds(session, window));
     if (rows > 0) await storeStates(session, schema, { ...window, orders });
   },
   deriveAll: [{ name: "bids", derive: deriveBids }],
+  output: orderEvents,
 };
 
 async function deriveBids(session: Session, schema: string, window: FactWindow): Promise<void> {
@@ -275,7 +282,7 @@ const onConflict = sql`
     set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
         filled_block_id = excluded.filled_block_id, updated_at = excluded.updated_at`;
 
-/** Recomputes the state of the bids, and stores and counts those whose state changed, and deletes compacted ones. */
+/** Recomputes the bids, stores and counts those whose state changed, deletes compacted ones, and notes which. */
 async function storeStates(
   session: Session,
   schema: string,
@@ -283,7 +290,8 @@ async function storeStates(
 ): Promise<void> {
   const counts = storeCounts(schema, "kind", "kind");
   const bid = sql.table(`${schema}.bid`);
-  const resolution = recompute.history === undefined ? onConflict : sql``;
+  const isBulk = recompute.history !== undefined;
+  const resolution = isBulk ? sql`` : onConflict;
   await sql`
     with conditions as materialized (
       ${orderConditions(recompute)}
@@ -304,6 +312,6 @@ async function storeStates(
     ), compacted as (
       delete from ${bid} b using changed c
       where c.is_compacted and b.order_hash = c.order_hash and b.chain_id = c.chain_id
-    ), ${counts.queries}
+    )${isBulk ? sql`` : sql`, ${noteChanged(schema)}`}, ${counts.queries}
     ${counts.statement}`.execute(session);
 }

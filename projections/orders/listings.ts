@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import { withKinds } from "../engine/fact-window.ts";
-import type { FactWindow, Projection, Relation } from "../engine/projection.ts";
-import { openScratchTable } from "../engine/scratch.ts";
+import type { FactWindow, Projection } from "../engine/projection.ts";
 import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
 import { versions } from "../log/versions.ts";
+import { changedTokensOf, noteChanged, openChangedOrders } from "./changed-orders.ts";
 import { isCompacted, isUnfilledEnd } from "./clock.ts";
 import { listingStates } from "./listing-state.ts";
 import {
@@ -114,7 +114,7 @@ export const listingsProjection: Projection = {
   async apply(session, schema, window) {
     window.changedKeys.set(schema, changedTokensOf(schema));
     await sendAhead(session, async (ahead) => {
-      await openChangedTokens(ahead);
+      await openChangedOrders(ahead);
       await listingsToRecompute.open(ahead);
     });
     const rows = await selectAffectedListings(session, schema, await withKinds(session, window));
@@ -149,7 +149,7 @@ function recomputed(recompute: RecomputeSet): RawBuilder<unknown> {
   return sql`${recompute.orders} join (${listingStates(recompute)}) s using (order_hash, chain_id)`;
 }
 
-/** Stores and counts the listings whose terms or state changed, deletes compacted ones, and notes their tokens. */
+/** Stores and counts the listings whose terms or state changed, deletes compacted ones, and notes which. */
 async function storeStates(
   session: Session,
   schema: string,
@@ -168,10 +168,7 @@ async function storeStates(
     ), compacted as (
       delete from ${listing} l using changed c
       where c.is_compacted and l.order_hash = c.order_hash and l.chain_id = c.chain_id
-    ), noted as (
-      insert into ${changedToken} (schema, contract_id, token_id)
-      select distinct ${schema}, contract_id, token_id from changed
-    ), ${counts.queries}
+    ), ${noteChanged(schema)}, ${counts.queries}
     ${counts.statement}`.execute(session);
 }
 
@@ -193,16 +190,3 @@ async function insertStates(
     session,
   );
 }
-
-/** The tokens whose listings a window changed, by the schema of the listings, in a table of the session. */
-const changedToken = sql`pg_temp.changed_listing_token`;
-
-/** Makes the table. */
-async function openChangedTokens(session: Session): Promise<void> {
-  const columns = "schema text, contract_id integer, token_id numeric(78,0)";
-  await openScratchTable(session, "changed_listing_token", columns);
-}
-
-/** The rows that are stored there for one schema. */
-const changedTokensOf = (schema: string): Relation =>
-  sql`(select contract_id, token_id from ${changedToken} where schema = ${schema})`;

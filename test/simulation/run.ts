@@ -14,6 +14,7 @@ import {
   compareInBulk,
   compareInOneWindow,
   compareStores,
+  compareToldBook,
   emptyStore,
   type Store,
   tablesOf,
@@ -93,7 +94,7 @@ async function record(
   broken.push(...(await play(context, steps.slice(half))));
   await fixProgram(context);
   await project(faulty.projector, targets);
-  broken.push(...(await brokenLaws(faulty.db, steps)));
+  broken.push(...(await brokenLaws(faulty.db, steps)), ...(await compareToldBook(store)));
   return broken;
 }
 

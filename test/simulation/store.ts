@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { allProjections } from "#projections/all.ts";
 import { dropTarget, readCheckpoints, type Target } from "#projections/engine/checkpoint.ts";
@@ -5,7 +6,9 @@ import type { Projection } from "#projections/engine/projection.ts";
 import { build } from "#projections/engine/rebuild.ts";
 import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
+import { readOrderBookPosition } from "#projections/orders/read-orders.ts";
 import { createProjection, project } from "../support/database/given.ts";
+import { openBookFollower, readBook } from "../support/orders/told-book.ts";
 import { differenceOf, type Layout, type Place, readLayout } from "./contents.ts";
 import { openSimulationDatabase } from "./database.ts";
 import { feeRecipient } from "./events.ts";
@@ -60,8 +63,13 @@ export async function emptyStore({ db, targets, shadows, layouts }: Store): Prom
     return [...(layouts.get(projection.name)?.keys() ?? [])].map((table) => `${schema}.${table}`);
   });
   const log = ["fact", "block", "transaction", "contract", "transaction_part"];
+  const told = ["book", "book_order", "book_price", "order_event"].map(
+    (table) => `engine.${table}`,
+  );
   const statements = [
-    ...[...tables, ...log.map((table) => `log.${table}`)].map((table) => `delete from ${table}`),
+    ...[...tables, ...log.map((table) => `log.${table}`), ...told].map(
+      (table) => `delete from ${table}`,
+    ),
     "update log.head set position = 0",
     "update engine.checkpoint set position = 0, excluded_positions = '{}'",
   ];
@@ -107,6 +115,27 @@ export async function compareInOneWindow(
     broken.push(...(await compare(what, stepwise, { ...stepwise, schema })));
   }
   return broken;
+}
+
+/** The order book by its events alone, against the tables at the log's end; not where a rebuild waits to be told. */
+export async function compareToldBook({ db }: Store): Promise<string[]> {
+  const { rows } = await sql`
+    select from engine.book
+    where listings = 'listings.listing'::regclass::oid::bigint and bids = 'bids.bid'::regclass::oid::bigint`.execute(
+    db,
+  );
+  if (rows.length === 0) return [];
+  const follower = openBookFollower(db);
+  await follower.follow(await readOrderBookPosition(db));
+  const book = await readBook(db);
+  return (["orders", "prices"] as const).flatMap((part) => {
+    const [told, held] = [follower.book[part], book[part]].map((one) =>
+      [...one].map((entry) => entry.join(": ")).toSorted(),
+    );
+    return isDeepStrictEqual(told, held)
+      ? []
+      : [`${part} as told differ from the tables:\n${told?.join("\n")}\n—\n${held?.join("\n")}`];
+  });
 }
 
 /** All tables of two stores that stand at the ends of their logs. */

@@ -16,7 +16,7 @@ import { eventsWithTransfers } from "#projections/exchanges/exchanges.ts";
 import type { Database } from "#projections/log/database.ts";
 import { hasCaughtUp, hasProjectionsWithin } from "#projections/log/progress.ts";
 import { coreIndexer, readIndexerNames } from "#projections/log/sources.ts";
-import { releaseId } from "#projections/log/versions.ts";
+import { projectingRole, releaseId } from "#projections/log/versions.ts";
 import { type LeaderContext, runLeaderRole } from "./leader.ts";
 import { type RoleContext, type RunningRole, runRoleJobs } from "./role.ts";
 
@@ -43,7 +43,7 @@ export async function runRole(context: RoleContext): Promise<RunningRole> {
   });
   const projecting = runLeaderRole(context, {
     name: "projector",
-    lease: { role: `projections ${releaseId}`, table: "ops.projecting_lease" },
+    lease: { role: projectingRole(releaseId), table: "ops.projecting_lease" },
     connections: projectingConnections,
     work: (leading) => projectAll(leading, logSignal),
   });

@@ -52,7 +52,12 @@ describe("a database", () => {
 
   it("has it too when it comes from the releases before there was one start", async () => {
     await makeFormer(db, ["0080-metadata-facts", "0081-history-proof"]);
-    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals", "0003-jobs"]);
+    expect(await pendingMigrations(db)).toEqual([
+      "0001-start",
+      "0002-chain-ordinals",
+      "0003-jobs",
+      "0006-order-events",
+    ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
     await expectAsFiles(db);
@@ -72,6 +77,16 @@ describe("a database", () => {
     );
     await appendEvents(db, [...blocks, block(33139, 7, "fork")].map(transferIn));
     expect(await readBlockIds(db)).toEqual([...before, firstBlockId(33139, 7n) + 1n]);
+  });
+
+  it("has it too when it comes from the release before order events", async () => {
+    await sql`drop table engine.book, engine.book_order, engine.book_price, engine.order_event`.execute(
+      db,
+    );
+    await sql`delete from ops.migration where name = '0006-order-events'`.execute(db);
+    expect(await pendingMigrations(db)).toEqual(["0006-order-events"]);
+    await migrate(db);
+    await expectAsFiles(db);
   });
 
   it("is refused when its ids are made of other ordinals than the list's", async () => {
@@ -99,7 +114,12 @@ describe("a database", () => {
   it("is refused when it lacks the last migration of those releases, and is as it was", async () => {
     await makeFormer(db, ["0080-metadata-facts"]);
     await expect(migrate(db)).rejects.toThrow("the database lacks 0081-history-proof");
-    expect(await pendingMigrations(db)).toEqual(["0001-start", "0002-chain-ordinals", "0003-jobs"]);
+    expect(await pendingMigrations(db)).toEqual([
+      "0001-start",
+      "0002-chain-ordinals",
+      "0003-jobs",
+      "0006-order-events",
+    ]);
   });
 
   it("is refused when those releases moved facts to archives alone", async () => {
@@ -134,6 +154,7 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
   const statements = `
     drop table ops.migration;
     drop table ops.job;
+    drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();
     create table ops.later_migration (name text);

@@ -132,7 +132,9 @@ export async function dropTargets(db: Database): Promise<void> {
 /** Drops the tables of every projection, and empties the log. */
 export async function dropTargetsAndFacts(db: Database): Promise<void> {
   await dropTargets(db);
-  await sql`truncate log.fact, log.block, log.transaction, log.contract`.execute(db);
+  await sql`
+    truncate log.fact, log.block, log.transaction, log.contract, engine.book, engine.book_order, engine.book_price,
+      engine.order_event`.execute(db);
   await sql`update log.head set position = 0`.execute(db);
 }
 

@@ -53,7 +53,8 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     async clear(): Promise<void> {
       await emptyTargets();
       await sql`
-        truncate log.fact, log.block, log.transaction, log.contract, ops.order_recheck
+        truncate log.fact, log.block, log.transaction, log.contract, ops.order_recheck,
+          engine.book, engine.book_order, engine.book_price, engine.order_event
         restart identity`.execute(db);
       await sql`update log.head set position = 0`.execute(db);
     },
