@@ -8,8 +8,10 @@ import {
   type FeedEvent,
   type FeedEventType,
   formatEventId,
+  type OrderContent,
 } from "#projections/activity/feed-events.ts";
 import type { ReadEvent } from "#projections/activity/read-feed.ts";
+import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { commaList } from "../http/query.ts";
 import { Sale } from "../v1/sales.ts";
 import {
@@ -18,13 +20,39 @@ import {
   currency,
   displayAmount,
   hash,
+  nameStandard,
   presentCurrency,
   priceText,
+  standardName,
   time,
   uint256Text,
 } from "../v1/wire.ts";
 
-/** Something that happened to a token or an order, or that did not happen after all. */
+/** An order as an event of the order book tells it: with the other fields of the event, all that a follower needs. */
+const BookOrderState = z
+  .object({
+    status: z.enum(orderStatuses).nullable().meta({
+      description:
+        "`active`: in the book, with these terms. Any other, and null in `order_removed`: out of it. Null also of prices.",
+    }),
+    reason: z.string().nullable().meta({ description: "Why it is inactive." }),
+    kind: z.string().meta({ description: "`single-token`, or of bids what they are on." }),
+    standard: standardName,
+    sellerNetWei: uint256Text.meta({ description: "Per unit, what the seller gets." }),
+    quantity: uint256Text.meta({ description: "Units of the signed order." }),
+    quantityFilled: uint256Text,
+    buyableViaApi: z.boolean(),
+    fees: z.array(
+      z.object({
+        recipient: address,
+        wei: uint256Text.meta({ description: "Per unit, out of the price." }),
+        kind: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "BookOrderState" });
+
+/** Something that happened to a token or an order, or that did not happen after all, or what the order book has since. */
 export const Event = z
   .object({
     id: z.string().meta({ description: "Position in the feed; use it as `after`. Opaque." }),
@@ -45,7 +73,7 @@ export const Event = z
       .meta({ description: "Sent again, because its block came back to the chain after a reorg." }),
     isFinal: z.boolean().meta({
       description:
-        "Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true.",
+        "Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true. False of events of the order book, which later ones replace.",
     }),
     isHistory: z.boolean().meta({
       description:
@@ -55,9 +83,11 @@ export const Event = z
     contract: address.nullable().meta({ description: "Of the NFT; null: unknown." }),
     tokenId: uint256Text.nullable().meta({
       description:
-        "The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own.",
+        "The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own; of a bid: any.",
     }),
-    quantity: uint256Text.nullable(),
+    quantity: uint256Text
+      .nullable()
+      .meta({ description: "Of events of the order book: the units that can be filled." }),
     from: address
       .nullable()
       .meta({ description: "The sender, the seller, or the maker of the order." }),
@@ -71,10 +101,19 @@ export const Event = z
     }),
     saleId: hash.nullable(),
     side: z.enum(["ask", "bid"]).nullable().meta({
-      description: "Of a sale: which side's order was filled.",
+      description:
+        "Of a sale: which side's order was filled. Of events of the order book: `ask` listings, `bid` bids.",
     }),
     marketplace: z.string().nullable().meta({
-      description: "Of sales, listings and offers. `unknown` if it cannot be attributed.",
+      description:
+        "Of sales, listings, offers and events of the order book. `unknown` if it cannot be attributed.",
+    }),
+    order: BookOrderState.nullable().meta({
+      description:
+        "Of events of the order book: what the order is since, or the order that makes the price. Null: of what happened, and of a price that no order makes any more.",
+    }),
+    previousPriceWei: uint256Text.nullable().meta({
+      description: "Of `floor_changed` and `best_bid_changed`: null, there was none.",
     }),
     protocol: Sale.shape.protocol.nullable().meta({
       description:
@@ -124,6 +163,8 @@ export function presentEvent(event: ReadEvent, now: Date): z.output<typeof Event
     currency: content.currency && presentCurrency(chainId, content.currency),
     orderHash: content.orderHash,
     ...presentSold(content),
+    order: content.order && presentState(content.order),
+    previousPriceWei: content.order?.terms.previousPriceWei ?? null,
     startsAt: content.startsAt?.toISOString() ?? null,
     expiresAt: content.expiresAt?.toISOString() ?? null,
     txHash: content.txHash,
@@ -135,10 +176,29 @@ export function presentEvent(event: ReadEvent, now: Date): z.output<typeof Event
   };
 }
 
-function presentSold({ type, sale }: EventContent) {
+/** Null where no order makes a price any more. */
+function presentState({ status, reason, terms }: OrderContent) {
+  const { kind, standard, sellerNetWei, quantity, filled, isBuyable, fees } = terms;
+  if (kind === undefined || standard === undefined || isBuyable === undefined) return null;
+  return {
+    status,
+    reason,
+    kind,
+    standard: nameStandard(standard),
+    sellerNetWei: sellerNetWei ?? "0",
+    quantity: quantity ?? "0",
+    quantityFilled: filled ?? "0",
+    buyableViaApi: isBuyable,
+    fees: (fees ?? []).map(({ recipient, unitWei: wei, kind }) => ({ recipient, wei, kind })),
+  };
+}
+
+function presentSold({ type, sale, order }: EventContent) {
   if (sale !== null) return sale;
-  const marketplace = type === "listing" || type === "offer" ? "native" : null;
-  return { saleId: null, side: null, marketplace, protocol: null, via: null, bundleSize: null };
+  const ofBook = order?.terms.marketplace ?? null;
+  const marketplace = type === "listing" || type === "offer" ? "native" : ofBook;
+  const side = order?.side ?? null;
+  return { saleId: null, side, marketplace, protocol: null, via: null, bundleSize: null };
 }
 
 function textOf(value: bigint | null): string | null {
@@ -206,7 +266,7 @@ export const filterFields = {
     .optional()
     .meta({
       description:
-        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed.",
+        "Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed. `order_activated` to `order_removed`, `floor_changed` and `best_bid_changed` are events of the order book, of all marketplaces: they come only where this names them, and only with `delivery=latest`. Who applies all of them from `0-0` on, by setting each order of `order.status` `active` and dropping it otherwise, has the active listings and bids. An order that was never active has none.",
       override: { type: "string" },
     }),
   collection: addressText.optional().meta({
@@ -234,20 +294,23 @@ type FilterQuery = {
 
 export type EventPredicate = (event: FeedEvent) => boolean;
 
-const all: EventPredicate = () => true;
+/** What happened. Events of the order book are several times as many, and are for who asks for them. */
+export const isUnasked: EventPredicate = ({ content }) => content.order === null;
 
 /** A retraction matches when the event it retracts matches. */
 export function eventFilter({ type, collection, wallet }: FilterQuery): EventPredicate {
-  if (type === undefined && collection === undefined && wallet === undefined) return all;
+  if (type === undefined && collection === undefined && wallet === undefined) return isUnasked;
   const types = type && new Set<FeedEventType>(type);
-  return ({ content, retracts }) =>
-    (types === undefined ||
-      types.has(content.type) ||
-      (retracts !== null && types.has("retracted"))) &&
-    (collection === undefined || content.contract === collection) &&
-    (wallet === undefined || content.from === wallet || content.to === wallet);
-}
-
-export function matchesEverything(wants: EventPredicate): boolean {
-  return wants === all;
+  return (event) => {
+    const { content, retracts } = event;
+    const isOfType =
+      types === undefined
+        ? isUnasked(event)
+        : types.has(content.type) || (retracts !== null && types.has("retracted"));
+    return (
+      isOfType &&
+      (collection === undefined || content.contract === collection) &&
+      (wallet === undefined || content.from === wallet || content.to === wallet)
+    );
+  };
 }

@@ -36,7 +36,7 @@ export const events = route(
     tag: "Events",
     loadClass: "lists",
     summary:
-      "Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events",
+      "Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed, and, where `type` names them, how the order book changes. With a key and `Accept: text/event-stream`: as they happen, as server-sent events",
     query: z.object({
       chainId,
       after: z.string().optional().meta({

@@ -2,13 +2,7 @@ import { once } from "node:events";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Response } from "express";
 import { type EventId, type FeedEvent, isAfter } from "#projections/activity/feed-events.ts";
-import {
-  type EventPredicate,
-  type Framed,
-  greetingAt,
-  heartbeatAt,
-  matchesEverything,
-} from "./event.ts";
+import { type EventPredicate, type Framed, greetingAt, heartbeatAt, isUnasked } from "./event.ts";
 
 /** The connected subscribers of this process, and their limits. */
 type Subscribers = {
@@ -94,7 +88,7 @@ function unsentBytesOf(
   return Math.min(unsentBytes, unsentBytesTogether / Math.max(1, subscribers));
 }
 
-/** Events sent together, up to `end`. `bytes` is all of them. */
+/** Events sent together, up to `end`. `bytes` is all of them that come unasked, as most subscribers get them. */
 export type EventBatch = {
   readonly events: readonly Framed[];
   readonly bytes: Buffer;
@@ -102,7 +96,8 @@ export type EventBatch = {
 };
 
 export function batchOf(events: readonly Framed[], end: EventId): EventBatch {
-  return { events, end, bytes: Buffer.concat(events.map(({ bytes }) => bytes)) };
+  const unasked = events.filter(({ event }) => isUnasked(event));
+  return { events, end, bytes: Buffer.concat(unasked.map(({ bytes }) => bytes)) };
 }
 
 /** Splits many events into several batches: what is written at once is multiplied by the number of subscribers. */
@@ -148,7 +143,7 @@ export function openSubscriber({
   matches,
   now,
 }: SubscriberOptions): Subscriber {
-  const sendsAll = matchesEverything(matches);
+  const sendsUnasked = matches === isUnasked;
   const startedAt = now();
   let cursor = from;
   let wroteAt = now();
@@ -157,6 +152,14 @@ export function openSubscriber({
     if (connection.unsentBytes === 0) drainedAt = now();
     wroteAt = now();
     connection.write(bytes);
+  };
+  const chooseBytes = ({ events, bytes }: EventBatch): Buffer => {
+    const isNew = events[0] !== undefined && isAfter(events[0].event, cursor);
+    if (sendsUnasked && isNew) return bytes;
+    const chosen = events.filter(
+      ({ event }) => (isNew || isAfter(event, cursor)) && matches(event),
+    );
+    return Buffer.concat(chosen.map((one) => one.bytes));
   };
   return {
     connection,
@@ -168,17 +171,8 @@ export function openSubscriber({
       write(greetingAt(cursor, retryMs));
     },
     send(batch) {
-      const [first] = batch.events;
-      if (first !== undefined) {
-        const isNew = isAfter(first.event, cursor);
-        if (sendsAll && isNew) write(batch.bytes);
-        else {
-          const chosen = batch.events.filter(
-            ({ event }) => (isNew || isAfter(event, cursor)) && matches(event),
-          );
-          if (chosen.length > 0) write(Buffer.concat(chosen.map(({ bytes }) => bytes)));
-        }
-      }
+      const bytes = chooseBytes(batch);
+      if (bytes.length > 0) write(bytes);
       if (isAfter(batch.end, cursor)) cursor = batch.end;
     },
     sendHeartbeat(silentMs) {

@@ -41,6 +41,7 @@ function commonContent(fact: FeedFact): Omit<EventContent, "type"> {
     currency: null,
     orderHash: null,
     sale: null,
+    order: null,
     startsAt: null,
     expiresAt: null,
     txHash: fact.txHash,
@@ -113,7 +114,7 @@ function describeOrder(fact: FeedFact): EventContent {
 
 const latestMs = 8.64e15;
 
-function dateOf(seconds: string): Date {
+export function dateOf(seconds: string): Date {
   return new Date(Math.min(Number(seconds) * 1_000, latestMs));
 }
 

@@ -1,6 +1,7 @@
 import type { Address, Hex } from "viem";
 import { saleFactKinds } from "../exchanges/exchanges.ts";
 import { factKind } from "../log/fact-kinds.ts";
+import { bookEventTypes, type OrderEvent } from "../orders/read-order-events.ts";
 
 export const eventTypes = [
   "mint",
@@ -11,6 +12,7 @@ export const eventTypes = [
   "offer",
   "cancel",
   "metadata",
+  ...bookEventTypes,
   "retracted",
 ] as const;
 
@@ -36,6 +38,8 @@ export type EventContent = {
   readonly currency: Address | null;
   readonly orderHash: Hex | null;
   readonly sale: SaleContent | null;
+  /** What the order book has since; null: of what happened. */
+  readonly order: OrderContent | null;
   readonly startsAt: Date | null;
   readonly expiresAt: Date | null;
   readonly txHash: Hex | null;
@@ -46,6 +50,8 @@ export type EventContent = {
   readonly blockHash: Hex | null;
   readonly timestamp: Date;
 };
+
+export type OrderContent = Pick<OrderEvent, "side" | "status" | "reason" | "terms">;
 
 type SaleContent = {
   readonly saleId: Hex;

@@ -5,8 +5,16 @@ import type { Database } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { blockNumberIn } from "../log/recording/ponder-events.ts";
 import { schemaOf } from "../log/versions.ts";
+import { readOrderEvents } from "../orders/read-order-events.ts";
 import { deriveFeed } from "./derive-feed.ts";
-import { type FeedEvent, type FeedFact, formatEventId, stateKinds } from "./feed-events.ts";
+import { describeOrderEvent } from "./describe-order-event.ts";
+import {
+  type FeedEvent,
+  type FeedFact,
+  formatEventId,
+  isAfter,
+  stateKinds,
+} from "./feed-events.ts";
 import {
   readAliases,
   readCancelled,
@@ -43,34 +51,55 @@ export type FeedSlice = {
 const maxBlockStates = 8;
 
 /**
- * Events with after < position ≤ upTo, of `most` positions at most. They are a function of the log up to the append of
- * their position: read later, in other slices or by another process, they are the same. With `final` delivery `upTo`
- * must be `readFeedPosition`'s at most.
+ * Events with after < position ≤ upTo, of `most` positions at most: of facts, and of the order book, which are reported in ticks
+ * of the projections and have the positions of their ends. Read later, in other slices or by another process, they are the
+ * same. With `final` delivery `upTo` must be `readFeedPosition`'s at most, and there are none of the order book: the block
+ * that an order's state depends on may have been retracted since, which is reported by another state.
  */
 export async function readFeed(
-  { db, chainIds, feeRecipient, delivery }: FeedSource,
+  source: FeedSource,
   { after, upTo, most }: { after: bigint; upTo: bigint; most: number },
 ): Promise<FeedSlice> {
+  const { db, chainIds, delivery } = source;
   const end = after + BigInt(most);
   const facts = await readWindow(db, { after, upTo: end < upTo ? end : upTo }, chainIds);
   const window = { after, upTo: endOf(facts, end < upTo ? end : upTo) };
-  const shown = facts.filter(({ position }) => position <= window.upTo);
-  if (shown.length === 0) return { events: [], reached: window.upTo };
+  const [happened, told] = await Promise.all([
+    readHappened(source, facts, window),
+    delivery === "final" ? [] : readOrderEvents(db, window, chainIds),
+  ]);
+  if (told.length === 0) return { events: happened, reached: window.upTo };
+  const ofBook = told.map((event) => ({ ...describeOrderEvent(event), isFinal: false }));
+  const events = [...happened, ...ofBook].toSorted((one, other) => (isAfter(one, other) ? 1 : -1));
+  return { events, reached: window.upTo };
+}
+
+/**
+ * The events of a window's facts; `facts` may go beyond it. They are a function of the log up to the append of their
+ * position.
+ */
+async function readHappened(
+  { db, chainIds, feeRecipient, delivery }: FeedSource,
+  facts: readonly FeedFact[],
+  window: { after: bigint; upTo: bigint },
+): Promise<ReadEvent[]> {
+  const { after, upTo } = window;
+  const shown = facts.filter(({ position }) => position <= upTo);
+  if (shown.length === 0) return [];
   const earlier = await readEarlierFacts(db, shown, window);
   const readRest = delivery === "final" ? readLaterFacts : readFollowingFacts;
-  const all = [...earlier, ...shown, ...(await readRest(db, shown, window.upTo))];
+  const all = [...earlier, ...shown, ...(await readRest(db, shown, upTo))];
   const [orders, standsFor, finalBlocks, parts] = await Promise.all([
-    readCancelled(db, all, window.upTo),
+    readCancelled(db, all, upTo),
     readAliases(db),
     readFinalBlocks(db, chainIds),
     readParts(db, all),
   ]);
   const derived = deriveFeed(all, { feeRecipient, standsFor, orders, parts });
   const lasting = delivery === "final" ? withoutRetracted(derived) : derived;
-  const events = lasting
-    .filter(({ position }) => position > after && position <= window.upTo)
+  return lasting
+    .filter(({ position }) => position > after && position <= upTo)
     .map((event) => ({ ...event, isFinal: isFinal(event, finalBlocks) }));
-  return { events, reached: window.upTo };
 }
 
 function withoutRetracted(events: readonly FeedEvent[]): FeedEvent[] {
@@ -102,10 +131,11 @@ export async function readFeedPosition({ db, chainIds, delivery }: FeedSource): 
   return delivery === "final" ? await readFinalPosition(db, chainIds, position) : position;
 }
 
-/** The position that all of them have reached; 0 before they exist. */
+/** The position that all of them have reached, and up to which the order book is reported; 0 before they exist. */
 async function readProjectedPosition(db: Database): Promise<bigint> {
   const { rows } = await sql<{ position: bigint | null }>`
-    select case when count(*) = ${lookupProjections.length} then min(position) end as position
+    select case when count(*) = ${lookupProjections.length}
+                then least(min(position), (select b.position from engine.book b)) end as position
     from engine.checkpoint where projection = any (${lookupProjections.map(schemaOf)}::text[])`.execute(
     db,
   );
