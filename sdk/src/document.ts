@@ -113,7 +113,7 @@ export interface paths {
         get: operations["resolveEns"];
     };
     "/v1/events": {
-        /** Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
+        /** Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed, and, where `type` names them, how the order book changes. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
         get: operations["listEvents"];
     };
     "/v1/floor-lines": {
@@ -517,6 +517,28 @@ export interface components {
                 truncated: boolean;
             };
         };
+        BookOrderState: {
+            buyableViaApi: boolean;
+            fees: {
+                kind: string;
+                recipient: string;
+                /** @description Per unit, out of the price. */
+                wei: string;
+            }[];
+            /** @description `single-token`, or of bids what they are on. */
+            kind: string;
+            /** @description Units of the signed order. */
+            quantity: string;
+            quantityFilled: string;
+            /** @description Why it is inactive. */
+            reason: string | null;
+            /** @description Per unit, what the seller gets. */
+            sellerNetWei: string;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** @description `active`: in the book, with these terms. Any other, and null in `order_removed`: out of it. Null also of prices. */
+            status: ("active" | "inactive" | "filled" | "expired" | "cancelled") | null;
+        };
         BuyData: {
             askId: string;
             /** @enum {integer} */
@@ -793,15 +815,19 @@ export interface components {
             from: string | null;
             /** @description Position in the feed; use it as `after`. Opaque. */
             id: string;
-            /** @description Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true. */
+            /** @description Nothing takes it back: its block was final when this answer was made, or it is an order that was submitted. Read again later, it may have become true. False of events of the order book, which later ones replace. */
             isFinal: boolean;
             /** @description It happened more than 15 minutes before this answer was made: part of catching up, nothing to notify anybody of. */
             isHistory: boolean;
             logIndex: number | null;
-            /** @description Of sales, listings and offers. `unknown` if it cannot be attributed. */
+            /** @description Of sales, listings, offers and events of the order book. `unknown` if it cannot be attributed. */
             marketplace: string | null;
+            /** @description Of events of the order book: what the order is since, or the order that makes the price. Null: of what happened, and of a price that no order makes any more. */
+            order: components["schemas"]["BookOrderState"] | null;
             /** @description Null in a `cancel`: all open orders of `from`. */
             orderHash: string | null;
+            /** @description Of `floor_changed` and `best_bid_changed`: null, there was none. */
+            previousPriceWei: string | null;
             /** @description Per unit: `priceWei` divided by 10^18. Only meaningful where `currency.symbol` is not null. */
             price: number | null;
             /** @description Per unit. */
@@ -812,6 +838,7 @@ export interface components {
                 name: string;
                 version: string;
             } | null;
+            /** @description Of events of the order book: the units that can be filled. */
             quantity: string | null;
             /** @description Of a `retracted` event: the event that is retracted; all other fields repeat it. `reorg`: its block left the chain. `correction`: its transaction turned out to be a different sale. */
             retracts: {
@@ -819,10 +846,10 @@ export interface components {
                 /** @enum {string} */
                 reason: "reorg" | "correction";
                 /** @enum {string} */
-                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "retracted";
+                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
             } | null;
             saleId: string | null;
-            /** @description Of a sale: which side's order was filled. */
+            /** @description Of a sale: which side's order was filled. Of events of the order book: `ask` listings, `bid` bids. */
             side: ("ask" | "bid") | null;
             startsAt: string | null;
             /** @description Tells transfers of one log from each other: the last part of the `id` that `/v1/activity` gives them. Null: of a sale, which `saleId` tells from others, or of no log. */
@@ -830,12 +857,12 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             to: string | null;
-            /** @description The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own. */
+            /** @description The first of `quantity` ids if a contract minted a range of them. Null in `metadata`: the collection's own; of a bid: any. */
             tokenId: string | null;
             totalWei: string | null;
             txHash: string | null;
             /** @enum {string} */
-            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "retracted";
+            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
             /** @description The router or aggregator that took the trade for the buyer. */
             via: string | null;
         };
@@ -2992,7 +3019,7 @@ export interface operations {
                 delivery?: "latest" | "final";
                 /** @description Rows per page. */
                 per_page?: number;
-                /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed. */
+                /** @description Event types, comma-separated. A type includes the retractions of such events; `retracted` selects all retractions. `listing` and `offer` are orders submitted here: listings of partner marketplaces are not events, and are found at `/v1/listings`. `metadata`: what a token or, without `tokenId`, a collection shows has changed. `order_activated` to `order_removed`, `floor_changed` and `best_bid_changed` are events of the order book, of all marketplaces: they come only where this names them, and only with `delivery=latest`. Who applies all of them from `0-0` on, by setting each order of `order.status` `active` and dropping it otherwise, has the active listings and bids. An order that was never active has none. */
                 type?: string;
                 /** @description 0x address of a sender, receiver, seller, buyer or order maker. */
                 wallet?: string;

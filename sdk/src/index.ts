@@ -1,5 +1,6 @@
 export type { ChainId } from "./chains.ts";
 export type { components, ErrorCode, paths } from "./document.ts";
+export type { Book, BookOptions } from "./feed/book.ts";
 export type { Feed, FeedOptions } from "./feed/feed.ts";
 export type { MarketEvent } from "./feed/transport.ts";
 export { type CallOptions, type Market, type MarketOptions, market } from "./market.ts";

@@ -1,4 +1,5 @@
 import type { ChainId } from "./chains.ts";
+import { type Book, type BookOptions, openBook } from "./feed/book.ts";
 import { type Feed, type FeedOptions, openFeed } from "./feed/feed.ts";
 import type {
   AnswerWith,
@@ -68,6 +69,8 @@ export type Market = {
   ): Pages<Path>;
   /** What happens on the market, as it happens; never ends by itself. */
   feed(options?: FeedOptions): Feed;
+  /** The order book, kept current by its events; never ends by itself. */
+  followBook(options?: BookOptions): Book;
 };
 
 /** Making a key twice gives two keys; everything else is the same when it is sent again. */
@@ -118,5 +121,6 @@ export function market(options: MarketOptions): Market {
     pages: ((path: PagedPath, params: Params, options = {}) =>
       openPages(get, path, params, options)) as Market["pages"],
     feed: (options = {}) => openFeed({ url, chainId, headers, fetch, get }, options),
+    followBook: (options = {}) => openBook({ url, chainId, headers, fetch, get }, options),
   };
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -159,6 +162,30 @@ export function describeReadingRecipes(
       expect(output()).toContain(`${data[0]?.tokenId} `);
     });
 
+    it("follow-the-book has the listings and bids that there are", async () => {
+      const { api } = openCaller(testChain, "bob");
+      const folder = await mkdtemp(join(tmpdir(), "book-"));
+      const file = join(folder, "book.json");
+      const totals = async () => {
+        const [asks, bids] = await Promise.all([
+          api.get("/v1/listings", { per_page: 1 }),
+          api.get("/v1/bids", { per_page: 1 }),
+        ]);
+        return `${asks.meta.total} ${bids.meta.total}`;
+      };
+      try {
+        const following = await runner.start("follow-the-book", [], { BOOK_FILE: file });
+        await until("the book to be the market's", async () => {
+          const { orders } = JSON.parse(await readFile(file, "utf8").catch(() => '{"orders":[]}'));
+          const of = (side: string) => orders.filter((one: { side: string }) => one.side === side);
+          return `${of("ask").length} ${of("bid").length}` === (await totals());
+        });
+        await following.stop();
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+
     it("follow-the-market stores every sale once, also when it is killed", async () => {
       const { data, meta } = await openCaller(testChain, "bob").api.get("/v1/sales", {});
       expect(data.length).toBeGreaterThan(0);
@@ -189,7 +216,7 @@ export function describeReadingRecipes(
 
 /** Every document in `docs/recipes` is one of these. */
 export const recipes = {
-  reading: ["first-sale", "follow-the-market"],
+  reading: ["first-sale", "follow-the-book", "follow-the-market"],
   wallet: [
     "accept-the-best-bid",
     "list-a-wallet",
