@@ -33,6 +33,7 @@ import { orderParams } from "./v1/orders/params.ts";
 import { askCancel, askComponents, bidCancel, bidComponents } from "./v1/orders/signed-order.ts";
 import { submitAsk, submitBid } from "./v1/orders/submit.ts";
 import { submitAsks, submitBids } from "./v1/orders/submit-bulk.ts";
+import { sweep } from "./v1/orders/sweep.ts";
 import { askSync, bidSync } from "./v1/orders/sync.ts";
 import { walletOffers } from "./v1/orders/wallet-offers.ts";
 import { listSales, sale } from "./v1/sales.ts";
@@ -78,6 +79,7 @@ export const routes: readonly V1Route[] = [
   listing,
   buyData,
   buyDataBulk,
+  sweep,
   listingRequirements,
   listBids,
   bestBids,

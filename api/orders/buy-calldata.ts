@@ -12,6 +12,7 @@ import { seaportFunctions } from "#abis/seaport.ts";
 import {
   type AdvancedOrder,
   advancedOrder,
+  availableFulfillments,
   orderQuantity,
 } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
@@ -59,6 +60,17 @@ export function encodePurchase({ order, fulfillerConduitKey, recipient }: Fill, 
     abi: seaportFunctions,
     functionName: "fulfillAdvancedOrder",
     args: [order, [], fulfillerConduitKey, recipient],
+  });
+  return concatHex([data, tag]);
+}
+
+/** One call that fills each of the orders that it still can, ending with the service's tag. */
+export function encodeSweep(orders: readonly AdvancedOrder[], recipient: Address, tag: Hex): Hex {
+  const { offer, consideration } = availableFulfillments(orders);
+  const data = encodeFunctionData({
+    abi: seaportFunctions,
+    functionName: "fulfillAvailableAdvancedOrders",
+    args: [orders, [], offer, consideration, zeroHash, recipient, BigInt(orders.length)],
   });
   return concatHex([data, tag]);
 }

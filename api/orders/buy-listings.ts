@@ -15,7 +15,7 @@ import { buildPurchase, encodePurchase, type Purchase, serviceTag } from "./buy-
 import { type BuyableListing, findBuyableListings } from "./buyable-listings.ts";
 import { type Market, recordReadings } from "./market.ts";
 
-type BuyCode =
+export type BuyCode =
   | "not_found"
   | "inactive"
   | "unavailable"
@@ -37,6 +37,7 @@ export type PreparedPurchase = {
   endsAt: Date;
 };
 type Outcome<Value> = Value | Rejection<BuyCode>;
+export type PurchaseOutcome = Outcome<PreparedPurchase>;
 
 /**
  * The call that buys each listing, or why it cannot be bought. One round of chain queries serves all of them, except
@@ -47,15 +48,19 @@ export async function buyListings(
   request: BuyRequest,
   now: Date,
 ): Promise<Outcome<PreparedPurchase>[]> {
-  const { chainId, askIds } = request;
+  const { chainId, items } = request;
   if (await market.isPaused("buying")) {
-    return askIds.map(() => reject("buying_disabled", "Buying is paused"));
+    return items.map(() => reject("buying_disabled", "Buying is paused"));
   }
-  const listings = await findBuyableListings(market, request, now);
+  const askIds = items.map(({ askId }) => askId);
+  const found = await findBuyableListings(market, { chainId, askIds }, now);
+  const listings = found.map((one, index) =>
+    isRejection(one) ? one : { ...one, units: items[index]?.units ?? null },
+  );
   const choice = { ...request, now, tag: serviceTag(market.prefix) };
   const pendingResults = queryListings(market, choice, listings);
   const atPartners = new Map<Hex, ReturnType<typeof buyFromPartner>>();
-  const askPartner = (listing: BuyableListing) => {
+  const askPartner = (listing: RequestedListing) => {
     const { orderHash } = listing.order;
     const asked =
       atPartners.get(orderHash) ?? buyFromPartner(partnerOf(market, listing), listing, choice);
@@ -80,6 +85,9 @@ export async function buyListings(
   );
 }
 
+/** With the units of the request. */
+type RequestedListing = BuyableListing & Pick<BuyItem, "units">;
+
 const isFilledByPartner = ({ row }: BuyableListing) =>
   partnersFillingByApi.includes(row.marketplace);
 
@@ -101,10 +109,10 @@ const chainUnavailable = reject("upstream_error", "The chain is unavailable; try
 async function queryListings(
   market: Market,
   choice: Choice,
-  listings: readonly (BuyableListing | Rejection)[],
+  listings: readonly (RequestedListing | Rejection)[],
 ): Promise<ChainResults | typeof chainUnavailable | null> {
   const { chainId, buyer, now } = choice;
-  const buyable = listings.filter((one): one is BuyableListing => !isRejection(one));
+  const buyable = listings.filter((one): one is RequestedListing => !isRejection(one));
   const native = buyable.filter((one) => !isFilledByPartner(one));
   const ofListings = native.flatMap((one) => listingQueries(signedOf(one)));
   const ofBuyer = [
@@ -145,16 +153,16 @@ function buyerFundsQueries(
 }
 
 function preparePurchase(
-  listing: BuyableListing,
+  listing: RequestedListing,
   results: ChainResults | typeof chainUnavailable | null,
   choice: Choice,
 ): Outcome<Purchase> {
-  const { buyer, units: requested, now, tag } = choice;
+  const { buyer, now, tag } = choice;
   if (results === null || isRejection(results)) return chainUnavailable;
   const order = signedOf(listing);
   const fillable = evaluateListing(order, results, now);
   if (isRejection(fillable)) return toBuyRejection(fillable);
-  const units = requested ?? fillable;
+  const units = listing.units ?? fillable;
   const refused = validateUnits(units, fillable, order.components);
   if (refused !== null) return refused;
   const rejection = validateBuyer(listing, results, choice);
@@ -166,7 +174,7 @@ function preparePurchase(
 
 /** Without the chain a partner's answer decides. */
 function validateRecipient(
-  listing: BuyableListing,
+  listing: RequestedListing,
   results: ChainResults | typeof chainUnavailable | null,
   choice: Choice,
 ) {
@@ -183,27 +191,32 @@ function fundsOf(listing: BuyableListing, results: ChainResults, buyer: Address 
   };
 }
 
+/** A listing to buy. */
+type BuyItem = {
+  askId: string;
+  /** Null: all units left. */
+  units: bigint | null;
+};
+
 /** A request to buy listings. */
 type BuyRequest = {
   chainId: ChainId;
-  askIds: readonly string[];
+  items: readonly BuyItem[];
   /** Receives the token; null: the sender of the transaction. */
   buyer: Address | null;
-  /** Null: all units left. */
-  units: bigint | null;
   /** Most that all units may cost. */
   maxWei: bigint | null;
   /** Who asks, and may use a part of what a partner gives. */
   caller: string;
 };
 
-type Receiving = Pick<BuyRequest, "buyer" | "units">;
+type Receiving = Pick<BuyRequest, "buyer">;
 
 /**
  * The transfer to the buyer, of whom the chain is asked as of a maker's recipients: of ERC-1155 units the buyer's own code
  * decides, if it has any; an ERC-721 token is transferred without a call of it, but the collection may refuse it.
  */
-function deliveryQuery({ row, order }: BuyableListing, { buyer, units }: Receiving) {
+function deliveryQuery({ row, order, units }: RequestedListing, { buyer }: Receiving) {
   const { contract, tokenId, standard } = order.terms;
   const owner = order.components.offerer;
   if (buyer === null || tokenId === null) return null;
@@ -216,14 +229,14 @@ function deliveryQuery({ row, order }: BuyableListing, { buyer, units }: Receivi
   return { kind: "transfer_read", contract, tokenId, owner, standard, to: buyer } as const;
 }
 
-function buyerQueries(listing: BuyableListing, receiving: Receiving): ChainQuery[] {
+function buyerQueries(listing: RequestedListing, receiving: Receiving): ChainQuery[] {
   const query = deliveryQuery(listing, receiving);
   return query === null ? [] : [query];
 }
 
 /** Why the buyer cannot receive the token; null: nothing speaks against it. An unknown answer is no refusal. */
 function validateBuyer(
-  listing: BuyableListing,
+  listing: RequestedListing,
   results: ChainResults,
   receiving: Receiving,
 ): Rejection<"transfer_restricted"> | null {
@@ -272,10 +285,10 @@ type Code =
  */
 async function buyFromPartner(
   partner: Partner | undefined,
-  { row, order }: BuyableListing,
-  request: Omit<BuyRequest, "maxWei"> & { tag: Purchase["data"] },
+  { row, order, units: requested }: RequestedListing,
+  request: Omit<BuyRequest, "maxWei" | "items"> & { tag: Purchase["data"] },
 ): Promise<Purchase | Rejection<Code>> {
-  const { chainId, buyer, caller, units: requested, tag } = request;
+  const { chainId, buyer, caller, tag } = request;
   if (partner?.fetchFulfillment === undefined) {
     return reject(
       "unsupported_marketplace",

@@ -52,8 +52,8 @@ export function keyArray(keys: readonly TraitKey[]): RawBuilder<unknown> {
   );
 }
 
-/** Rows of sales, tokens, listings and ranks, by their aliases. */
-type Row = "s" | "t" | "l" | "r";
+/** Rows of sales, tokens, listings, ranks and orders, by their aliases. */
+type Row = "s" | "t" | "l" | "r" | "o";
 
 /**
  * SQL: rows `(contract_id, first, last, bits)` from `chunks` (contract_id, chunk, bits): all bits of a contract in one

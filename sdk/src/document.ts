@@ -140,6 +140,10 @@ export interface paths {
         /** What to sign and approve for up to 100 listings, checked against the chain */
         post: operations["getListingRequirements"];
     };
+    "/v1/listings/sweep": {
+        /** The cheapest units of a collection, of all marketplaces, that pass the checks of `buy-data`, in as few transactions as possible */
+        post: operations["sweepListings"];
+    };
     "/v1/openapi.json": {
         /** This document */
         get: operations["getOpenApiDocument"];
@@ -1820,6 +1824,70 @@ export interface components {
             }[];
             ready: boolean;
         };
+        Sweep: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description What is bought, cheapest per unit first. */
+            items: components["schemas"]["SweepItem"][];
+            /** @description Units of all items. */
+            quantity: number;
+            /** @description Why fewer units are bought than wanted: no others are within the budget; there are no others; so many cannot be bought that no more are checked. Null: as many as wanted. */
+            shortage: ("budget" | "listings" | "checks") | null;
+            /** @description Cheaper listings that cannot be bought now, and why. */
+            skipped: {
+                askId: string;
+                /**
+                 * @description `insufficient_balance`: of the wrapped currency.
+                 * @enum {string}
+                 */
+                code: "bad_request" | "not_found" | "inactive" | "unavailable" | "order_mismatch" | "price_above_max" | "buyer_required" | "bad_amount" | "unsupported_marketplace" | "unsupported_order" | "upstream_error" | "partner_rate_limited" | "transfer_restricted" | "buying_disabled" | "insufficient_balance";
+                error: string;
+                /** @description With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings. */
+                retryAfterSeconds?: number;
+            }[];
+            /** @description What all items cost, by currency. Together at most the budget. */
+            totals: {
+                currency: components["schemas"]["Currency"];
+                wei: string;
+            }[];
+            /** @description One for all orders of an exchange; more only where one would need more than 16,777,216 gas (EIP-7825). Orders that are filled, cancelled or expired when it is mined are left out of it; a token that its maker can no longer transfer fails it as a whole: ask again for its `askIds`. */
+            transactions: components["schemas"]["SweepTransaction"][];
+        };
+        SweepItem: {
+            askId: string;
+            contract: string;
+            currency: components["schemas"]["Currency"];
+            /** @description Of all these units. */
+            priceWei: string;
+            /** @description Units bought. */
+            quantity: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            quantityExact: string;
+            tokenId: string;
+        };
+        SweepTransaction: {
+            /** @description The listings that it buys. */
+            askIds: string[];
+            /** @description `fulfillAvailableAdvancedOrders`, followed by four bytes that identify this service. */
+            data: string;
+            /** @description For a listing in an ERC-20 currency: the buyer's balance and allowance. Approve exactly `requiredWei` for `to`. Null for native currency. */
+            payment: {
+                allowanceWei: string | null;
+                /** @description Null: the request has no buyer. */
+                balanceWei: string | null;
+                requiredWei: string;
+                token: string;
+            } | null;
+            /** @description The exchange. */
+            to: string;
+            /**
+             * Format: date-time
+             * @description When the first of its orders can no longer be filled.
+             */
+            validUntil: string;
+            /** @description Wei to send; the exchange returns what orders that are gone would have cost. */
+            value: string;
+        };
         Token: {
             /** @description null until the metadata is fetched. */
             attributes: {
@@ -3269,6 +3337,51 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ListingRequirements"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    sweepListings: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only these listings of the collection. Default: any. */
+                    askIds?: string[] | null;
+                    /** @description The most that all may cost together; the native and the wrapped currency are worth the same. */
+                    budgetWei?: string | null;
+                    /** @description Receives the tokens, and sends the transactions. */
+                    buyer: string;
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                    collection: string;
+                    /** @description Units to buy: an ERC-721 token is one, of an ERC-1155 listing any number. */
+                    count: number;
+                    /** @description Only listings in it. Default: both. */
+                    currency?: ("native" | "wrapped") | null;
+                    /** @description `traits[<type>]=<value>`; at most 5, all must match. Types ignore case and spacing, values are those of the token's `attributes`. */
+                    traits?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Sweep"];
                         /** @constant */
                         success: true;
                     };

@@ -391,6 +391,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "post",
+    path: "/v1/listings/sweep",
+    parameters: [],
+    codes: { bad_structure: 422, unsupported_chain: 422, not_found: 404, buying_disabled: 503 },
+  },
+  {
+    method: "post",
     path: "/v1/bids/best-accept-data",
     parameters: [],
     codes: { not_found: 404, ...accepting },

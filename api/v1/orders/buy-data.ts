@@ -20,6 +20,20 @@ import {
 } from "../wire.ts";
 import { advancedOrderFields, hexBytes, presentAdvancedOrder } from "./signed-order.ts";
 
+export const buyPayment = z
+  .object({
+    token: address,
+    balanceWei: uint256Text.nullable().meta({ description: "Null: the request has no buyer." }),
+    allowanceWei: uint256Text.nullable(),
+    requiredWei: uint256Text,
+  })
+  .nullable()
+  .meta({
+    description:
+      "For a listing in an ERC-20 currency: the buyer's balance and allowance. " +
+      "Approve exactly `requiredWei` for `to`. Null for native currency.",
+  });
+
 /** A transaction that buys exactly one listing: send `data` to `to` with `value` wei. */
 export const BuyData = z
   .object({
@@ -35,21 +49,7 @@ export const BuyData = z
         ...advancedOrderFields,
         fulfillerConduitKey: hash,
         recipient: address.meta({ description: "Zero: the sender of the transaction." }),
-        payment: z
-          .object({
-            token: address,
-            balanceWei: uint256Text
-              .nullable()
-              .meta({ description: "Null: the request has no buyer." }),
-            allowanceWei: uint256Text.nullable(),
-            requiredWei: uint256Text,
-          })
-          .nullable()
-          .meta({
-            description:
-              "For a listing in an ERC-20 currency: the buyer's balance and allowance. " +
-              "Approve exactly `requiredWei` for `to`. Null for native currency.",
-          }),
+        payment: buyPayment,
       })
       .meta({ id: "BuyOrderData" }),
     currency,
@@ -85,7 +85,7 @@ function presentBuyData(prepared: PreparedPurchase): z.output<typeof BuyData> {
   };
 }
 
-function presentPayment({ token, balanceWei, allowanceWei, requiredWei }: Payment) {
+export function presentPayment({ token, balanceWei, allowanceWei, requiredWei }: Payment) {
   return {
     token,
     balanceWei: balanceWei === null ? null : String(balanceWei),
@@ -204,9 +204,8 @@ export const buyData = route(
   async ({ params, body, ...from }, { market, now }) => {
     const request = {
       chainId: body.chainId,
-      askIds: [params.askId],
+      items: [{ askId: params.askId, units: body.amount ?? null }],
       buyer: body.buyer ?? null,
-      units: body.amount ?? null,
       maxWei: body.maxPriceWei ?? body.maxPrice ?? null,
       caller: callerOfInput(from),
     };
@@ -233,22 +232,23 @@ const code = z.enum([
   "buying_disabled",
 ]);
 
+/** Why one of several listings cannot be bought. */
+export const buyProblem = z.object({
+  askId: z.string(),
+  code,
+  error: z.string(),
+  retryAfterSeconds: z.int().min(1).optional().meta({
+    description:
+      "With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings.",
+  }),
+});
+
 const BuyDataBulk = z
   .object({
     listings: z
       .array(BuyData)
       .meta({ description: "The calls that buy the listings, in the order of the request." }),
-    errors: z.array(
-      z.object({
-        askId: z.string(),
-        code,
-        error: z.string(),
-        retryAfterSeconds: z.int().min(1).optional().meta({
-          description:
-            "With `partner_rate_limited`: seconds after which to ask for this listing again. After the largest of a call there is a request for each of its listings.",
-        }),
-      }),
-    ),
+    errors: z.array(buyProblem),
   })
   .meta({ id: "BuyDataBulk" });
 
@@ -267,8 +267,9 @@ export const buyDataBulk = route(
   async ({ body, ...from }, { market, now }) => {
     const { chainId } = body;
     const caller = callerOfInput(from);
-    const request = { chainId, askIds: body.askIds, buyer: body.buyer ?? null, caller };
-    const outcomes = await buyListings(market, { ...request, units: null, maxWei: null }, now());
+    const items = body.askIds.map((askId) => ({ askId, units: null }));
+    const request = { chainId, items, buyer: body.buyer ?? null, caller };
+    const outcomes = await buyListings(market, { ...request, maxWei: null }, now());
     const errors = outcomes.flatMap((outcome, index) => {
       const askId = body.askIds[index] ?? "";
       if (!isRejection(outcome)) return [];

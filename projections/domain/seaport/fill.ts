@@ -246,6 +246,34 @@ function fulfillment(offer: [number, number], consideration: [number, number]): 
   };
 }
 
+/** Which items of several orders are moved together. */
+type AvailableFulfillments = {
+  offer: readonly (readonly FulfillmentComponent[])[];
+  consideration: readonly (readonly FulfillmentComponent[])[];
+};
+
+/**
+ * The items of orders for `fulfillAvailableAdvancedOrders`, which leaves out those of an order that cannot be filled: each
+ * NFT alone, and payments of one currency to one recipient as one.
+ */
+export function availableFulfillments(
+  orders: readonly { parameters: Pick<OrderParameters, "offer" | "consideration"> }[],
+): AvailableFulfillments {
+  const payments = new Map<string, FulfillmentComponent[]>();
+  for (const [orderIndex, { parameters }] of orders.entries()) {
+    for (const [itemIndex, { itemType, token, recipient }] of parameters.consideration.entries()) {
+      const name = `${itemType} ${token} ${recipient}`.toLowerCase();
+      const together = payments.get(name) ?? [];
+      together.push(component([orderIndex, itemIndex]));
+      payments.set(name, together);
+    }
+  }
+  const offer = orders.flatMap(({ parameters }, orderIndex) =>
+    parameters.offer.map((_, itemIndex) => [component([orderIndex, itemIndex])]),
+  );
+  return { offer, consideration: [...payments.values()] };
+}
+
 const component = ([orderIndex, itemIndex]: [number, number]): FulfillmentComponent => ({
   orderIndex: BigInt(orderIndex),
   itemIndex: BigInt(itemIndex),

@@ -17,6 +17,7 @@ const structs = [
 export const exchangeAbi = parseAbi([
   ...structs,
   "function fulfillAdvancedOrder(AdvancedOrder advancedOrder, CriteriaResolver[] criteriaResolvers, bytes32 fulfillerConduitKey, address recipient) payable returns (bool)",
+  "function fulfillAvailableAdvancedOrders(AdvancedOrder[] advancedOrders, CriteriaResolver[] criteriaResolvers, FulfillmentComponent[][] offerFulfillments, FulfillmentComponent[][] considerationFulfillments, bytes32 fulfillerConduitKey, address recipient, uint256 maximumFulfilled) payable returns (bool[])",
   "function fulfillBasicOrder_efficient_6GL6yc(BasicOrderParameters parameters) payable returns (bool)",
   "function matchAdvancedOrders(AdvancedOrder[] orders, CriteriaResolver[] criteriaResolvers, Fulfillment[] fulfillments, address recipient) payable",
   "function cancel(OrderComponents[] orders) returns (bool)",

@@ -8,6 +8,7 @@ export type {
   OrderRef,
   PlannedAction,
   PlannedOrder,
+  SweepAction,
   Wei,
 } from "./plan/actions.ts";
 export type { ApproveItems } from "./plan/approve.ts";
@@ -20,6 +21,7 @@ export {
   type ApproveStep,
   type ConfirmStep,
   type Costs,
+  type MissedListing,
   type Plan,
   type Posted,
   type PostStep,
@@ -33,6 +35,7 @@ export {
   type Verb,
 } from "./plan/plan.ts";
 export type { RelistItem, RelistOptions } from "./plan/relist.ts";
+export type { SweepInput, SweepOptions } from "./plan/sweep.ts";
 export type { RunOptions } from "./run/context.ts";
 export { type Planner, type Trader, type TraderOptions, trader } from "./trader.ts";
 export { type WalletCode, WalletError } from "./wallet-error.ts";

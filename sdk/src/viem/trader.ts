@@ -9,6 +9,7 @@ import { type ListItem, type OrderOptions, planList } from "./plan/list.ts";
 import { type OfferItem, planOffer } from "./plan/offer.ts";
 import type { Plan } from "./plan/plan.ts";
 import { planRelist, type RelistItem, type RelistOptions } from "./plan/relist.ts";
+import { planSweep, type SweepInput, type SweepOptions } from "./plan/sweep.ts";
 import type { RunOptions } from "./run/context.ts";
 import { runPlan } from "./run/run.ts";
 
@@ -30,6 +31,7 @@ export type Planner = {
   list(items: readonly ListItem[], options?: OrderOptions): Promise<Plan>;
   offer(items: readonly OfferItem[], options?: OrderOptions): Promise<Plan>;
   buy(items: readonly BuyItem[], options?: BuyOptions): Promise<Plan>;
+  sweep(input: SweepInput, options?: SweepOptions): Promise<Plan>;
   accept(item: AcceptItem, options?: AcceptOptions): Promise<Plan>;
   cancel(items: CancelItems, options?: CallerOptions): Promise<Plan>;
   relist(items: readonly RelistItem[], options?: RelistOptions): Promise<Plan>;
@@ -61,6 +63,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     list: planned(planList),
     offer: planned(planOffer),
     buy: planned(planBuy),
+    sweep: planned(planSweep),
     accept: planned(planAccept),
     cancel: planned(planCancel),
     relist: planned(planRelist),
@@ -77,6 +80,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     list: planAndRun(plan.list),
     offer: planAndRun(plan.offer),
     buy: planAndRun(plan.buy),
+    sweep: planAndRun(plan.sweep),
     accept: planAndRun(plan.accept),
     cancel: planAndRun(plan.cancel),
     relist: planAndRun(plan.relist),

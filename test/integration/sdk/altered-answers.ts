@@ -14,19 +14,26 @@ const more = (amount: unknown) => `${BigInt(amount as string) + 1n}`;
 
 type Fill = { order: Any; resolvers: Any[]; key: Hex; recipient: Hex };
 
-/** Alters the arguments of a purchase; its bytes are encoded again. */
+/** Alters the arguments of a purchase, or of the first of a sweep; its bytes are encoded again. */
 const inCall =
   (alter: (fill: Fill) => void): Alteration =>
   (data) => {
     const end = data.data.length - 8;
-    const { args } = decodeFunctionData({ abi: exchangeAbi, data: data.data.slice(0, end) }) as Any;
-    const [order, resolvers, key, recipient] = structuredClone(args) as Any[];
+    const call: Any = decodeFunctionData({ abi: exchangeAbi, data: data.data.slice(0, end) });
+    const args = structuredClone(call.args);
+    const isSweep = call.functionName === "fulfillAvailableAdvancedOrders";
+    const [first, resolvers] = args;
+    const [key, recipient] = isSweep ? args.slice(4) : args.slice(2);
+    const order = isSweep ? first[0] : first;
     const fill: Fill = { order, resolvers: [...resolvers], key, recipient };
     alter(fill);
-    const altered = [fill.order, fill.resolvers, fill.key, fill.recipient];
-    const functionName = "fulfillAdvancedOrder";
-    const call = encodeFunctionData({ abi: exchangeAbi, functionName, args: altered as Any });
-    data.data = call + data.data.slice(end);
+    const payer = [fill.key, fill.recipient];
+    const altered = isSweep
+      ? [first, fill.resolvers, args[2], args[3], ...payer, args[6]]
+      : [fill.order, fill.resolvers, ...payer];
+    const { functionName } = call;
+    const again = encodeFunctionData({ abi: exchangeAbi, functionName, args: altered as Any });
+    data.data = again + data.data.slice(end);
   };
 const inOrder = (alter: (parameters: Any) => void) =>
   inCall(({ order }) => alter(order.parameters));
@@ -102,6 +109,25 @@ export const alteredPurchases: Record<string, Alteration> = {
   },
   "a value that is no number": (data) => {
     data.value = null;
+  },
+};
+
+/** The same of the first listing of a sweep, and what only a sweep can say. */
+export const alteredSweeps: Record<string, Alteration> = {
+  ...Object.fromEntries(
+    Object.entries(alteredPurchases).map(([name, alter]): [string, Alteration] => [
+      name,
+      ({ transactions }) => alter(transactions[0]),
+    ]),
+  ),
+  "a listing that is not shown": ({ transactions }) => {
+    transactions[0].askIds.push("mkt-0x00");
+  },
+  "more than the budget": ({ items }) => {
+    items[0].priceWei = `${10n ** 30n}`;
+  },
+  "an unknown currency": ({ items }) => {
+    items[0].currency = { ...items[0].currency, address: attacker };
   },
 };
 

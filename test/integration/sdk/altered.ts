@@ -1,5 +1,6 @@
 import { parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Trader } from "#sdk/src/viem/index.ts";
 import {
   mintPunk,
@@ -16,6 +17,7 @@ import {
   alteredListings,
   alteredMatches,
   alteredPurchases,
+  alteredSweeps,
 } from "./altered-answers.ts";
 import { answering, openCaller, postedId } from "./callers.ts";
 
@@ -57,6 +59,9 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
       Object.assign(targets, {
         buy: attempt("bob", /buy-data$/, alteredPurchases, (to) => to.buy([{ askId }])),
         "buy, when it is planned": attempt("bob", /-bulk$/, inBulk, (to) => to.buy([{ askId }])),
+        sweep: attempt("bob", /sweep$/, alteredSweeps, (to) =>
+          to.sweep({ collection: contracts.punks, count: 1, budgetWei: parseEther("5") }),
+        ),
         accept: attempt("carol", /accept-data$/, alteredAcceptances, (to) => to.accept({ bidId })),
         "accept for any token": attempt("carol", /accept-data$/, alteredMatches, (to) =>
           to.accept({ bidId: anyId, tokenId }),
@@ -76,6 +81,7 @@ export function describeAlteredAnswers(openChain: () => TestChain): void {
     const tables = {
       buy: alteredPurchases,
       "buy, when it is planned": inBulk,
+      sweep: alteredSweeps,
       accept: alteredAcceptances,
       "accept for any token": alteredMatches,
       list: alteredListings,

@@ -121,6 +121,38 @@ export function describeTrading(openChain: () => TestChain): void {
       expect(order).toMatchObject({ name: "WalletError", code: "price_limit" });
     });
 
+    it("a sweep buys by one transaction what is left of it, and says what is not", async () => {
+      const nfts = await mintPunks(testChain, "alice", 6n);
+      const cheap = nfts.map((nft) => orderRequest(nft, "0.001"));
+      const listed = await alice.trader.list(cheap);
+      const askIds = postedIds(listed);
+      const input = { collection: contracts.punks, count: 6, budgetWei: parseEther("0.006") };
+      const plan = await bob.trader.plan.sweep(input);
+      expect(plan.steps.map(({ kind }) => kind)).toEqual(["send", "confirm", "sync"]);
+      expect(plan.steps[0]).toMatchObject({
+        costs: { wei: `${parseEther("0.006")}` },
+        action: { items: askIds.map((askId) => ({ askId })) },
+      });
+
+      const [sold = "", cancelled = "", moved, ...left] = askIds;
+      await carol.trader.buy([{ askId: sold }]);
+      await alice.trader.cancel({ askIds: [cancelled] });
+      const third = nfts[2];
+      if (third === undefined) throw new Error("no third token");
+      await testChain.actors.alice.transfers(third, testChain.actors.carol);
+
+      const swept = await bob.trader.run(JSON.parse(JSON.stringify(plan)));
+      expect(statesOf(swept)).toEqual(["send done", "confirm done", "sync done"]);
+      const [send] = swept.steps;
+      expect(send).toMatchObject({ bought: left });
+      const missed = send?.kind === "send" ? send.missed : [];
+      expect(missed?.map(({ askId }) => askId)).toEqual([sold, cancelled, moved]);
+      for (const nft of nfts.slice(3)) expect(await ownerOf(nft)).toBe(bob.account.address);
+
+      // Nothing is left: no transaction is sent.
+      await expect(bob.trader.run(plan)).rejects.toMatchObject({ code: "blocked" });
+    });
+
     it("a device that cannot sign a tree is asked for each order", async () => {
       const nfts = await mintPunks(testChain, "alice", 3n);
       const asked: string[] = [];

@@ -102,6 +102,9 @@ export function v1Requests({ ids, chainId = 1 }: KnownMarket): OperationRequests
     "post /v1/listings/buy-data-bulk": {
       body: { chainId, askIds: [ids.ask, ids.partnerAsk], buyer: bob },
     },
+    "post /v1/listings/sweep": {
+      body: { chainId, collection: punks, count: 1, buyer: bob },
+    },
     "post /v1/listings/requirements": {
       body: {
         ...{ chainId, maker: alice },

@@ -3,7 +3,7 @@ import type { Clients } from "../clients.ts";
 import { orderHash } from "../exchange.ts";
 import { readCounter } from "../read-approvals.ts";
 import { assertSafe, checked } from "../wallet-error.ts";
-import { decodePurchase } from "./check-purchase.ts";
+import { decodePurchase, decodeSweep, type PurchasedOrder } from "./check-purchase.ts";
 
 /**
  * A purchase fills the order of that id and no other: ids of listings, also of partners', end with the order's hash. The
@@ -11,11 +11,32 @@ import { decodePurchase } from "./check-purchase.ts";
  * is not valid any more.
  */
 export async function checkOrderId(
-  { publicClient }: Pick<Clients, "publicClient">,
+  clients: Pick<Clients, "publicClient">,
   { data }: { readonly data: string },
   id: string,
 ): Promise<void> {
-  const { parameters } = checked(() => decodePurchase(data as Hex).order);
+  await checkIdOf(
+    clients,
+    checked(() => decodePurchase(data as Hex).order),
+    id,
+  );
+}
+
+/** The same for each order of a sweep. */
+export async function checkOrderIds(
+  clients: Pick<Clients, "publicClient">,
+  { data }: { readonly data: string },
+  ids: readonly string[],
+): Promise<void> {
+  const { orders } = checked(() => decodeSweep(data as Hex));
+  await Promise.all(orders.map((order, index) => checkIdOf(clients, order, ids[index] ?? "")));
+}
+
+async function checkIdOf(
+  { publicClient }: Pick<Clients, "publicClient">,
+  { parameters }: PurchasedOrder,
+  id: string,
+): Promise<void> {
   const counter = await readCounter({ publicClient, maker: parameters.offerer });
   // What follows the order's own payments is added by whoever fills it.
   const own = Number(parameters.totalOriginalConsiderationItems);

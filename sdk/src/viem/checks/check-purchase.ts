@@ -20,25 +20,50 @@ const tagBytes = 4;
 
 /** Bytes that buy exactly what the plan shows, for exactly its price, for nobody but the buyer. */
 export function checkPurchase(call: Call, plan: BuyAction, buyer: Address): void {
-  assertSafe(isSame(call.to, exchange), "the transaction goes to another contract");
-  const isNative = isSame(plan.currency, zeroAddress);
-  assertSafe(
-    BigInt(call.value) === (isNative ? BigInt(plan.priceWei) : 0n),
-    "another value is sent",
-  );
+  checkPayment(call, [plan]);
   const { order, recipient, fulfillerKey } = decodePurchase(call.data as Hex);
-  const isBuyer = isSame(recipient, zeroAddress) || isSame(recipient, buyer);
-  assertSafe(isBuyer, "somebody else receives the token");
+  checkRecipient(recipient, buyer);
+  const isNative = isSame(plan.currency, zeroAddress);
   // ERC-20 is approved for the exchange itself; native currency goes through no conduit.
   const isKey = fulfillerKey === zeroHash || (isNative && isSame(fulfillerKey, conduitKey));
   assertSafe(isKey, "another contract moves the payment");
-  checkItem(order, plan);
-  checkPrice(order, plan, isNative);
+  checkOrderOf(order, plan);
 }
 
-type Order = ReturnType<typeof decodePurchase>["order"];
+/** Bytes that buy those items of the plan and nothing else, each for exactly its price, for nobody but the buyer. */
+export function checkSweep(call: Call, plans: readonly BuyAction[], buyer: Address): void {
+  checkPayment(call, plans);
+  const { orders, recipient, fulfillerKey } = decodeSweep(call.data as Hex);
+  checkRecipient(recipient, buyer);
+  assertSafe(fulfillerKey === zeroHash, "another contract moves the payment");
+  assertSafe(orders.length === plans.length, "it is for other listings too");
+  for (const [index, plan] of plans.entries()) {
+    const order = orders[index];
+    assertSafe(order !== undefined, "it lacks a listing");
+    checkOrderOf(order, plan);
+  }
+}
 
-function checkItem({ parameters, numerator, denominator }: Order, plan: BuyAction): void {
+function checkPayment(call: Call, plans: readonly BuyAction[]): void {
+  assertSafe(isSame(call.to, exchange), "the transaction goes to another contract");
+  const native = plans.filter(({ currency }) => isSame(currency, zeroAddress));
+  const wei = native.reduce((sum, { priceWei }) => sum + BigInt(priceWei), 0n);
+  assertSafe(BigInt(call.value) === wei, "another value is sent");
+}
+
+function checkRecipient(recipient: Address, buyer: Address): void {
+  const isBuyer = isSame(recipient, zeroAddress) || isSame(recipient, buyer);
+  assertSafe(isBuyer, "somebody else receives the token");
+}
+
+export type PurchasedOrder = ReturnType<typeof decodePurchase>["order"];
+
+function checkOrderOf(order: PurchasedOrder, plan: BuyAction): void {
+  checkItem(order, plan);
+  checkPrice(order, plan, isSame(plan.currency, zeroAddress));
+}
+
+function checkItem({ parameters, numerator, denominator }: PurchasedOrder, plan: BuyAction): void {
   const [item, ...others] = parameters.offer;
   assertSafe(item !== undefined && others.length === 0, "it is for other items too");
   const isNft = item.itemType === itemType.erc721 || item.itemType === itemType.erc1155;
@@ -52,7 +77,7 @@ function checkItem({ parameters, numerator, denominator }: Order, plan: BuyActio
 }
 
 function checkPrice(
-  { parameters, numerator, denominator }: Order,
+  { parameters, numerator, denominator }: PurchasedOrder,
   plan: BuyAction,
   isNative: boolean,
 ): void {
@@ -69,15 +94,29 @@ function checkPrice(
 
 /** The arguments of a purchase; throws unless the data are one and nothing else. */
 export function decodePurchase(data: Hex) {
-  const end = size(data) - tagBytes;
-  assertSafe(end > tagBytes, "it has no data");
-  const call = slice(data, 0, end);
-  const { functionName, args } = decodeFunctionData({ abi: exchangeAbi, data: call });
+  const { functionName, args } = decodeCall(data);
   assertSafe(functionName === "fulfillAdvancedOrder", "it calls another function");
   const [order, resolvers, fulfillerKey, recipient] = args;
   assertSafe(resolvers.length === 0, "it chooses tokens by criteria");
-  // Anything hidden between the arguments would be lost in encoding them again.
-  const again = encodeFunctionData({ abi: exchangeAbi, functionName, args });
-  assertSafe(isSame(again, call), "its data hold something else");
   return { order, recipient, fulfillerKey };
+}
+
+/** The arguments of a purchase of several listings. */
+export function decodeSweep(data: Hex) {
+  const { functionName, args } = decodeCall(data);
+  assertSafe(functionName === "fulfillAvailableAdvancedOrders", "it calls another function");
+  const [orders, resolvers, , , fulfillerKey, recipient] = args;
+  assertSafe(resolvers.length === 0, "it chooses tokens by criteria");
+  return { orders, recipient, fulfillerKey };
+}
+
+function decodeCall(data: Hex) {
+  const end = size(data) - tagBytes;
+  assertSafe(end > tagBytes, "it has no data");
+  const call = slice(data, 0, end);
+  const decoded = decodeFunctionData({ abi: exchangeAbi, data: call });
+  // Anything hidden between the arguments would be lost in encoding them again.
+  const again = encodeFunctionData({ abi: exchangeAbi, ...decoded } as never);
+  assertSafe(isSame(again, call), "its data hold something else");
+  return decoded;
 }

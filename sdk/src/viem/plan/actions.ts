@@ -31,6 +31,13 @@ export type BuyAction = {
   readonly currency: Address;
 };
 
+/** The cheapest units of a collection, by one transaction; each listing that is gone by then is left out. */
+export type SweepAction = {
+  readonly name: "sweep";
+  readonly collection: string;
+  readonly items: readonly BuyAction[];
+};
+
 export type AcceptAction = {
   readonly name: "accept";
   readonly bidId: string;
@@ -48,4 +55,4 @@ export type CancelAction = { readonly name: "cancel"; readonly orders: readonly 
 export type CancelAllAction = { readonly name: "cancelAll" };
 
 /** What a transaction of the exchange does. */
-export type PlannedAction = BuyAction | AcceptAction | CancelAction | CancelAllAction;
+export type PlannedAction = BuyAction | SweepAction | AcceptAction | CancelAction | CancelAllAction;

@@ -6,13 +6,15 @@ import type { Call, Step } from "./plan.ts";
 /** What the exchange needs for common tokens, rounded up. */
 const typicalUnits: Readonly<Record<PlannedAction["name"], bigint>> = {
   buy: 250_000n,
+  sweep: 60_000n,
   accept: 300_000n,
   cancel: 35_000n,
   cancelAll: 60_000n,
 };
 const typicalApproval = 60_000n;
-/** Of each order that is cancelled, beside the transaction. */
+/** Of each order that is cancelled or bought with others, beside the transaction. */
 const unitsPerCancel = 35_000n;
+const unitsPerSwept = 160_000n;
 
 /**
  * The steps with what their transactions will cost: as the node estimates those that can be simulated already, and as is
@@ -50,5 +52,7 @@ function typicalOf(step: Step): bigint {
   if (step.kind !== "send") return typicalApproval;
   const { action } = step;
   const orders = action.name === "cancel" ? action.orders.length : 0;
-  return typicalUnits[action.name] + BigInt(orders) * unitsPerCancel;
+  const swept = action.name === "sweep" ? action.items.length : 0;
+  const ofOrders = BigInt(orders) * unitsPerCancel + BigInt(swept) * unitsPerSwept;
+  return typicalUnits[action.name] + ofOrders;
 }

@@ -71,10 +71,20 @@ export type SignStep = Base & {
 };
 /** `of`: the step whose orders are posted; likewise below. */
 export type PostStep = Base & { readonly kind: "post"; readonly of: string; results: Posted[] };
+/** `code`: of the API, or `not_filled`: others were faster. */
+export type MissedListing = {
+  readonly askId: string;
+  readonly code: string;
+  readonly message: string;
+};
 export type SendStep = Base & {
   readonly kind: "send";
   readonly action: PlannedAction;
   transaction?: Transaction;
+  /** Of a sweep that is mined: the listings that it bought. */
+  bought?: readonly string[];
+  /** Of a sweep: its listings that could not be bought any more, and why. */
+  missed?: readonly MissedListing[];
 };
 export type ConfirmStep = Base & { readonly kind: "confirm"; readonly of: string };
 export type SyncStep = Base & {
@@ -86,7 +96,7 @@ export type SyncStep = Base & {
 };
 export type Step = ApproveStep | SignStep | PostStep | SendStep | ConfirmStep | SyncStep;
 
-export type Verb = "list" | "offer" | "buy" | "accept" | "cancel" | "relist" | "approve";
+export type Verb = "list" | "offer" | "buy" | "sweep" | "accept" | "cancel" | "relist" | "approve";
 
 /** Something that was requested and is no part of the plan, and why. */
 export type RefusedItem = {

@@ -5,7 +5,7 @@ import { readAllowance, readIsApproved } from "../read-approvals.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
 import { estimateGas } from "./estimate-gas.ts";
-import type { ApproveStep, Call, Plan, RefusedItem, Step, Verb } from "./plan.ts";
+import type { ApproveStep, Call, Costs, Plan, RefusedItem, Step, Verb } from "./plan.ts";
 
 const free = { costs: { wei: "0", currency: zeroAddress, gasWei: "0" }, paysGas: false } as const;
 const gasOnly = { ...free, paysGas: true } as const;
@@ -90,9 +90,7 @@ export class Steps {
     call?: Call,
   ): void {
     const id = this.#id("send");
-    const { name } = action;
-    const paid = name === "buy" ? { wei: action.priceWei, currency: action.currency } : {};
-    const costs = { ...gasOnly.costs, ...paid };
+    const costs = { ...gasOnly.costs, ...paidFor(action) };
     if (call !== undefined) this.calls.set(id, call);
     this.list.push({
       id,
@@ -109,6 +107,13 @@ export class Steps {
     const orders = { of: id, orders: touched, statuses: [] };
     this.list.push({ id: this.#id("sync"), ...sync, state: "waiting", ...orders });
   }
+}
+
+/** Both currencies of a sweep are worth the same: their sum, in native currency. */
+function paidFor(action: PlannedAction): Partial<Costs> {
+  if (action.name === "buy") return { wei: action.priceWei, currency: action.currency };
+  if (action.name !== "sweep") return {};
+  return { wei: `${action.items.reduce((sum, one) => sum + BigInt(one.priceWei), 0n)}` };
 }
 
 /** A plan of these steps; throws when everything that was requested is refused. */

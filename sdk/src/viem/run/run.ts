@@ -102,7 +102,7 @@ function isOfOnePurchase(plan: Plan, step: Step, error: unknown): boolean {
   if (!isSweep) return false;
   if (error instanceof MarketError)
     return [404, 409, 422].includes(error.status) || ofPartner.has(error.code);
-  return error instanceof WalletError && error.code === "reverted";
+  return error instanceof WalletError && (error.code === "reverted" || error.code === "blocked");
 }
 
 /** Whether the API stops the others too, and there is something to tell beside the error. */
@@ -115,7 +115,8 @@ const endsSweep = (plan: Plan, step: Step, error: unknown): boolean =>
 /** A partner is away, and others' listings are not. */
 const ofPartner: ReadonlySet<string> = new Set(["upstream_error", "partner_rate_limited"]);
 
-const isPurchase = (step: Step) => step.kind === "send" && step.action.name === "buy";
+const isPurchase = (step: Step) =>
+  step.kind === "send" && (step.action.name === "buy" || step.action.name === "sweep");
 
 const hasBought = (plan: Plan) =>
   plan.steps.some((step) => isPurchase(step) && step.state === "done");

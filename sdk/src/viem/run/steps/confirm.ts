@@ -1,6 +1,7 @@
-import { type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
+import { slice, type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
 import { abortable } from "../../../reading/wait.ts";
-import { type ConfirmStep, stepOf, type Transaction } from "../../plan/plan.ts";
+import { exchange, isSame } from "../../exchange.ts";
+import { type ConfirmStep, type SendStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
 import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
@@ -30,10 +31,35 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
     await run.store(() => {
       sent.transaction = { ...transaction, hash, minedIn: `${blockNumber}` };
     });
-  if (status === "success") return "done";
+  if (status === "success") {
+    if (sent.kind === "send" && sent.action.name === "sweep")
+      await run.store(() => {
+        noteBought(sent, receipt);
+      });
+    return "done";
+  }
   const error = await reasonOf(run, transaction, blockNumber);
   await forget();
   throw error;
+}
+
+/** `OrderFulfilled(bytes32,address,address,address,…)`; its data begin with the order's hash. */
+const orderFulfilled = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
+
+/** The exchange leaves out what was gone when the transaction was mined. */
+function noteBought(sent: SendStep, { logs }: TransactionReceipt): void {
+  if (sent.action.name !== "sweep") return;
+  const hashes = logs
+    .filter(({ address, topics }) => isSame(address, exchange) && topics[0] === orderFulfilled)
+    .map(({ data }) => slice(data, 0, 32).toLowerCase());
+  const ids = sent.action.items.map(({ askId }) => askId);
+  sent.bought = ids.filter((id) => hashes.some((hash) => id.toLowerCase().endsWith(hash)));
+  const known = [...sent.bought, ...(sent.missed ?? []).map(({ askId }) => askId)];
+  const message = "Others were faster, or it was cancelled";
+  const late = ids
+    .filter((id) => !known.includes(id))
+    .map((askId) => ({ askId, code: "not_filled", message }));
+  sent.missed = [...(sent.missed ?? []), ...late];
 }
 
 /** A transaction that was only sent anew, with another gas price or made anew, counts as the same. */

@@ -11,21 +11,25 @@ import type {
   CancelAction,
   OrderRef,
   PlannedAction,
+  SweepAction,
 } from "../../plan/actions.ts";
 import { cancelAllCall } from "../../plan/cancel.ts";
 import { parseComponents } from "../../plan/components.ts";
 import type { Call, SendStep } from "../../plan/plan.ts";
-import { assertSafe, checked } from "../../wallet-error.ts";
+import { sweepAgain } from "../../plan/sweep.ts";
+import { assertSafe, checked, WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
 import { sendOnce } from "../transaction.ts";
 
 export async function runSend(run: Run, step: SendStep): Promise<"done"> {
-  await sendOnce(run, step, () => callOf(run, step.action));
+  const { action } = step;
+  const make = () => (action.name === "sweep" ? sweepCall(run, step, action) : callOf(run, action));
+  await sendOnce(run, step, make);
   return "done";
 }
 
 /** The call as the API returns it now, after it was checked against the plan. */
-function callOf(run: Run, action: PlannedAction): Promise<Call> {
+function callOf(run: Run, action: Exclude<PlannedAction, SweepAction>): Promise<Call> {
   switch (action.name) {
     case "buy":
       return buyCall(run, action);
@@ -36,6 +40,18 @@ function callOf(run: Run, action: PlannedAction): Promise<Call> {
     case "cancelAll":
       return Promise.resolve(cancelAllCall);
   }
+}
+
+/** What is left of the sweep; what is not is named with the step. */
+async function sweepCall(run: Run, step: SendStep, action: SweepAction): Promise<Call> {
+  const { call, missed } = await sweepAgain(run, action, run.options);
+  await run.store(() => {
+    step.missed = missed;
+  });
+  if (call !== null) return call;
+  const [first] = missed;
+  const message = `None of its listings can be bought any more: ${first?.message}`;
+  throw new WalletError("blocked", message, { reason: first?.code ?? "unavailable" });
 }
 
 const toExchange = (data: Hex): Call => ({ to: exchange, data, valueWei: 0n });
