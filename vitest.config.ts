@@ -29,7 +29,7 @@ const laws = [
   "integration/http/{any-request,drawn-requests}",
   "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,odd-contracts,ownership-law,tokens,traits}",
   "integration/nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
-  "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings}",
+  "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings,order-events-law}",
   "integration/partners/marketplaces-job",
   "integration/sales/{sales,sales-bulk}",
   "integration/sdk/wallet",
