@@ -13,7 +13,7 @@ import { jsonDocument, sendFixed, skipPrepared } from "./http/answer.ts";
 import { metaEnvelope } from "./http/api-profile.ts";
 import type { ConcurrencyLimiter } from "./http/concurrency.ts";
 import { explainErrors, handleErrors, handleUnknownPath } from "./http/failures.ts";
-import { type Limiter, limitRequests } from "./http/limit.ts";
+import { type Limiter, limitDocuments, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery, refuseUnknownParameters } from "./http/query.ts";
@@ -131,6 +131,7 @@ export function createApp(options: AppOptions): Express {
   const document = describeV1(baseUrl, routes);
   const known = refuseUnknownParameters(v1Parameters);
   servePath(app, "/v1/openapi.json", { get: [known, sendFixed(jsonDocument(document, {}))] });
+  if (limiter !== undefined) app.use(["/llms.txt", "/docs"], limitDocuments(limiter));
   servePath(app, "/llms.txt", { get: [sendFixed(llmsDocument(document, baseUrl))] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));

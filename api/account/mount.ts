@@ -4,7 +4,7 @@ import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts"
 import { countStreamOrRefuse, streamQuery } from "../feed/answer-feed.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
 import { type ApiProfile, flatEnvelope } from "../http/api-profile.ts";
-import { limitAddresses } from "../http/limit.ts";
+import { limitAddresses, limitDocuments } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
 import { callerAddress } from "../http/request.ts";
@@ -73,6 +73,7 @@ export function mountNftData(
   const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
   const document = sendFixed(jsonDocument(described, {}));
   servePath(app, `${prefix}/openapi.json`, { get: [refuseUnknownParameters([]), document] });
+  if (limiter !== undefined) app.use(`${prefix}/docs`, limitDocuments(limiter));
   serveReference(app, { path: `${prefix}/docs`, api: prefix, document: "/openapi.json" });
 
   const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);

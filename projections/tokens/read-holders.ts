@@ -61,9 +61,8 @@ function heldBy(contractIds: readonly number[]) {
 export async function countHolders(db: Database, contractIds: readonly number[]): Promise<bigint> {
   const counted =
     contractIds.length === 1
-      ? sql`coalesce(sum(holders), 0)::bigint as total from ownership.collection`
-      : sql`count(distinct owner) as total from ownership.holder`;
-  const { rows } = await sql<{ total: bigint }>`
-    select ${counted} where contract_id = any (${contractIds}::int[])`.execute(db);
+      ? sql`coalesce(sum(holders), 0)::bigint as total from ownership.collection where contract_id = any (${contractIds}::int[])`
+      : sql`count(*) as total from (${heldBy(contractIds)}) held`;
+  const { rows } = await sql<{ total: bigint }>`select ${counted}`.execute(db);
   return rows[0]?.total ?? 0n;
 }

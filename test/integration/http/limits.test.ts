@@ -142,7 +142,7 @@ describe("what is not limited", () => {
     const caller = from(newAddress());
     await ask(31, caller);
 
-    const paths = ["/v1/openapi.json", "/healthz", "/metrics", "/docs", "/"];
+    const paths = ["/v1/openapi.json", "/healthz", "/metrics", "/"];
     const answers = await Promise.all(
       paths.map((path) => fetch(one.url + path, { headers: caller })),
     );
@@ -151,9 +151,9 @@ describe("what is not limited", () => {
       headers: { ...caller, origin: "https://a.example", "access-control-request-method": "GET" },
     });
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(preflight.status).toBe(204);
-    expect([...answers, preflight].map(left)).toEqual(Array(6).fill(null));
+    expect([...answers, preflight].map(left)).toEqual(Array(5).fill(null));
     for (const answer of answers) await answer.arrayBuffer();
   });
 
@@ -168,6 +168,23 @@ describe("what is not limited", () => {
     expect(count(answers, 422)).toBe(40);
     expect(left(answers[0] as Answer)).toBeNull();
   });
+});
+
+it("documents count with the pages, by address and apart from requests to the API", async () => {
+  const caller = from(newAddress());
+  await ask(31, caller);
+  const get = (path: string) => fetch(one.url + path, { headers: caller });
+
+  const document = await get("/llms.txt");
+  expect(document.status).toBe(200);
+  const remaining = Number(left(document));
+  expect(left(await get("/docs/start.js"))).toBe(String(remaining - 1));
+  for (let time = 1; time < remaining; time += 1) await get("/docs/swagger-ui.css");
+
+  const refused = await get("/docs");
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({ success: false, code: "rate_limited" });
 });
 
 describe("a 304", () => {
