@@ -12,6 +12,8 @@ export type Node = {
   /** Highest height of which it was seen to lack logs that a header promises, and when. */
   lacksUpTo: number;
   lacksSince: number;
+  /** When it said that it has no `eth_getBlockReceipts`; null: it did not. */
+  lacksReceiptsSince: number | null;
   /** The most blocks of one `eth_getLogs` that it answered since it refused more. */
   logsWidth: number;
   /** Failures since its last usable answer, and why. */
@@ -58,7 +60,7 @@ export function openNodePool(options: NodePoolOptions): NodePool {
     (url): Node => ({
       ...{ url, host: URL.canParse(url) ? new URL(url).host : "unnamed" },
       ...{ provedFrom: Number.POSITIVE_INFINITY, lacksUpTo: -1, lacksSince: 0, logsWidth },
-      ...{ failures: 0, fault: null },
+      ...{ lacksReceiptsSince: null, failures: 0, fault: null },
     }),
   );
   let turn = 0;

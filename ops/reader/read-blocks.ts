@@ -211,15 +211,10 @@ async function readLogs(
   block: RpcBlock,
   forMs: number,
 ): Promise<readonly RpcLog[]> {
-  const receipts = { method: "eth_getBlockReceipts", params: [block.hash] };
   const logs = { method: "eth_getLogs", params: [{ blockHash: block.hash }] };
   if (proofs.ofChain.receipts !== false) {
     try {
-      return await pool.ask({
-        calls: [receipts],
-        accept: ([answer]) => placedInBlock(logsOfReceipts(proofs, block, resultOrThrow(answer))),
-        forMs: 0,
-      });
+      return await readReceipts(pool, proofs, block);
     } catch (error) {
       // Not refused for good: nodes without the method answer logs.
       if (!(error instanceof RpcFailure)) throw error;
@@ -230,6 +225,37 @@ async function readLogs(
     accept: ([answer]) => placedInBlock(logsByBloom(proofs, block, resultOrThrow(answer))),
     forMs,
   });
+}
+
+/** For how long a node is not asked for what it says that it lacks: it may be another one by then. */
+const withoutReceiptsMs = 3_600_000;
+/** JSON-RPC 2.0, 5.1: the method does not exist. */
+const methodNotFound = -32_601;
+
+const lacksReceipts = ({ lacksReceiptsSince }: Node): boolean =>
+  lacksReceiptsSince !== null && performance.now() - lacksReceiptsSince < withoutReceiptsMs;
+
+/** A node that says that it lacks the method answered well: it is not asked again, and has no fault. */
+async function readReceipts(
+  pool: NodePool,
+  proofs: Proofs,
+  block: RpcBlock,
+): Promise<readonly RpcLog[]> {
+  for (;;) {
+    const logs = await pool.ask({
+      calls: [{ method: "eth_getBlockReceipts", params: [block.hash] }],
+      without: lacksReceipts,
+      accept([answer], node) {
+        if (answer !== undefined && "error" in answer && answer.error.code === methodNotFound) {
+          node.lacksReceiptsSince = performance.now();
+          return null;
+        }
+        return placedInBlock(logsOfReceipts(proofs, block, resultOrThrow(answer)));
+      },
+      forMs: 0,
+    });
+    if (logs !== null) return logs;
+  }
 }
 
 /** No block holds as many logs: each costs 375 gas at least, these six billion together. */

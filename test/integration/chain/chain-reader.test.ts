@@ -111,6 +111,20 @@ describe("the logs of a range through the reader", () => {
   });
 });
 
+it("a node without receipts has no fault, and is not asked for them again", async () => {
+  const { chain, nodes, reader } = await openWorld([{ receipts: "unknown" }], 50);
+  const [one, other] = chain.blocks().slice(-40, -38);
+  const logsOf = async (hash: `0x${string}` = "0x") =>
+    reader.blocks.logsOf(await reader.blocks.byHash({ hash }, false));
+  await logsOf(one?.hash);
+  // Receipts that cannot be believed would be a fault of the node.
+  const [node] = nodes;
+  if (node) node.faults = { ...noFaults(), receipts: "misplaced" };
+  const logs = other?.transactions.flatMap((transaction) => transaction.logs);
+  expect(await logsOf(other?.hash)).toHaveLength(logs?.length ?? -1);
+  expect(reader.pool.nodes).toMatchObject([{ failures: 0, fault: null }]);
+});
+
 describe("the newest block through the reader", () => {
   const caughtUp = ({ chain, reader }: World) =>
     expect.poll(() => reader.heads.head()?.hash, { timeout: 20_000 }).toBe(chain.head().hash);
