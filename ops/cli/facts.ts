@@ -69,9 +69,7 @@ async function follow(
 async function printFrom(db: Database, filter: FactFilter, json: boolean): Promise<bigint> {
   const head = await readLogHead(db);
   const facts = await readFactsAfter(db, filter, head, AT_ONCE);
-  for (const fact of facts) {
-    process.stdout.write(`${json ? stringify(presentFact(fact)) : lineOf(fact)}\n`);
-  }
+  for (const fact of facts) print(json, presentFact(fact), json ? [] : [lineOf(fact)]);
   const last = facts.at(-1);
   return facts.length === AT_ONCE && last !== undefined ? last.position : head;
 }

@@ -1,6 +1,7 @@
 import process from "node:process";
 import { Command, CommanderError } from "commander";
 import { ConfigurationError, configurationExitCode } from "../config/read-config.ts";
+import { terminalLines } from "../output/terminal-text.ts";
 import { addAccounts, addKeys } from "./accounts.ts";
 import { addAnalytics } from "./analytics/analytics.ts";
 import { addExport } from "./analytics/export.ts";
@@ -76,7 +77,7 @@ async function run(): Promise<number> {
     // commander has already printed the usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${message}\n`);
+    process.stderr.write(`${terminalLines(message)}\n`);
     return error instanceof ConfigurationError ? configurationExitCode : 1;
   }
 }

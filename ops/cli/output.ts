@@ -1,11 +1,12 @@
 import type { BuildProgress } from "#projections/engine/rebuild.ts";
 import { barOf, openLiveLine } from "../output/live-line.ts";
+import { terminalLines } from "../output/terminal-text.ts";
 import { stringify } from "../reports/present-fact.ts";
 
-/** Prints the result of a command: one line of JSON, or lines of text. */
+/** Prints the result of a command: one line of JSON, or lines of text. Strangers' texts only show in a terminal. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
   const text = json ? stringify(content) : lines.join("\n");
-  if (text !== "") process.stdout.write(`${text}\n`);
+  if (text !== "") process.stdout.write(`${terminalLines(text)}\n`);
 }
 
 /** Spaces between two columns. */

@@ -3,6 +3,7 @@ import { prettyFactory } from "pino-pretty";
 import { DatabaseUnavailable, statementFailure } from "#projections/log/database-failure.ts";
 import type { Config } from "../config/config.ts";
 import { type LiveLine, openLiveLine } from "./live-line.ts";
+import { terminalLines, terminalText } from "./terminal-text.ts";
 
 /** Takes one log line, as JSON. */
 export type LogSink = (line: string) => void;
@@ -29,23 +30,12 @@ type LogObject = Record<string, unknown>;
 /** Written by the formatter itself, or meaningless to a person. */
 const hidden = new Set(["level", "time", "part", "msg", "pid", "hostname", "err"]);
 
-/**
- * What a terminal obeys instead of showing it, or shows in another order: control characters, whose sequences move the
- * cursor, clear the screen or set the title, and the marks of direction.
- */
-const obeyed = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-const obeyedButLines = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** Text as a terminal only shows it, whoever wrote it. */
-const shown = (text: string, characters = obeyed): string =>
-  text.replace(characters, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
 /** Formats one JSON log line as `time LEVEL part: message key=value`; other text is returned as it is shown. */
 export function openPrettyFormat(hasColors: boolean): (line: string) => string {
   const format = openFormat(hasColors);
   return (line) => {
     const text = format(line);
-    return text.trimEnd() === line.trimEnd() ? shown(text, obeyedButLines) : text;
+    return text.trimEnd() === line.trimEnd() ? terminalLines(text) : text;
   };
 }
 
@@ -55,7 +45,7 @@ function openFormat(hasColors: boolean): (line: string) => string {
     hideObject: true,
     messageFormat: (line, messageKey) =>
       [
-        shown(`${line.part ?? "log"}: ${line[messageKey] ?? ""}`),
+        terminalText(`${line.part ?? "log"}: ${line[messageKey] ?? ""}`),
         ...fieldsOf(line),
         ...errorOf(line),
       ].join(" "),
@@ -66,18 +56,18 @@ function openFormat(hasColors: boolean): (line: string) => string {
 const fieldsOf = (line: LogObject): string[] =>
   Object.entries(line)
     .filter(([name]) => !hidden.has(name))
-    .map(([name, value]) => `${shown(name)}=${formatValue(value)}`);
+    .map(([name, value]) => `${terminalText(name)}=${formatValue(value)}`);
 
 function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
     const fields = Object.entries(value).map(
-      ([name, field]) => `${shown(name)}=${formatValue(field)}`,
+      ([name, field]) => `${terminalText(name)}=${formatValue(field)}`,
     );
     return `{${fields.join(" ")}}`;
   }
   const isPlain = typeof value !== "string" || !/[\s,=]|^$/.test(value);
-  return shown(isPlain ? `${value}` : JSON.stringify(value));
+  return terminalText(isPlain ? `${value}` : JSON.stringify(value));
 }
 
 /** The stack, where there is one, goes to lines of its own. */
@@ -86,7 +76,7 @@ function errorOf({ err }: LogObject): string[] {
   const { stack, message } = err as { stack?: string; message?: string };
   return stack === undefined
     ? [`error=${formatValue(message ?? err)}`]
-    : [`\n    ${shown(stack, obeyedButLines).replaceAll("\n", "\n    ")}`];
+    : [`\n    ${terminalLines(stack).replaceAll("\n", "\n    ")}`];
 }
 
 /** An outage without a new failure for so long is over. */
