@@ -28,6 +28,8 @@ import {
 } from "#projections/domain/seaport/fill.ts";
 import { type BidRow, readBestBids, readBid } from "#projections/orders/read-bids.ts";
 import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
+import { readTokenSets } from "#projections/orders/read-token-sets.ts";
+import { treeOf } from "./criteria.ts";
 import { type Market, recordReadings } from "./market.ts";
 import { orderHashOf, orderId } from "./order-id.ts";
 
@@ -46,8 +48,8 @@ export type AcceptedBid = {
   call: AcceptArguments;
 };
 
-/** A bid and the sale into it. */
-type Match = { bid: CheckedOrder; sale: BidSale };
+/** A bid and the sale into it. `tokenIds`: those under the bid's root; null: it has none. */
+type Match = { bid: CheckedOrder; sale: BidSale; tokenIds: readonly bigint[] | null };
 
 type Seller = {
   chainId: ChainId;
@@ -72,8 +74,15 @@ export async function acceptBid(
   if (rejection !== null) return rejection;
   const [match] = await findMatches(market, request.chainId, [{ row, sale }]);
   if (match === undefined) throw new Error(`Bid ${row.orderHash} has no signed order`);
+  const { tokenIds } = match;
+  if (tokenIds !== null && !tokenIds.includes(match.sale.tokenId)) {
+    const message = `tokenId: the offer is for ${tokenIds.length} tokens, and token ${match.sale.tokenId} is not one of them`;
+    return reject("token_mismatch", message);
+  }
   const results = await queryMatches(market, request.chainId, [match], now);
-  return isRejection(results) ? results : accept(market, request.chainId, match, results, now);
+  if (isRejection(results)) return results;
+  const refused = evaluateMatch(match, results, now);
+  return refused ?? accept(market, request.chainId, match, results, now);
 }
 
 type RequestedSale = Seller & { tokenId: bigint | null };
@@ -87,7 +96,7 @@ function saleFor(row: BidRow, { seller, tokenId, units }: RequestedSale) {
   }
   const sold = row.tokenId ?? tokenId;
   if (sold === null) {
-    return reject("token_required", "tokenId: is required for a collection offer");
+    return reject("token_required", "tokenId: is required for an offer on several tokens");
   }
   const soldUnits = unitsFor(row, units);
   if (isRejection(soldUnits)) return soldUnits;
@@ -111,11 +120,29 @@ async function findMatches(
   bidSales: readonly { row: BidRow; sale: BidSale }[],
 ): Promise<Match[]> {
   const hashes = bidSales.map(({ row }) => row.orderHash);
-  const orders = await readAcceptedOrders(writer, chainId, hashes);
-  return bidSales.flatMap(({ row: { orderHash }, sale }) => {
+  const [orders, sets] = await Promise.all([
+    readAcceptedOrders(writer, chainId, hashes),
+    readSetsOf(writer, chainId, bidSales),
+  ]);
+  return bidSales.flatMap(({ row: { orderHash, criteria }, sale }) => {
     const order = orders.get(orderHash);
-    return order === undefined ? [] : { bid: { ...order, orderHash }, sale };
+    if (order === undefined) return [];
+    const tokenIds = criteria === null ? null : (sets.get(criteria) ?? []);
+    return { bid: { ...order, orderHash }, sale, tokenIds };
   });
+}
+
+/** All bids are on one contract. */
+async function readSetsOf(
+  writer: Market["writer"],
+  chainId: ChainId,
+  bidSales: readonly { row: BidRow }[],
+) {
+  const roots = [...new Set(bidSales.flatMap(({ row }) => row.criteria ?? []))];
+  const contract = bidSales[0]?.row.contract;
+  return contract === undefined
+    ? new Map<Hex, readonly bigint[]>()
+    : readTokenSets(writer, { chainId, contract }, roots);
 }
 
 /** One round of chain queries for all matches. Readings about bids are recorded, those about sales are not. */
@@ -134,20 +161,25 @@ async function queryMatches(
   return results;
 }
 
+/** Why the sale into the bid would fail; null: it would succeed. */
+function evaluateMatch({ bid, sale }: Match, results: ChainResults, now: Date) {
+  return (
+    evaluateBid(bid, sale, results, now) ??
+    evaluateSeller(bid, sale, results) ??
+    evaluateReceipt(bid, sale, results)
+  );
+}
+
 function accept(
   { prefix }: Market,
   chainId: ChainId,
-  { bid, sale }: Match,
+  match: Match,
   results: ChainResults,
   now: Date,
-) {
-  const rejection =
-    evaluateBid(bid, sale, results, now) ??
-    evaluateSeller(bid, sale, results) ??
-    evaluateReceipt(bid, sale, results);
-  if (rejection !== null) return rejection;
+): AcceptedBid {
+  const { bid, sale } = match;
   const minedAt = results.basis.timestamp;
-  const { call, endTime } = acceptArguments(bid, sale, { minedAt, now });
+  const { call, endTime } = acceptArguments(match, { minedAt, now });
   return {
     bidId: orderId(prefix, bid.orderHash),
     chainId,
@@ -158,7 +190,7 @@ function accept(
     isApproved: sellerApproval(bid, sale, results),
     validUntil: new Date(Number(endTime) * 1000),
     call,
-  } satisfies AcceptedBid;
+  };
 }
 
 /** Bids that are checked at once, and how often others are when none of them can be filled: one maker may spoil several. */
@@ -176,22 +208,21 @@ export async function acceptBestBid(
   let refused: Rejection<SellerRejectionCode> | undefined;
   for (let round = 0; round < maxRounds; round += 1) {
     const limits = { limit: bidsPerRound, except: checked };
-    // The best of both kinds together: one of the next round nets no more.
+    // The best of all kinds together: one of the next round nets no more.
     const rows = (await readBestBids(market.writer, request, limits, now)).slice(0, bidsPerRound);
     if (rows.length === 0) break;
     checked.push(...rows.map(({ orderHash }) => orderHash));
-    const outcomes = await acceptEach(market, request, rows, now);
-    if (isRejection(outcomes)) return outcomes;
-    const best = outcomes.find((outcome) => !isRejection(outcome));
-    if (best !== undefined) return best;
-    refused ??= outcomes.find(isSellerRejection);
+    const outcome = await acceptFirst(market, request, rows, now);
+    if (isRejection(outcome)) return outcome;
+    if (outcome.accepted !== undefined) return outcome.accepted;
+    refused ??= outcome.rejections.find(isSellerRejection);
     if (rows.length < bidsPerRound || refused?.rejected === "not_owner") break;
   }
   return refused ?? reject("not_found", `No active offer for token ${tokenId} of ${contract}`);
 }
 
-/** What becomes of the sale into each of the bids, in their order. */
-async function acceptEach(
+/** The sale into the first of the bids that would succeed, or why none would. */
+async function acceptFirst(
   market: Market,
   request: Seller & { tokenId: bigint },
   rows: readonly BidRow[],
@@ -204,7 +235,14 @@ async function acceptEach(
   const matches = await findMatches(market, request.chainId, bidSales);
   const results = await queryMatches(market, request.chainId, matches, now);
   if (isRejection(results)) return results;
-  return matches.map((match) => accept(market, request.chainId, match, results, now));
+  const rejections: Rejection[] = [];
+  for (const match of matches) {
+    const rejection = evaluateMatch(match, results, now);
+    if (rejection === null)
+      return { accepted: accept(market, request.chainId, match, results, now), rejections };
+    rejections.push(rejection);
+  }
+  return { accepted: undefined, rejections };
 }
 
 const sellerRejectionCodes = {
@@ -216,10 +254,8 @@ const sellerRejectionCodes = {
 } as const satisfies Record<SellerRejectionCode, true>;
 
 /** A rejection that is not, or not only, because of the bid's own state, which the caller should learn of. */
-function isSellerRejection(
-  outcome: AcceptedBid | Rejection,
-): outcome is Rejection<SellerRejectionCode> {
-  return isRejection(outcome) && outcome.rejected in sellerRejectionCodes;
+function isSellerRejection(rejection: Rejection): rejection is Rejection<SellerRejectionCode> {
+  return rejection.rejected in sellerRejectionCodes;
 }
 
 /** The exchange's method that sells into a bid, and its arguments. The caller encodes them. */
@@ -234,13 +270,12 @@ type AcceptArguments =
 const mirrorSeconds = 30 * 60;
 
 /**
- * A bid on one token is filled whole as a basic order; a collection bid by a mirror order, which only its seller
+ * A bid on one token is filled whole as a basic order; a bid on several by a mirror order, which only its seller
  * can send. The mirror order starts at `minedAt`, the time of the latest block, which may be behind our clock.
  * `endTime`: until when the call can succeed, in unix seconds.
  */
 function acceptArguments(
-  bid: CheckedOrder,
-  sale: BidSale,
+  { bid, sale, tokenIds }: Match,
   { minedAt, now }: { minedAt: Date; now: Date },
 ): { call: AcceptArguments; endTime: bigint } {
   const { endTime } = bid.components;
@@ -257,11 +292,18 @@ function acceptArguments(
     endTime: unixSeconds(latest) + BigInt(mirrorSeconds),
     salt: bytesToBigInt(randomBytes(16)),
   };
-  const matched = matchBidWithMirror(bid, { ...sale, ...mirror, criteriaProof: [] });
+  const criteriaProof = tokenIds === null ? [] : proofOf(bid, sale, tokenIds);
+  const matched = matchBidWithMirror(bid, { ...sale, ...mirror, criteriaProof });
   return {
     call: { method: "matchAdvancedOrders", ...matched },
     endTime: endTime < mirror.endTime ? endTime : mirror.endTime,
   };
+}
+
+function proofOf({ orderHash }: CheckedOrder, { tokenId }: BidSale, tokenIds: readonly bigint[]) {
+  const proof = treeOf(tokenIds).proofOf(tokenId);
+  if (proof === null) throw new Error(`Bid ${orderHash} is not for token ${tokenId}`);
+  return proof;
 }
 
 const unixSeconds = (time: Date) => BigInt(Math.floor(time.getTime() / 1000));

@@ -1,11 +1,12 @@
 import { type Address, maxUint256 } from "viem";
 import { queryChainOrReject } from "#jobs/orders/evaluate-order.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
-import type { MarketTerms } from "#projections/domain/orders/order-terms.ts";
+import type { Criteria, MarketTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateBidState, validateExposure } from "#projections/domain/orders/validate-state.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import { readOpenBidsWei } from "#projections/orders/read-bids.ts";
 import { readBlocked, rejectBlocked } from "./blocked-makers.ts";
+import { type Coverage, type CriteriaRequest, readCoverage } from "./criteria.ts";
 import {
   type MakerFunds,
   makerFundsFrom,
@@ -22,16 +23,19 @@ import {
 } from "./requested-items.ts";
 import { royaltyQueries } from "./royalty.ts";
 
-/** `tokenId` is null for a bid on every token of the contract. */
+/** `tokenId` is null for a bid on several tokens of the contract: those of `request`, or every one. */
 export type BidItem = {
   contract: Address;
   tokenId: bigint | null;
+  request: CriteriaRequest | null;
   quantity: bigint;
   unitPriceWei: bigint;
 };
 
 export type BidRequirement = PricedRequest & {
   item: BidItem;
+  /** The tokens that it is for; null: one, every one, or what was sent names none. */
+  coverage: Coverage | null;
   /** Why the bid would be rejected even with a sufficient allowance. */
   blocked: Rejection<IntakeCode> | null;
 };
@@ -50,7 +54,7 @@ export async function readBidRequirements(
   const { market, chainId, maker, now } = request;
   const terms = market.terms(chainId);
   const [items, openOffersWei, blockedMakers] = await Promise.all([
-    readRequestedItems(request, requested),
+    readTokens(request, requested).then((coverage) => readRequestedItems(request, coverage)),
     readOpenBidsWei(market.writer, chainId, maker, now),
     readBlocked(market.writer, [maker]),
   ]);
@@ -73,6 +77,29 @@ export async function readBidRequirements(
   return { ...makerFunds, requiredAllowanceWei: makerFunds.openOffersWei + itemsWei, items: rows };
 }
 
+/** An item with the tokens that it is for, or why what was sent names none. */
+type CoveringItem = BidItem & {
+  coverage: Coverage | Rejection<IntakeCode> | null;
+  criteria?: Criteria;
+};
+
+/** One after the other: a list of tokens takes its time to hash. */
+async function readTokens(
+  { market: { writer }, chainId }: RequirementsRequest,
+  items: readonly BidItem[],
+): Promise<CoveringItem[]> {
+  const rows: CoveringItem[] = [];
+  for (const item of items) {
+    const { contract, request } = item;
+    const coverage =
+      request === null ? null : await readCoverage(writer, { chainId, contract }, request);
+    const criteria =
+      coverage === null || isRejection(coverage) ? {} : { criteria: coverage.criteria };
+    rows.push({ ...item, coverage, ...criteria });
+  }
+  return rows;
+}
+
 type RequirementContext = TokenSources & {
   makerFunds: MakerFunds;
   terms: MarketTerms;
@@ -80,7 +107,11 @@ type RequirementContext = TokenSources & {
   bidExposure: number;
 };
 
-function requirementOf(item: RequestedItem<BidItem>, context: RequirementContext): BidRequirement {
+function requirementOf(
+  item: RequestedItem<CoveringItem>,
+  context: RequirementContext,
+): BidRequirement {
+  const { coverage } = item;
   const { makerFunds, isBlocked, bidExposure } = context;
   const { counter, balanceWei, openOffersWei: openBidsWei } = makerFunds;
   const { priced, order } = priceRequestedItem("bid", item, { ...context, counter });
@@ -99,5 +130,8 @@ function requirementOf(item: RequestedItem<BidItem>, context: RequirementContext
     state ??
     (isBlocked ? rejectBlocked(item.maker) : null) ??
     validateExposure(bidWei, { openBidsWei, balanceWei }, bidExposure);
-  return { item, ...priced, blocked };
+  // Without its tokens a bid would be for every one.
+  if (coverage !== null && isRejection(coverage))
+    return { item, coverage: null, ...priced, components: null, blocked: coverage };
+  return { item, coverage, ...priced, blocked };
 }

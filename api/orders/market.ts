@@ -11,6 +11,7 @@ import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { ChainReadings } from "#projections/log/readings.ts";
 import { appendChangedReadings } from "#projections/orders/changed-readings.ts";
+import type { CriteriaRequest } from "./criteria.ts";
 
 /** Features that an operator can pause. */
 type PausableFeature = "listings" | "offers" | "buying";
@@ -50,6 +51,8 @@ export type Submission = {
   orders: readonly unknown[];
   /** Those of them that are parsed already. */
   parsed?: ReadonlyMap<unknown, OrderBody>;
+  /** What bids on several tokens were sent with. */
+  criteria?: ReadonlyMap<unknown, CriteriaRequest>;
   /** The request body that contains the orders. */
   envelope: unknown;
   /** The network address or account that the request came from; null: nobody knows. */

@@ -50,7 +50,7 @@ export function priceItem(
 
 /** Validates shape and fees of the order that the maker would sign, like intake. */
 export function validateDraft(
-  { side, contract, unitPriceWei }: UnpricedIntent,
+  { side, contract, unitPriceWei, criteria }: UnpricedIntent,
   { royalty, split, components }: PricedItem,
   terms: MarketTerms,
 ): ParsedOrder | Rejection<IntakeCode> {
@@ -66,7 +66,8 @@ export function validateDraft(
     return reject("unknown_collection", `${contract} is not an indexed token contract`);
   }
   const body = { components, signature: "0x", totalOriginalConsiderationItems: null } as const;
-  const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
+  const order =
+    side === "ask" ? parseListing(body, terms) : parseBid(body, terms, criteria ?? null);
   if (isRejection(order)) return order;
   const fees = validateFees(order, terms, royalty);
   return isRejection(fees) ? fees : order;
@@ -75,7 +76,7 @@ export function validateDraft(
 /** What a maker wants to sell or buy, and the price per unit. */
 type DraftIntent = Pick<
   TradeTerms,
-  "side" | "contract" | "standard" | "tokenId" | "quantity" | "unitPriceWei"
+  "side" | "contract" | "standard" | "tokenId" | "criteria" | "quantity" | "unitPriceWei"
 > & {
   /** Null: unknown; the order then holds the zero address as a placeholder. */
   maker: Address | null;
@@ -93,8 +94,9 @@ function draftOrder(
   const placeholders = { maker, startTime: 0n, endTime: 0n, salt: 0n, counter };
   const price = priceOf(intent.unitPriceWei, terms, royalty);
   if (intent.side === "bid") {
+    const criteria = BigInt(intent.criteria?.root ?? 0n);
     const nft =
-      tokenId === null ? { standard, contract, criteria: 0n } : { standard, contract, tokenId };
+      tokenId === null ? { standard, contract, criteria } : { standard, contract, tokenId };
     return draftBidComponents({ ...placeholders, nft, quantity, price, currency: terms.currency });
   }
   if (tokenId === null) throw new TypeError("A listing is of one token");

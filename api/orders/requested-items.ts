@@ -6,6 +6,7 @@ import { chainUnavailable, findOwnerless } from "#jobs/orders/evaluate-order.ts"
 import { readKnownContracts } from "#projections/collections/find-collection.ts";
 import type { IntakeCode } from "#projections/domain/intake-codes.ts";
 import type {
+  Criteria,
   MarketTerms,
   ParsedOrder,
   TradeTerms,
@@ -22,6 +23,7 @@ export type RequirementsRequest = { market: Market; chainId: ChainId; maker: Add
 type Item = {
   contract: Address;
   tokenId: bigint | null;
+  criteria?: Criteria;
   quantity: bigint;
   unitPriceWei: bigint;
 };

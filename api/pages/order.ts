@@ -1,12 +1,13 @@
+import type { z } from "zod";
 import { chainNames } from "#chains/index.ts";
-import { bid } from "../v1/orders/bids.ts";
+import { type Bid, bid } from "../v1/orders/bids.ts";
 import type { presentBookOrder } from "../v1/orders/book-order.ts";
 import { listing } from "../v1/orders/listings.ts";
 import { acceptSteps, buySteps, cancelSteps } from "./fill-steps.ts";
 import { type Html, html } from "./kit/html.ts";
 import { toCollection, toToken, toWallet } from "./kit/links.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
-import { statusMark } from "./kit/orders-table.ts";
+import { statusMark, subjectOfSeveral } from "./kit/orders-table.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
 import { splitBar } from "./kit/plot.ts";
 import { marketplaceName, plainText, shortId } from "./kit/text.ts";
@@ -47,14 +48,15 @@ export async function bidPage(visit: Visit): Promise<PageContent> {
   const { bidId, tokenId, contract, collection } = row;
   const subject =
     tokenId === null
-      ? html`any token of ${toCollection(chainId, collection)}`
+      ? html`${subjectOfSeveral(row.criteria)} of ${toCollection(chainId, collection)}`
       : toToken(chainId, { contract, tokenId });
   const body = html`${orderHead(row, { what: "Offer", reason: row.inactiveReason, subject, now })}
 <div class="columns">${pricePanel(row, "The seller who accepts it")}${panel({
     id: "terms",
     title: "Terms",
     body: details([
-      ["For", row.kind === "collection" ? "any token of the contract" : "one token"],
+      ["For", tokenId === null ? subjectOfSeveral(row.criteria) : "one token"],
+      ...stillMatching(row),
       [
         "Seller receives for a unit",
         amount({ wei: row.sellerNetWei, symbol: row.currency.symbol }),
@@ -65,6 +67,13 @@ export async function bidPage(visit: Visit): Promise<PageContent> {
 ${acceptSteps({ chainId, bidId, isActive: row.status === "active", needsToken: tokenId === null })}
 ${cancelSteps("bids", chainId, bidId)}`;
   return { title: `Offer on ${plainText(collection.name ?? contract)}`, body };
+}
+
+/** Of a bid on traits: metadata changes, its tokens do not. */
+function stillMatching({ criteria }: z.output<typeof Bid>): (readonly [string, string])[] {
+  if (criteria === null || criteria.matchingCount === null) return [];
+  const { matchingCount, tokenCount } = criteria;
+  return [["With the traits now", `${formatCount(matchingCount)} of ${formatCount(tokenCount)}`]];
 }
 
 type OrderRow = ReturnType<typeof presentBookOrder>;

@@ -3,6 +3,7 @@ import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { marketplaces } from "#projections/domain/marketplaces.ts";
+import { criteriaProof, criteriaRoot } from "#projections/domain/seaport/criteria.ts";
 import {
   draftBidComponents,
   draftListingComponents,
@@ -12,8 +13,6 @@ import {
 import {
   advancedOrder,
   basicOrderForItemBid,
-  criteriaProof,
-  criteriaRoot,
   matchBidWithMirror,
   orderQuantity,
 } from "#projections/domain/seaport/fill.ts";

@@ -41,6 +41,9 @@ export const signedBytes = z
   .max(2 + 2 * maxSignatureBytes, `must not exceed ${maxSignatureBytes} bytes`)
   .transform((text) => text.toLowerCase() as Hex);
 
+/** Clients write Merkle roots as 32 bytes of hex. */
+const criteriaRoot = bytes32.transform(BigInt);
+
 /** Refuses fields that it does not have. */
 export const closed = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.strict() as unknown as Schema;
@@ -57,7 +60,7 @@ export function orderParametersSchema<Integer extends z.ZodType<bigint>>(
   const offerItem = z.object({
     itemType: uint8,
     token: signedAddress,
-    identifierOrCriteria: integer,
+    identifierOrCriteria: z.union([criteriaRoot, integer], "must be a decimal uint256"),
     startAmount: integer,
     endAmount: integer,
   });

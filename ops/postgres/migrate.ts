@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database, Session } from "#projections/log/database.ts";
+import { factKind } from "#projections/log/fact-kinds.ts";
 import { withLock } from "#projections/log/named-lock.ts";
 import {
   completeIndexes,
@@ -21,6 +22,7 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0001-start": adoptFormer,
   "0002-chain-ordinals": useOrdinals,
   "0003-jobs": createJobTable,
+  "0004-token-sets": allowTokenSets,
   "0006-order-events": createOrderEventTables,
 };
 
@@ -158,6 +160,16 @@ create table engine.order_event (
 comment on table engine.order_event is 'How the book changed, from tick to tick: what the feed tells of orders. Append-only.';
 comment on column engine.order_event.position is 'Of the log, up to which the tick applied it';`)
     .execute(session);
+}
+
+/** Whoever appends orders appends the sets of tokens that they are for. */
+async function allowTokenSets(session: Session): Promise<void> {
+  const { order_submitted: order, token_set_submitted: set } = factKind;
+  await sql`
+    insert into ops.appendable_kind (role, kind)
+    select role, ${set}::smallint from ops.appendable_kind where kind = ${order} on conflict do nothing`.execute(
+    session,
+  );
 }
 
 /** The last migration of the releases that had 49 of them, in place of one start. */

@@ -211,8 +211,8 @@ select 'service_indexer', 99
 -- facts that are set aside, and taken back
 union select 'service_projector', unnest('{95,96}'::smallint[])
 -- all that is read from chains, partners and price feeds
-union select 'service_jobs', kind from generate_series(60, 94) kind where kind <> 70
--- orders and cross-listings, and what was read of a chain for them
-union select 'service_api', unnest('{65,70,71,72,73,74,75,76,77,78,79,80,82,83}'::smallint[])
+union select 'service_jobs', kind from generate_series(60, 94) kind where kind not in (70, 84)
+-- orders, the tokens they are for, and cross-listings, and what was read of a chain for them
+union select 'service_api', unnest('{65,70,71,72,73,74,75,76,77,78,79,80,82,83,84}'::smallint[])
 -- what operators did
 union select 'service_console', unnest('{97,98}'::smallint[]);

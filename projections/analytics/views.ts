@@ -196,8 +196,8 @@ export const bidsView: View = {
   from: `bids.bid o ${namingJoins}`,
   columns: [
     ...identity,
-    ["kind", "o.kind", "single-token or collection"],
-    ["token_id", "o.token_id", "Token id; null: any token of the contract"],
+    ["kind", "o.kind", "single-token, collection, trait or token-list"],
+    ["token_id", "o.token_id", "Token id; null: several tokens of the contract"],
     ...terms,
     ["currency", hex("o.currency"), "Contract it is paid in"],
     ...state,

@@ -103,7 +103,7 @@ function derived(schema: string): RawBuilder<unknown> {
                 where t.contract_id = c.contract_id order by next_change_at limit 1
               ) t),
              (select min(o.start_time) from bids.bid o
-              where o.contract_id = any (totals.contracts) and o.token_id is null and o.status = 'inactive'
+              where o.contract_id = any (totals.contracts) and o.kind = 'collection' and o.status = 'inactive'
                 and o.reason = 'not_started')
            ) as next_change_at,
            ${sql.join(changes)}

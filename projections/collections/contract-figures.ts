@@ -65,7 +65,7 @@ function contractsOfAffectedBids(window: WindowWithKinds): RawBuilder<unknown>[]
     select b.contract_id from (${sql.join(affected, sql` union `)}) t
     cross join lateral (
       select o.contract_id from bids.bid o
-      where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.token_id is null offset 0
+      where o.order_hash = t.order_hash and o.chain_id = t.chain_id and o.kind = 'collection' offset 0
     ) b`,
   ];
 }

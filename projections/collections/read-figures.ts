@@ -121,7 +121,7 @@ export function orderFigures(
       select o.end_time, ${bidJson} as shown
       from ${contracts} cross join lateral (
         select o.* from bids.bid o
-        where o.contract_id = c.contract_id and o.token_id is null and o.status = 'active' and ${isCurrent}
+        where o.contract_id = c.contract_id and o.kind = 'collection' and o.status = 'active' and ${isCurrent}
         order by o.seller_net_wei desc, o.position limit 1
       ) o
       order by o.seller_net_wei desc, o.position limit 1

@@ -55,6 +55,8 @@ export const factKind = {
   recipients_read: 82,
   token_approval_read: 83,
 
+  token_set_submitted: 84,
+
   price_ticked: 90,
   floor_snapshotted: 91,
 

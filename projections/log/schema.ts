@@ -10,6 +10,7 @@ const migrationNames = [
   "0001-start",
   "0002-chain-ordinals",
   "0003-jobs",
+  "0004-token-sets",
   "0006-order-events",
 ] as const;
 

@@ -60,10 +60,15 @@ const definitions = {
   },
   coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
   listings: { version: 11, first: 7, tables: ["listing", "count"], reads: { ownership: 4 } },
-  bids: { version: 8, first: 4, tables: ["bid", "count"], reads: { ownership: 4 } },
+  bids: {
+    version: 9,
+    first: 4,
+    tables: ["bid", "count", "token_set", "token_set_chunk"],
+    reads: { ownership: 4 },
+  },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 17,
+    version: 18,
     first: 6,
     tables: [
       ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],
@@ -76,7 +81,7 @@ const definitions = {
         coin_prices: 1,
         sales: 16,
         listings: 11,
-        bids: 8,
+        bids: 9,
         floors: 2,
       },
     },

@@ -22,12 +22,13 @@ import {
   type RecomputeSet,
 } from "./select-facts.ts";
 import { reasonCase, statusCase, storeCounts } from "./status.ts";
+import { insertTokenSets, storeTokenSets, tokenSetTables } from "./token-sets.ts";
 
 /** The bids to recompute: their signed terms, and their stored state (`old_…`). */
 const bidsToRecompute = recomputeTable(
   "recompute_bid",
   `chain_id integer, order_hash bytea, position bigint, kind text, contract_id integer, token_id numeric(78,0),
-   standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
+   criteria bytea, traits jsonb, standard smallint, maker bytea, currency bytea, unit_price_wei numeric(78,0), seller_net_wei numeric(78,0),
    quantity numeric(78,0), start_time bigint, end_time bigint, counter numeric(78,0), fees jsonb,
    is_contract_signed boolean, created_at timestamptz, old_status text, old_reason text, old_filled numeric(78,0),
    old_filled_block_id bigint, old_updated_at timestamptz, exchange_id integer`,
@@ -61,7 +62,7 @@ async function selectAffectedBids(
       union all
       ${returning(window, bid)}
       select b.* from affected a cross join lateral (
-        select chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency,
+        select chain_id, order_hash, position, kind, contract_id, token_id, criteria, traits, standard, maker, currency,
                unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at,
                status, reason, filled, filled_block_id, updated_at
         from ${bid} b where b.order_hash = a.order_hash and b.chain_id = a.chain_id offset 0
@@ -93,10 +94,18 @@ function returning(window: WindowWithKinds, bid: Relation): RawBuilder<unknown> 
   return sql`select s.*, ${noOldState} from (${submittedIn(submissions)}) s union all`;
 }
 
+/** What the token ids under a root were chosen by; null: they were named one by one, or there is no root. */
+const traits = sql`nullif(f.payload #> '{terms,criteria,traits}', 'null')`;
+
+const kind = sql`
+  case when f.token_id is not null then 'single-token'
+       when f.payload #>> '{terms,criteria,root}' is null then 'collection'
+       when ${traits} is null then 'token-list' else 'trait' end`;
+
 /** The submissions of bids among facts, with the columns of `bid` that are signed. */
 const submittedIn = (facts: Relation): RawBuilder<unknown> => sql`
-  select k.chain_id, f.order_hash, f.position, case when f.token_id is null then 'collection' else 'single-token' end,
-         f.contract_id, f.token_id, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
+  select k.chain_id, f.order_hash, f.position, ${kind}, f.contract_id, f.token_id,
+         decode(substr(f.payload #>> '{terms,criteria,root}', 3), 'hex'), ${traits}, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
          f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
          (f.payload #>> '{terms,unitPriceWei}')::numeric, (f.payload #>> '{terms,sellerNetWei}')::numeric, f.amount,
          (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
@@ -120,6 +129,8 @@ function bidTables(schema: string): string[] {
        kind            text not null,
        contract_id     integer not null,
        token_id        numeric(78,0),
+       criteria        bytea,
+       traits          jsonb,
        standard        smallint not null,
        maker           bytea not null,
        currency        bytea not null,
@@ -140,7 +151,10 @@ function bidTables(schema: string): string[] {
        primary key (order_hash, chain_id)
      ) with (fillfactor = 85)`,
     `comment on column ${bid}.position is 'Of the order_submitted fact'`,
-    `comment on column ${bid}.kind is 'single-token or collection'`,
+    `comment on column ${bid}.kind is 'single-token, collection, trait or token-list'`,
+    `comment on column ${bid}.token_id is 'null: of several tokens'`,
+    `comment on column ${bid}.criteria is 'Merkle root of the tokens of a trait or token-list bid: token_set'`,
+    `comment on column ${bid}.traits is 'Of a trait bid: [{type, value}] or [{type, min, max}], which all its tokens had'`,
     `comment on column ${bid}.currency is 'Its address: the contract may have no fact yet'`,
     `comment on column ${bid}.fees is 'Per unit: [{recipient, unitWei, kind}]'`,
     `comment on column ${bid}.is_contract_signed is 'By a contract, which may revoke its signature without an event'`,
@@ -166,7 +180,9 @@ function bidTables(schema: string): string[] {
     `create index on ${bid} (contract_id, token_id, status, unit_price_wei, position)`,
     `create index on ${bid} (token_id, chain_id, status, unit_price_wei, position)
        where token_id is not null`,
-    `create index on ${bid} (contract_id, token_id, seller_net_wei desc, position) where status = 'active'`,
+    `create index on ${bid} (contract_id, token_id, seller_net_wei desc, position) where status = 'active' and token_id is not null`,
+    `create index on ${bid} (contract_id, seller_net_wei desc, position) where status = 'active' and kind = 'collection'`,
+    `create index on ${bid} (contract_id, seller_net_wei desc, position) where status = 'active' and criteria is not null`,
     `create index on ${bid} (maker, chain_id, status, unit_price_wei, position)`,
     `create index on ${bid} (maker, chain_id, status, created_at, position)`,
     `create table ${schema}.count (
@@ -177,6 +193,7 @@ function bidTables(schema: string): string[] {
        rows        bigint not null,
        primary key (chain_id, contract_id, kind, status)
      )`,
+    ...tokenSetTables(schema),
   ];
 }
 
@@ -193,7 +210,9 @@ export const bidsProjection: Projection = {
       await openChangedOrders(ahead);
       await bidsToRecompute.open(ahead);
     });
-    const rows = await selectAffectedBids(session, schema, await withKinds(session, window));
+    const withKind = await withKinds(session, window);
+    await storeTokenSets(session, schema, withKind);
+    const rows = await selectAffectedBids(session, schema, withKind);
     if (rows > 0) await storeStates(session, schema, { ...window, orders });
   },
   deriveAll: [{ name: "bids", derive: deriveBids }],
@@ -202,6 +221,7 @@ export const bidsProjection: Projection = {
 
 async function deriveBids(session: Session, schema: string, window: FactWindow): Promise<void> {
   await bidsToRecompute.open(session);
+  await insertTokenSets(session, schema, { facts: window.changes, isBulk: true });
   await selectAllBids(session, window);
   await storeStates(session, schema, { ...window, orders, history: window.changes });
 }
@@ -270,7 +290,7 @@ const updatedAt = sql`
 
 /** Columns of `bid`. */
 const columns = sql`
-  chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency, unit_price_wei,
+  chain_id, order_hash, position, kind, contract_id, token_id, criteria, traits, standard, maker, currency, unit_price_wei,
   seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at, status, reason, filled,
   filled_block_id, updated_at`;
 const differs = sql`

@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { BidReason } from "../domain/orders/order-status.ts";
+import type { BidKind, CriteriaTrait } from "../domain/orders/order-terms.ts";
+import { chunksOfTraits } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { bytea, byteaArray } from "../log/sql-values.ts";
 import {
@@ -20,12 +22,21 @@ import {
   orderColumns,
   readOrdersByHash,
 } from "./read-orders.ts";
+import { holdsToken } from "./read-token-sets.ts";
 
 /** A bid and its state at a given time. */
 export type BidRow = OrderRow & {
-  kind: "single-token" | "collection";
-  /** null: any token of the contract. */
+  kind: BidKind;
+  /** null: of several tokens of the contract. */
   tokenId: bigint | null;
+  /** Of a bid of kind `trait` or `token-list`: the Merkle root of its tokens. */
+  criteria: Hex | null;
+  /** How many tokens are under the root. */
+  criteriaTokens: number | null;
+  /** Of kind `trait`: what its tokens had in common when it was submitted. */
+  traits: readonly CriteriaTrait[] | null;
+  /** How many of its tokens have the traits now. */
+  matchingTokens: bigint | null;
   currency: Hex;
   reason: BidReason | null;
 };
@@ -57,11 +68,22 @@ export async function readBids(
 
 /** Of row `o` joined with `collectionJoins`. */
 export function bidColumns(now: Date, parts: OrderParts = allOrderParts) {
-  return sql`${orderColumns(now, parts)}, o.kind, o.token_id as "tokenId", o.currency`;
+  return sql`
+    ${orderColumns(now, parts)}, o.kind, o.token_id as "tokenId", o.currency, o.criteria, o.traits,
+    (select s.tokens from bids.token_set s where s.contract_id = o.contract_id and s.root = o.criteria) as "criteriaTokens",
+    ${parts.has("traits") ? matchingTokens : sql`null::bigint`} as "matchingTokens"`;
 }
 
+/** Of bid `o`, if it is on traits: how many of its tokens have them now. */
+const matchingTokens = sql`
+  case when o.traits is not null then (
+    select coalesce(sum(bit_count(s.bits & t.bits)), 0)::bigint
+    from (${chunksOfTraits(sql`o.contract_id`, sql`o.traits`)}) t
+    join bids.token_set_chunk s on s.contract_id = o.contract_id and s.root = o.criteria and s.chunk = t.chunk
+  ) end`;
+
 export type BidFilter = OrderFilter & {
-  /** null: both. */
+  /** null: all. */
   kind: BidRow["kind"] | null;
 };
 
@@ -124,8 +146,8 @@ export async function readBestBids(
 }
 
 /**
- * Active bids that a token's holder can accept, by net proceeds: at most `limit` on the token and as many on its
- * whole contract. Ties: bids on the token first, then older ones. A seller's own bids are left out.
+ * Active bids that a token's holder can accept, by net proceeds: at most `limit` on the token, as many on its whole contract,
+ * and as many on sets of tokens that hold it. Ties: bids on the token, then on sets, then older ones. A seller's own bids are left out.
  */
 export async function readBestBidsOf(
   db: Database,
@@ -144,22 +166,33 @@ export async function readBestBidsOf(
       union all ${bestBidsOnContract(contract, wanted)}
     )
     select ${bidColumns(now)} from best o ${collectionJoins}
-    order by o.seller_net_wei desc, o.token_id is null, o.position`.execute(db);
+    order by o.seller_net_wei desc, o.token_id is null, o.criteria is null, o.position`.execute(db);
   return rows;
 }
 
 /** SQL: a condition on bid `o`, and how many of each kind. */
 type WantedBids = { isWanted: RawBuilder<unknown>; limit: number };
 
-/** SQL: rows of `bids.bid`: the best active bids for the seller of a token that are for it and not for all of its contract. */
+/** SQL: rows of `bids.bid`: the best active bids for the seller of a token that are for it, or for tokens among which it is. */
 export function bestBidsOnToken(
-  { contractId, tokenId }: { contractId: RawBuilder<unknown>; tokenId: RawBuilder<unknown> },
+  {
+    contractId,
+    tokenId,
+    hasSets = sql`true`,
+  }: {
+    contractId: RawBuilder<unknown>;
+    tokenId: RawBuilder<unknown>;
+    /** Whether there are bids on sets of the contract's tokens; else none are looked for. */
+    hasSets?: RawBuilder<unknown>;
+  },
   { isWanted, limit }: WantedBids,
 ): RawBuilder<unknown> {
+  const ofContract = sql`o.contract_id = ${contractId} and o.status = 'active' and ${isWanted}`;
+  const bestFirst = sql`order by o.seller_net_wei desc, o.position limit ${limit}`;
   return sql`(
-    select o.* from bids.bid o
-    where o.contract_id = ${contractId} and o.token_id = ${tokenId} and o.status = 'active' and ${isWanted}
-    order by o.seller_net_wei desc, o.position limit ${limit}
+    (select o.* from bids.bid o where ${ofContract} and o.token_id = ${tokenId} ${bestFirst})
+    union all
+    (select o.* from bids.bid o where ${hasSets} and ${ofContract} and o.criteria is not null and ${holdsToken(sql`${tokenId}::numeric`)} ${bestFirst})
   )`;
 }
 
@@ -168,11 +201,10 @@ export function bestBidsOnContract(
   contractId: RawBuilder<unknown>,
   { isWanted, limit }: WantedBids,
 ): RawBuilder<unknown> {
-  // The first of the order says which index: others hold the bids on each token too.
   return sql`(
     select o.* from bids.bid o
-    where o.contract_id = ${contractId} and o.token_id is null and o.status = 'active' and ${isWanted}
-    order by o.token_id, o.seller_net_wei desc, o.position limit ${limit}
+    where o.contract_id = ${contractId} and o.kind = 'collection' and o.status = 'active' and ${isWanted}
+    order by o.seller_net_wei desc, o.position limit ${limit}
   )`;
 }
 

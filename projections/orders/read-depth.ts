@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
+import type { BidKind } from "../domain/orders/order-terms.ts";
 import type { Database } from "../log/database.ts";
 import { ofStatus, orderTable, timely } from "./read-orders.ts";
 
@@ -13,8 +14,6 @@ export type DepthPart<Part extends string> = {
   bestNetWei: bigint;
   netWei: bigint;
 };
-
-export type BidKind = "single-token" | "collection";
 
 /** Parts best price first, and whether there are more orders, of further prices or of the last one. */
 export type Depth<Part extends string> = { parts: DepthPart<Part>[]; isTruncated: boolean };

@@ -60,12 +60,13 @@ export function endedSince(now: Date): RawBuilder<boolean> {
 }
 
 /**
- * What of an order's row is wanted: its collection's names, its price in USD, its fees. The rest is null or empty, and not
+ * What of an order's row is wanted: its collection's names, its price in USD, its fees, of a bid on traits how many tokens
+ * have them now. The rest is null or empty, and not
  * looked up: PostgreSQL leaves out joins that no column needs.
  */
-export type OrderPart = "collection" | "usd" | "fees";
+export type OrderPart = "collection" | "usd" | "fees" | "traits";
 export type OrderParts = ReadonlySet<OrderPart>;
-export const allOrderParts: OrderParts = new Set(["collection", "usd", "fees"]);
+export const allOrderParts: OrderParts = new Set(["collection", "usd", "fees", "traits"]);
 
 /** Columns of `OrderRow` and `reason`, of an order's row `o` joined with `collectionJoins`. */
 export function orderColumns(now: Date, parts: OrderParts): RawBuilder<unknown> {

@@ -118,11 +118,12 @@ export function componentsOf(components: Serialized<OrderComponents>): OrderComp
 }
 
 function termsOf(terms: Serialized<Omit<TradeTerms, "fees">>): Omit<TradeTerms, "fees"> {
-  const { side, contract, standard, tokenId } = terms;
+  const { side, contract, standard, tokenId, criteria } = terms;
   return {
     side,
     contract,
     standard,
+    ...(criteria && { criteria }),
     tokenId: tokenId === null ? null : BigInt(tokenId),
     quantity: BigInt(terms.quantity),
     unitPriceWei: BigInt(terms.unitPriceWei),

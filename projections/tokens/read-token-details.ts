@@ -7,6 +7,7 @@ import { documentStart } from "../metadata/read-media.ts";
 import type { BidRow } from "../orders/read-bids.ts";
 import type { ListingRow } from "../orders/read-listings.ts";
 import { unixSeconds } from "../orders/read-orders.ts";
+import { holdsToken } from "../orders/read-token-sets.ts";
 import type { SaleRow } from "../sales/read-sale.ts";
 import { holdersOf, type TokenRow } from "./read-token.ts";
 import type { StandardToken } from "./read-token-filter.ts";
@@ -172,8 +173,8 @@ function contractsCtes(now: Date): RawBuilder<unknown> {
     ), best_collection_bid as materialized (
       select o.* from requested_contract cross join lateral (
         select o.* from bids.bid o
-        where o.contract_id = requested_contract.contract_id and o.token_id is null and ${isActive(now)}
-        order by o.token_id, o.seller_net_wei desc, o.position limit 1
+        where o.contract_id = requested_contract.contract_id and o.kind = 'collection' and ${isActive(now)}
+        order by o.seller_net_wei desc, o.position limit 1
       ) o
     )`;
 }
@@ -186,9 +187,14 @@ function bestBid(now: Date): RawBuilder<unknown> {
        where o.contract_id = requested.contract_id and o.token_id = requested.token_id and ${isActive(now)}
        order by o.seller_net_wei desc, o.position limit 1)
       union all
+      (select o.* from bids.bid o
+       where o.contract_id = requested.contract_id and o.criteria is not null and ${isActive(now)}
+         and ${holdsToken(sql`requested.token_id`)}
+       order by o.seller_net_wei desc, o.position limit 1)
+      union all
       select o.* from best_collection_bid o where o.contract_id = requested.contract_id
     ) o
-    order by o.seller_net_wei desc, o.token_id is null limit 1`;
+    order by o.seller_net_wei desc, o.token_id is null, o.criteria is null, o.position limit 1`;
 }
 
 const lastSale = sql`

@@ -70,7 +70,11 @@ function offerCtes({ wallet }: WalletFilter, now: Date): RawBuilder<unknown> {
   const isEnough = sql`
     o.standard = held.standard and (o.kind <> 'single-token' or (o.filled = 0 and o.quantity <= held.units))`;
   const onToken = bestBidsOnToken(
-    { contractId: sql`held.contract_id`, tokenId: sql`held.token_id` },
+    {
+      contractId: sql`held.contract_id`,
+      tokenId: sql`held.token_id`,
+      hasSets: sql`held.contract_id = any ((select contract_ids from with_sets)::int[])`,
+    },
     { isWanted: sql`${ofOthers} and ${isEnough}`, limit: 1 },
   );
   const onContract = bestBidsOnContract(sql`held.contract_id`, {
@@ -78,6 +82,14 @@ function offerCtes({ wallet }: WalletFilter, now: Date): RawBuilder<unknown> {
     limit: 1,
   });
   return sql`
+    with_sets as materialized (
+      select array(
+        select held.contract_id from (select distinct contract_id from held) held
+        where exists (
+          select from bids.bid o where o.contract_id = held.contract_id and o.status = 'active' and o.criteria is not null
+        )
+      ) as contract_ids
+    ),
     contract_bid as materialized (
       select held.contract_id, held.standard, o.order_hash, o.seller_net_wei, o.quantity - o.filled as remaining
       from (select distinct contract_id, standard from held) held cross join lateral (${onContract}) o

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { FactWindow } from "../engine/projection.ts";
 import { openScratchTables } from "../engine/scratch.ts";
 import { rangedAreas, tokensAt } from "../engine/token-ids.ts";
+import { matchKey, traitHash, traitTypeKey } from "../engine/trait-keys.ts";
 import type { Session } from "../log/database.ts";
 import { factKind } from "../log/fact-kinds.ts";
 import { schemaOf } from "../log/versions.ts";
@@ -190,20 +191,6 @@ export async function listAffectedTokens(
 const [maxTypeLength, maxValueLength] = [sql.raw("200"), sql.raw("1000")];
 const maxTraits = sql.raw("200");
 
-/** SQL: the type without case and spacing, which all its spellings share. */
-export function traitTypeKey(type: RawBuilder<unknown>): RawBuilder<string> {
-  return sql<string>`lower(regexp_replace(${type}, '\\s+', '', 'g'))`;
-}
-
-/** SQL: key of a type in any spelling together with a value as text. */
-export function matchKey(type: RawBuilder<unknown>, value: RawBuilder<unknown>) {
-  return hash(sql`jsonb_build_array(${traitTypeKey(type)}, ${value})`);
-}
-
-function hash(json: RawBuilder<unknown>): RawBuilder<string> {
-  return sql<string>`encode(substr(sha256(convert_to((${json})::text, 'UTF8')), 1, 16), 'hex')::uuid`;
-}
-
 /**
  * SQL: the traits among `attributes` (jsonb) of a token of contract `k` (log.contract): `ord`, both keys, type and value.
  * Of repeated traits the first is used, whatever the spelling of its type.
@@ -213,7 +200,7 @@ export function traitsOf(attributes: RawBuilder<unknown>): RawBuilder<unknown> {
     select distinct on (match_key) ord, type, ${traitTypeKey(sql`type`)} as type_key, value #>> '{}' as value,
            jsonb_typeof(value) = 'number' as is_number,
            value #>> '{}' ~ '^\\s*[-+]?\\d+(\\.\\d+)?([eE][-+]?\\d+)?\\s*$' as is_numeric,
-           ${hash(sql`jsonb_build_array(k.chain_id, encode(k.address, 'hex'), type, value)`)} as trait_key, match_key
+           ${traitHash(sql`jsonb_build_array(k.chain_id, encode(k.address, 'hex'), type, value)`)} as trait_key, match_key
     from (
       select ord, item ->> 'trait_type' as type, item -> 'value' as value,
              ${matchKey(sql`item ->> 'trait_type'`, sql`item ->> 'value'`)} as match_key

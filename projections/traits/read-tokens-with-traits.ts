@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { bitOf, bitsOf, chunkOf, emptyBits, firstOf } from "../engine/token-ids.ts";
+import { matchKey } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { anyValue } from "../log/sql-values.ts";
-import { matchKey } from "./derive-tokens.ts";
 
 /** A type in any spelling, and a value as text. */
 export type RequestedTrait = readonly [type: string, value: string];

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
+import { traitTypeKey } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { anyValue } from "../log/sql-values.ts";
-import { traitTypeKey } from "./derive-tokens.ts";
 import { currentListings } from "./read-current-listings.ts";
 
 /** A value of a trait in a collection. */

@@ -381,6 +381,8 @@ export interface components {
             chainId: 1 | 33139;
             collection: components["schemas"]["CollectionRef"];
             collectionOffer: components["schemas"]["Bid"] | null;
+            /** @description Of those on traits and lists of tokens. */
+            criteriaOffer: components["schemas"]["Bid"] | null;
             itemOffer: components["schemas"]["Bid"] | null;
             tokenId: string;
         };
@@ -397,6 +399,8 @@ export interface components {
              * @description When the service first saw it.
              */
             createdAt: string;
+            /** @description The tokens of a bid of kind `trait` or `token-list`. */
+            criteria: components["schemas"]["BidCriteria"] | null;
             currency: components["schemas"]["Currency"];
             /**
              * Format: date-time
@@ -409,7 +413,7 @@ export interface components {
             /** @description Why an inactive bid cannot be filled. */
             inactiveReason: ("not_started" | "token_burned" | "insufficient_balance" | "insufficient_allowance" | "contract_signature_invalid" | "transfer_restricted") | null;
             /** @enum {string} */
-            kind: "single-token" | "collection";
+            kind: "single-token" | "collection" | "trait" | "token-list";
             maker: string;
             orderHash: string;
             /** @description Per unit, in the currency. */
@@ -445,7 +449,7 @@ export interface components {
              */
             startsAt: string;
             status: components["schemas"]["OrderStatus"];
-            /** @description null: any token of the contract. */
+            /** @description null: any token of the contract, or those of `criteria`. */
             tokenId: string | null;
             /**
              * Format: date-time
@@ -484,10 +488,28 @@ export interface components {
             signature: string;
             status: components["schemas"]["OrderStatus"];
         };
+        BidCriteria: {
+            /** @description How many of the tokens have the traits now: metadata changes, the root does not. null: of a list. */
+            matchingCount: number | null;
+            /** @description Merkle root of the tokens: the order's `identifierOrCriteria`, as a number. Leaves are keccak256(uint256 id), pairs are hashed in ascending order. */
+            root: string;
+            /** @description Tokens under the root. */
+            tokenCount: number;
+            /** @description All of which the tokens had when it was submitted; null: of a list. */
+            traits: ({
+                type: string;
+                value: string;
+            } | {
+                max: string | null;
+                min: string | null;
+                type: string;
+            })[] | null;
+        };
         BidLevel: {
             /** @description The most that a seller receives for one unit at this price. */
             bestSellerNetWei: string;
             collectionOffers: components["schemas"]["OffersAtPrice"];
+            criteriaOffers: components["schemas"]["OffersAtPrice"];
             /** @description Per unit, in `currency`; the wrapped native currency counts as the native. */
             price: number;
             /** @description Per unit. */
@@ -507,7 +529,7 @@ export interface components {
         };
         BookDepth: {
             bids: {
-                /** @description Highest price first. Offers on the collection take any token, those on tokens one each. Each bid is covered by its maker's balance for itself, not all bids of a maker together. */
+                /** @description Highest price first. Offers on the collection take any token, those on tokens one each, those on traits and lists of tokens (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together. */
                 levels: components["schemas"]["BidLevel"][];
                 /** @description True: there are more orders, of further prices or of the last one shown. */
                 truncated: boolean;
@@ -748,6 +770,40 @@ export interface components {
             recipient: string;
             startAmount: string;
             token: string;
+        };
+        CriteriaCoverage: {
+            /** @description How many of them are minted and not burned. */
+            existing: number;
+            /** @description Merkle root of the tokens: the order's `identifierOrCriteria`, as a number. Leaves are keccak256(uint256 id), pairs are hashed in ascending order. */
+            root: string;
+            /** @description Tokens under the root. */
+            tokenCount: number;
+            /** @description By id. */
+            tokenIds: string[];
+            /** @description All of which the tokens had when it was submitted; null: of a list. */
+            traits: ({
+                type: string;
+                value: string;
+            } | {
+                max: string | null;
+                min: string | null;
+                type: string;
+            })[] | null;
+        };
+        CriteriaRequest: {
+            /** @description Each once, in any order. */
+            tokenIds?: string[];
+            /** @description Tokens that have all of these traits; `tokenIds` then names which of them, if not all. */
+            traits?: ({
+                /** @description In any case and spacing. */
+                type: string;
+                value: string;
+            } | {
+                max?: string | null;
+                min?: string | null;
+                /** @description In any case and spacing. */
+                type: string;
+            })[];
         };
         /** @description The status of the cross-listing; it does not affect the listing. */
         CrossListing: {
@@ -1487,8 +1543,10 @@ export interface components {
             /** @description To be signed without changes. */
             consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
             contract: string;
+            /** @description The tokens of a bid on several, to be sent with the order; null: it is for one, for every one, or blocked. */
+            criteria: components["schemas"]["CriteriaCoverage"] | null;
             /** @enum {string} */
-            kind: "item" | "collection";
+            kind: "item" | "collection" | "trait" | "token-list";
             legs: components["schemas"]["PriceLeg"][] | null;
             message: string | null;
             offer: components["schemas"]["OfferItem"][] | null;
@@ -1965,7 +2023,7 @@ export interface components {
              */
             expiresAt: string;
             /** @enum {string} */
-            kind: "single-token" | "collection";
+            kind: "single-token" | "collection" | "trait" | "token-list";
             maker: string;
             /** @description Per unit, in the currency. */
             price: number;
@@ -2096,7 +2154,7 @@ export interface components {
             bid: components["schemas"]["Bid"];
             currency: components["schemas"]["Currency"];
             /** @enum {string} */
-            kind: "single-token" | "collection";
+            kind: "single-token" | "collection" | "trait" | "token-list";
             /** @description Most units of those held that the bid takes; a bid on one token takes all. */
             sellableUnits: number;
             /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
@@ -2249,8 +2307,8 @@ export interface operations {
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
                 /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
-                fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
-                kind?: "single-token" | "collection";
+                fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "criteria" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
+                kind?: "single-token" | "collection" | "trait" | "token-list";
                 maker?: string;
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -2437,8 +2495,9 @@ export interface operations {
                         amountWei: string;
                         /** @description 0x address. */
                         contract: string;
+                        criteria?: components["schemas"]["CriteriaRequest"] | null;
                         /** @enum {string} */
-                        kind: "item" | "collection";
+                        kind: "item" | "collection" | "trait" | "token-list";
                         /** @description Units; 1 for ERC-721. */
                         quantity: number;
                         tokenId?: string | null;
@@ -3427,7 +3486,7 @@ export interface operations {
                             conduitKey: string;
                             consideration: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 recipient: string;
                                 startAmount: string | number;
@@ -3437,7 +3496,7 @@ export interface operations {
                             endTime: string | number;
                             offer: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 startAmount: string | number;
                                 token: string;
@@ -3459,7 +3518,7 @@ export interface operations {
                         conduitKey: string;
                         consideration: {
                             endAmount: string | number;
-                            identifierOrCriteria: string | number;
+                            identifierOrCriteria: string | (string | number);
                             itemType: string | number;
                             recipient: string;
                             startAmount: string | number;
@@ -3477,7 +3536,7 @@ export interface operations {
                         kind?: string | null;
                         offer: {
                             endAmount: string | number;
-                            identifierOrCriteria: string | number;
+                            identifierOrCriteria: string | (string | number);
                             itemType: string | number;
                             startAmount: string | number;
                             token: string;
@@ -3653,7 +3712,7 @@ export interface operations {
                                 conduitKey: string;
                                 consideration: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     recipient: string;
                                     startAmount: string | number;
@@ -3663,7 +3722,7 @@ export interface operations {
                                 endTime: string | number;
                                 offer: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     startAmount: string | number;
                                     token: string;
@@ -3685,7 +3744,7 @@ export interface operations {
                             conduitKey: string;
                             consideration: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 recipient: string;
                                 startAmount: string | number;
@@ -3703,7 +3762,7 @@ export interface operations {
                             kind?: string | null;
                             offer: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 startAmount: string | number;
                                 token: string;
@@ -3737,7 +3796,7 @@ export interface operations {
                                 conduitKey: string;
                                 consideration: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     recipient: string;
                                     startAmount: string | number;
@@ -3747,7 +3806,7 @@ export interface operations {
                                 endTime: string | number;
                                 offer: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     startAmount: string | number;
                                     token: string;
@@ -3769,7 +3828,7 @@ export interface operations {
                             conduitKey: string;
                             consideration: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 recipient: string;
                                 startAmount: string | number;
@@ -3787,7 +3846,7 @@ export interface operations {
                             kind?: string | null;
                             offer: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 startAmount: string | number;
                                 token: string;
@@ -3909,6 +3968,8 @@ export interface operations {
                      * @enum {integer}
                      */
                     chainId: 1 | 33139;
+                    /** @description The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before. */
+                    criteria?: components["schemas"]["CriteriaRequest"];
                     /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
                     seaport: {
                         domain?: {
@@ -3924,7 +3985,7 @@ export interface operations {
                             conduitKey: string;
                             consideration: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 recipient: string;
                                 startAmount: string | number;
@@ -3934,7 +3995,7 @@ export interface operations {
                             endTime: string | number;
                             offer: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 startAmount: string | number;
                                 token: string;
@@ -3956,7 +4017,7 @@ export interface operations {
                         conduitKey: string;
                         consideration: {
                             endAmount: string | number;
-                            identifierOrCriteria: string | number;
+                            identifierOrCriteria: string | (string | number);
                             itemType: string | number;
                             recipient: string;
                             startAmount: string | number;
@@ -3974,7 +4035,7 @@ export interface operations {
                         kind?: string | null;
                         offer: {
                             endAmount: string | number;
-                            identifierOrCriteria: string | number;
+                            identifierOrCriteria: string | (string | number);
                             itemType: string | number;
                             startAmount: string | number;
                             token: string;
@@ -4122,6 +4183,11 @@ export interface operations {
             content: {
                 "application/json": {
                     bids: {
+                        /** @description As in the endpoint for a single order; all bids of a request together name 10000 tokens at most. */
+                        criteria?: {
+                            tokenIds?: string[];
+                            traits?: Record<string, never>[];
+                        };
                         /** @description As in the endpoint for a single order. */
                         seaport: {
                             domain?: {
@@ -4137,7 +4203,7 @@ export interface operations {
                                 conduitKey: string;
                                 consideration: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     recipient: string;
                                     startAmount: string | number;
@@ -4147,7 +4213,7 @@ export interface operations {
                                 endTime: string | number;
                                 offer: {
                                     endAmount: string | number;
-                                    identifierOrCriteria: string | number;
+                                    identifierOrCriteria: string | (string | number);
                                     itemType: string | number;
                                     startAmount: string | number;
                                     token: string;
@@ -4169,7 +4235,7 @@ export interface operations {
                             conduitKey: string;
                             consideration: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 recipient: string;
                                 startAmount: string | number;
@@ -4187,7 +4253,7 @@ export interface operations {
                             kind?: string | null;
                             offer: {
                                 endAmount: string | number;
-                                identifierOrCriteria: string | number;
+                                identifierOrCriteria: string | (string | number);
                                 itemType: string | number;
                                 startAmount: string | number;
                                 token: string;

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allProjections } from "#projections/all.ts";
+import { matchKey } from "#projections/engine/trait-keys.ts";
 import type { Database } from "#projections/log/database.ts";
-import { matchKey } from "#projections/traits/derive-tokens.ts";
 import {
   readTraits,
   type TraitsSlice,

@@ -15,12 +15,13 @@ import type { OrderQuotas } from "#projections/domain/orders/order-quotas.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
-import { appendObservations } from "#projections/log/append.ts";
+import { appendObservations, type Observation } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
 import { findChangedReadings } from "#projections/orders/changed-readings.ts";
 import { readBids } from "#projections/orders/read-bids.ts";
 import { readListings } from "#projections/orders/read-listings.ts";
 import { orderSubmitted, readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
+import { tokenSetSubmitted } from "#projections/orders/token-sets.ts";
 import { requestRoyaltyReread } from "#projections/partners/royalty-sync.ts";
 import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
 import type { AdmissionOutcome, IntakeRejection } from "../market.ts";
@@ -274,8 +275,16 @@ async function appendOrders(
   });
   const { basis, readings } = results;
   const observed = await findChangedReadings(db, { chainId, basis, readings }, now);
-  const { head } = await appendObservations(db, [...orders, ...observed]);
+  const sets = accepted.flatMap((one) => tokenSetOf(one));
+  const { head } = await appendObservations(db, [...sets, ...orders, ...observed]);
   return head;
+}
+
+function tokenSetOf({ pending }: AdmittedOrder): Observation[] {
+  const { chainId, tokenIds, now } = pending;
+  const { contract, criteria } = pending.order;
+  if (criteria === undefined || tokenIds === null) return [];
+  return [tokenSetSubmitted(chainId, { contract, root: criteria.root, tokenIds }, now)];
 }
 
 /** None of an account without code that validated the order on chain: whatever else it sent is not its signature. */

@@ -29,6 +29,8 @@ import {
   type SignatureCheck,
   verifySignature,
 } from "#projections/domain/seaport/signature.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type CriteriaRequest, readCriteriaOf } from "../criteria.ts";
 import type { IntakeRejection, Market, Submission, SubmittedSubject } from "../market.ts";
 
 /** An order that is valid as far as it can be validated without database and chain. */
@@ -36,6 +38,8 @@ export type PendingOrder = {
   chainId: ChainId;
   terms: MarketTerms;
   order: ParsedOrder;
+  /** The tokens of a bid on several, by id; null: on one or on all. */
+  tokenIds: readonly bigint[] | null;
   signatureCheck: SignatureCheck;
   /** Whom it came from, as far as budgets go; null: nobody knows. */
   network: string | null;
@@ -47,24 +51,29 @@ export type ParsedSubmission = {
   result: PendingOrder | IntakeRejection;
 };
 
-type Context = Omit<Submission, "orders"> & { terms: MarketTerms };
+type Context = Omit<Submission, "orders"> & { terms: MarketTerms; db: Database };
 
-/** Validates what needs neither database nor chain: envelope, shape and signature. */
+/** Validates what needs no chain, and the database only for tokens that a bid names: envelope, shape and signature. */
 export async function parseSubmission(raw: unknown, context: Context): Promise<ParsedSubmission> {
   const body = context.parsed?.get(raw) ?? parseOrderBody(raw, context);
   if (isRejection(body)) return { subject: null, result: body };
-  return { subject: subjectOf(body), result: await parsePendingOrder(body, context) };
+  const request = context.criteria?.get(raw) ?? null;
+  return { subject: subjectOf(body), result: await parsePendingOrder(body, request, context) };
 }
 
 async function parsePendingOrder(
   body: OrderBody,
+  request: CriteriaRequest | null,
   context: Context,
 ): Promise<PendingOrder | IntakeRejection> {
   const { side, chainId, terms, network, now } = context;
-  const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms);
+  const tokens = side === "ask" ? null : await readCriteriaOf(context.db, chainId, body, request);
+  const criteria = tokens === null || isRejection(tokens) ? tokens : tokens.criteria;
+  const order = side === "ask" ? parseListing(body, terms) : parseBid(body, terms, criteria);
   if (isRejection(order)) return order;
   const signatureCheck = await verifySignature(order, chainId, recoverSigner);
-  return { chainId, terms, order, signatureCheck, network, now };
+  const tokenIds = tokens === null || isRejection(tokens) ? null : tokens.tokenIds;
+  return { chainId, terms, order, tokenIds, signatureCheck, network, now };
 }
 
 /**
@@ -149,7 +158,7 @@ const isRetiredName = (value: unknown) => typeof value === "string" && retiredNa
 function namesOtherProtocol(bodies: readonly unknown[], chainId: number): RejectionDetail | null {
   for (const fields of bodies.flatMap(orderObjects)) {
     const domain = asFields(fields.domain) ?? {};
-    const named: [string, unknown, string][] = [
+    const tokens: [string, unknown, string][] = [
       ["protocolAddress", fields.protocolAddress, seaportAddresses["1.6"]],
       ["protocol_address", fields.protocol_address, seaportAddresses["1.6"]],
       ["domain.verifyingContract", domain.verifyingContract, seaportAddresses["1.6"]],
@@ -157,7 +166,7 @@ function namesOtherProtocol(bodies: readonly unknown[], chainId: number): Reject
       ["domain.chainId", domain.chainId, String(chainId)],
       ["protocol", versionOf(fields.protocol), "1.6"],
     ];
-    const other = named.find(
+    const other = tokens.find(
       ([, value, expected]) =>
         value !== undefined && value !== null && textOf(value).toLowerCase() !== expected,
     );

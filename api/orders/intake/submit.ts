@@ -33,7 +33,8 @@ export function openAdmission(
     return queue;
   };
   return async ({ orders, ...submission }) => {
-    const context = { ...submission, terms: terms(submission.chainId) };
+    const { db } = admissionContext;
+    const context = { ...submission, terms: terms(submission.chainId), db };
     const parsed: ParsedSubmission[] = [];
     for (const raw of orders) {
       // Signature recovery takes milliseconds: yield to the event loop between two.

@@ -45,6 +45,7 @@ const pending: PendingOrder = {
     bounds: orderBounds,
   },
   order,
+  tokenIds: null,
   signatureCheck: { signedBy: "maker", digest: zeroHash },
   network: null,
   now: new Date(0),

@@ -4,6 +4,7 @@ import { tokens } from "#api/v1/collections/tokens.ts";
 import { type TraitType, traits } from "#api/v1/collections/traits.ts";
 import { listListings } from "#api/v1/orders/listings.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
+import { maxCriteriaTokens } from "#projections/domain/seaport/criteria.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { type Html, html } from "../kit/html.ts";
 import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
@@ -43,10 +44,22 @@ export async function itemsView(visit: Visit, row: ShownCollection): Promise<Htm
   return html`<div class="items"><aside>${traitMenu(row, filter, known.traitTypes)}</aside><div>
 ${filterForm(row, filter)}
 <p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
+${!isListed && offerCoverage(filter, total)}
 ${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
 ${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
 ${nextPage(next && itemsLink(row, filter, next))}
 </div></div>`;
+}
+
+/** What an offer on the chosen traits would be for. */
+function offerCoverage({ traits, listed }: ItemsFilter, tokens: number): Html | false {
+  if (traits.length === 0 || listed !== "" || tokens === 0) return false;
+  const these = tokens === 1 ? "this item" : `these ${formatCount(tokens)} items`;
+  const text =
+    tokens > maxCriteriaTokens
+      ? `An offer can be for ${formatCount(maxCriteriaTokens)} items at most: choose more traits.`
+      : `An offer on ${traits.length === 1 ? "this trait" : "these traits"} would take any of ${these}.`;
+  return html`<p class="about">${text}</p>`;
 }
 
 async function readTokens(visit: Visit, row: ShownCollection, filter: ItemsFilter): Promise<Found> {

@@ -202,9 +202,12 @@ function depthChart({ listings, bids, currency }: Depth): Html {
     price,
     units: Number(unitsCumulated),
   }));
-  const offers = bids.levels.map(({ price, collectionOffers, tokenOffers }) => ({
+  const offers = bids.levels.map(({ price, collectionOffers, tokenOffers, criteriaOffers }) => ({
     price,
-    units: Number(collectionOffers.unitsCumulated) + Number(tokenOffers.unitsCumulated),
+    units: [collectionOffers, tokenOffers, criteriaOffers].reduce(
+      (sum, { unitsCumulated }) => sum + Number(unitsCumulated),
+      0,
+    ),
   }));
   const all = [...offers, ...asks];
   if (all.length === 0) return html`<p class="empty">Nothing is offered, and nobody bids.</p>`;
@@ -286,6 +289,11 @@ function bidTable(levels: Depth["bids"]["levels"], unit: string): Html {
         isNumber: true,
       },
       { head: "On tokens", cell: ({ tokenOffers }) => tokenOffers.units, isNumber: true },
+      {
+        head: "On traits and lists",
+        cell: ({ criteriaOffers }) => criteriaOffers.units,
+        isNumber: true,
+      },
       {
         head: "On the collection up to here",
         cell: ({ collectionOffers }) => collectionOffers.unitsCumulated,

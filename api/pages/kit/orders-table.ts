@@ -11,6 +11,21 @@ import { marketplaceName } from "./text.ts";
 type ListingRow = z.output<typeof Listing>;
 type BidRow = z.output<typeof Bid>;
 
+/** What a bid on several tokens is for, in words. */
+export function subjectOfSeveral(criteria: BidRow["criteria"]): string {
+  if (criteria === null) return "any token";
+  const { traits, tokenCount } = criteria;
+  const tokens = `${formatCount(tokenCount)} ${tokenCount === 1 ? "token" : "tokens"}`;
+  if (traits === null) return `any of ${tokens}`;
+  return `any of ${tokens} with ${traits.map(traitText).join(", ")}`;
+}
+
+function traitText(one: NonNullable<NonNullable<BidRow["criteria"]>["traits"]>[number]): string {
+  if ("value" in one) return `${one.type} ${one.value}`;
+  if (one.min === null) return `${one.type} up to ${one.max}`;
+  return one.max === null ? `${one.type} from ${one.min}` : `${one.type} ${one.min} to ${one.max}`;
+}
+
 type Options = {
   readonly now: Date;
   readonly caption: string;
@@ -80,8 +95,8 @@ export function bidsTable(rows: readonly BidRow[], options: Options): Html {
     },
     !without.includes("token") && {
       head: "For",
-      cell: ({ chainId, contract, tokenId }) =>
-        tokenId === null ? "any token" : toToken(chainId, { contract, tokenId }),
+      cell: ({ chainId, contract, tokenId, criteria }) =>
+        tokenId === null ? subjectOfSeveral(criteria) : toToken(chainId, { contract, tokenId }),
     },
     {
       head: "Units",

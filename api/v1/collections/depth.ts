@@ -1,8 +1,8 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
+import type { BidKind } from "#projections/domain/orders/order-terms.ts";
 import {
-  type BidKind,
   type Depth,
   type DepthPart,
   readBidDepth,
@@ -65,6 +65,7 @@ const BidLevel = z
     }),
     collectionOffers: OffersAtPrice,
     tokenOffers: OffersAtPrice,
+    criteriaOffers: OffersAtPrice,
   })
   .meta({ id: "BidLevel" });
 
@@ -77,7 +78,7 @@ const depthFields = {
   bids: z.object({
     levels: z.array(BidLevel).meta({
       description:
-        "Highest price first. Offers on the collection take any token, those on tokens one each. Each bid is covered by its maker's balance for itself, not all bids of a maker together.",
+        "Highest price first. Offers on the collection take any token, those on tokens one each, those on traits and lists of tokens (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together.",
     }),
     truncated,
   }),
@@ -101,12 +102,13 @@ function presentAskDepth({ parts, isTruncated }: Depth<ListingMarketplace>) {
 }
 
 function presentBidDepth({ parts, isTruncated }: Depth<BidKind>) {
-  const [ofCollection, ofTokens] = [cumulator(), cumulator()];
+  const [ofCollection, ofTokens, ofCriteria] = [cumulator(), cumulator(), cumulator()];
   const levels = [...byPrice(parts)].map(([priceWei, own]) => ({
     ...presentLevelPrice(priceWei),
     bestSellerNetWei: String(highestNet(own)),
     collectionOffers: ofCollection(own.filter(({ part }) => part === "collection")),
     tokenOffers: ofTokens(own.filter(({ part }) => part === "single-token")),
+    criteriaOffers: ofCriteria(own.filter(({ part }) => part === "trait" || part === "token-list")),
   }));
   return { levels, truncated: isTruncated };
 }

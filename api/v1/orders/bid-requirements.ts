@@ -2,10 +2,17 @@ import { zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { type BidRequirement, readBidRequirements } from "#api/orders/bid-requirements.ts";
+import type { CriteriaRequest } from "#api/orders/criteria.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { route } from "../context.ts";
 import { requiredBodyChainId, tokenId, wallet } from "../parameters.ts";
 import { chainIdValue, currency, hash, presentCurrency, uint256Text } from "../wire.ts";
+import {
+  CriteriaCoverage,
+  criteriaBodyLimits,
+  criteriaRequest,
+  presentCoverage,
+} from "./criteria.ts";
 import {
   itemsBodyLimits,
   marketFields,
@@ -16,26 +23,42 @@ import {
   wei,
 } from "./order-terms.ts";
 
-const kind = z.enum(["item", "collection"]);
+const kind = z.enum(["item", "collection", "trait", "token-list"]);
 
 const item = z
   .strictObject({
     kind,
     contract: wallet,
     tokenId: tokenId.nullish(),
+    criteria: criteriaRequest.nullish(),
     amountWei: wei,
     quantity: units,
   })
   .refine(({ kind, tokenId }) => (kind === "item") === (typeof tokenId === "bigint"), {
-    message: "is required for an item, and must be left out for a collection",
+    message: "is required for an item, and must be left out for several tokens",
     path: ["tokenId"],
+  })
+  .refine(({ kind, criteria }) => kind === kindOf(criteria ?? null, kind), {
+    message:
+      "must name traits of kind `trait`, tokens alone of `token-list`, and be left out of others",
+    path: ["criteria"],
   });
+
+/** The kind of an item: of several tokens by what they are named with. */
+function kindOf(request: CriteriaRequest | null, otherwise: z.output<typeof kind>) {
+  if (request !== null) return request.traits === undefined ? "token-list" : "trait";
+  return otherwise === "item" ? "item" : "collection";
+}
 
 const row = z
   .object({
     kind,
     ...requirementFields,
     tokenId: uint256Text.nullable(),
+    criteria: CriteriaCoverage.nullable().meta({
+      description:
+        "The tokens of a bid on several, to be sent with the order; null: it is for one, for every one, or blocked.",
+    }),
     amountWei: uint256Text,
     totalWei: uint256Text.meta({ description: "Amount times quantity." }),
   })
@@ -74,13 +97,17 @@ export const bidRequirements = route(
     }),
     data: OfferRequirements,
     refuses: requirementRefusals,
-    bodyLimits: itemsBodyLimits,
+    bodyLimits: {
+      maxBytes: itemsBodyLimits.maxBytes + criteriaBodyLimits.maxBytes,
+      maxValues: itemsBodyLimits.maxValues + criteriaBodyLimits.maxValues,
+    },
   },
   async ({ body }, { market, now }) => {
     const { chainId, maker } = body;
-    const items = body.items.map(({ amountWei, tokenId = null, ...rest }) => ({
+    const items = body.items.map(({ amountWei, tokenId, criteria, ...rest }) => ({
       ...rest,
-      tokenId,
+      tokenId: tokenId ?? null,
+      request: criteria ?? null,
       unitPriceWei: amountWei,
     }));
     const found = await readBidRequirements({ market, chainId, maker, now: now() }, items);
@@ -111,12 +138,13 @@ function presentRow(
   requirement: BidRequirement,
   maker: z.output<typeof wallet>,
 ): z.output<typeof row> {
-  const { item, standard } = requirement;
+  const { item, standard, coverage } = requirement;
   const { contract, tokenId, quantity, unitPriceWei } = item;
   return {
-    kind: tokenId === null ? "collection" : "item",
+    kind: kindOf(item.request, tokenId === null ? "collection" : "item"),
     contract,
     tokenId: tokenId === null ? null : String(tokenId),
+    criteria: coverage === null ? null : presentCoverage(coverage),
     quantity: Number(quantity),
     amountWei: String(unitPriceWei),
     totalWei: String(unitPriceWei * quantity),

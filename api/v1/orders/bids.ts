@@ -2,6 +2,7 @@ import { z } from "zod";
 import { pageFields, rowFields } from "#api/http/page.ts";
 import { orderHashOf, orderId } from "#api/orders/order-id.ts";
 import { bidReasons } from "#projections/domain/orders/order-status.ts";
+import { bidKinds } from "#projections/domain/orders/order-terms.ts";
 import {
   type BidRow,
   readBestBidsOf,
@@ -29,18 +30,24 @@ import {
   presentBookOrder,
   presentPrice,
 } from "./book-order.ts";
+import { BidCriteria, presentCriteria } from "./criteria.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
 import { bids } from "./sides.ts";
 
-const bidKind = z.enum(["single-token", "collection"]);
+const bidKind = z.enum(bidKinds);
 
-/** An amount of wrapped native currency for units of one token, or of any tokens of a contract. */
+/** An amount of wrapped native currency for units of one token, or of several of a contract. */
 export const Bid = z
   .object({
     bidId: z.string(),
     kind: bidKind,
     ...bookOrderFields,
-    tokenId: uint256Text.nullable().meta({ description: "null: any token of the contract." }),
+    tokenId: uint256Text.nullable().meta({
+      description: "null: any token of the contract, or those of `criteria`.",
+    }),
+    criteria: BidCriteria.nullable().meta({
+      description: "The tokens of a bid of kind `trait` or `token-list`.",
+    }),
     amountWei: uint256Text.meta({ description: "What the bidder pays per unit: `priceWei`." }),
     sellerNetWei: uint256Text.meta({
       description: "What the seller receives per unit, after fee and royalty.",
@@ -79,6 +86,7 @@ export function presentBid(
     bidId,
     kind: row.kind,
     tokenId: row.tokenId === null ? null : String(row.tokenId),
+    criteria: presentCriteria(row),
     amountWei: String(row.unitPriceWei),
     sellerNetWei: String(row.sellerNetWei),
     inactiveReason: row.reason,
@@ -166,6 +174,7 @@ const BestBids = z
     best: Bid.nullable().meta({ description: "The one with the higher net for the seller." }),
     itemOffer: Bid.nullable(),
     collectionOffer: Bid.nullable(),
+    criteriaOffer: Bid.nullable().meta({ description: "Of those on traits and lists of tokens." }),
   })
   .meta({ id: "BestBids" });
 
@@ -204,6 +213,7 @@ export const bestBids = route(
         best: bids[0] ?? null,
         itemOffer: bids.find(({ kind }) => kind === "single-token") ?? null,
         collectionOffer: bids.find(({ kind }) => kind === "collection") ?? null,
+        criteriaOffer: bids.find(({ criteria }) => criteria !== null) ?? null,
       },
     };
   },

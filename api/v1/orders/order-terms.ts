@@ -138,7 +138,7 @@ export const requirementRefusals = {
 } as const;
 
 /** Enough for the maximum number of items. */
-export const itemsBodyLimits: BodyLimits = { maxBytes: 64 * 1024, maxValues: 1_000 };
+export const itemsBodyLimits = { maxBytes: 64 * 1024, maxValues: 1_000 } satisfies BodyLimits;
 
 export const units = z
   .int()

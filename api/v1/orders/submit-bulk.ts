@@ -12,8 +12,10 @@ import {
 } from "#api/orders/submit-cross-listings.ts";
 import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import { maxCriteriaTokens } from "#projections/domain/seaport/criteria.ts";
 import { type Context, route } from "../context.ts";
 import { address, hash, uint256Text } from "../wire.ts";
+import { criteriaBodyLimits, criteriaRequest } from "./criteria.ts";
 import { asks, bids, type Side } from "./sides.ts";
 import { bulkBody, orderStatusName, refusalsOf, rejectPaused, unknownField } from "./submit.ts";
 
@@ -21,6 +23,13 @@ import { bulkBody, orderStatusName, refusalsOf, rejectPaused, unknownField } fro
 function bulkLimits(orders: number): BodyLimits {
   return { maxBytes: orders * 3_600, maxValues: orders * 150, maxItemValues: 1_500 };
 }
+
+/** Fifty bids, and the tokens of one or several of them: together as many as one bid may be for. */
+const bidLimits: BodyLimits = {
+  maxBytes: 50 * 3_600 + criteriaBodyLimits.maxBytes,
+  maxValues: 50 * 150 + criteriaBodyLimits.maxValues,
+  maxItemValues: 1_500 + criteriaBodyLimits.maxValues,
+};
 
 const retry = z.enum([...new Set(Object.values(intakeCodes).map((one) => one.retry))]);
 
@@ -74,6 +83,12 @@ async function admitMany(
     ...bulk,
     side: side.side,
     orders: wellFormed.map((one) => fieldOf(one, "seaport")),
+    criteria: new Map(
+      wellFormed.flatMap((one) => {
+        const request = criteriaRequest.safeParse(fieldOf(one, "criteria")).data;
+        return request === undefined ? [] : [[fieldOf(one, "seaport"), request]];
+      }),
+    ),
     now: context.now(),
   });
   const admissions = admitted.values();
@@ -138,11 +153,12 @@ const bulkShape = {
 } as const;
 
 /** Orders are parsed one by one, later. */
-const bidItem = z.strictObject(
+const orderItem = z.strictObject(
   { seaport: z.unknown() },
   { error: "must be an object with an order, neither too deep nor too large" },
 );
-const askItem = bidItem.extend({ opensea: z.unknown().optional() });
+const askItem = orderItem.extend({ opensea: z.unknown().optional() });
+const bidItem = orderItem.extend({ criteria: criteriaRequest.optional() });
 
 const crossListing = z
   .object({
@@ -162,6 +178,16 @@ const opensea = {
   ...signedOrderDocument,
   description:
     "A cross-listing for opensea: the same token by the same maker, as described by `opensea` of the requirements. Validated after the listing, then posted to opensea.",
+};
+
+const criteria = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    tokenIds: { type: "array", items: { type: "string" }, minItems: 1 },
+    traits: { type: "array", items: { type: "object" }, minItems: 1 },
+  },
+  description: `As in the endpoint for a single order; all bids of a request together name ${maxCriteriaTokens} tokens at most.`,
 };
 
 export const submitAsks = route(
@@ -211,10 +237,10 @@ export const submitBids = route(
     path: `${bids.path}/bulk`,
     operationId: "submitBids",
     summary: "Submits up to 50 signed bids, each independently of the others",
-    body: bulkBody("bids", 50),
+    body: bulkBody("bids", 50, { criteria }),
     data: bulkData(bulkResult.extend({ bidId: z.string().optional() })),
     refuses: refusalsOf(bids),
-    bodyLimits: bulkLimits(50),
+    bodyLimits: bidLimits,
   },
   async ({ body, ...from }, context) => {
     const { chainId, bids: items } = body;

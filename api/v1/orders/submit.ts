@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { BodyLimits } from "#api/http/body.ts";
 import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
+import type { CriteriaRequest } from "#api/orders/criteria.ts";
 import {
   parseOrderBody,
   protocolNames,
@@ -8,11 +9,13 @@ import {
   signedOrderDocument,
 } from "#api/orders/intake/parse.ts";
 import { orderId } from "#api/orders/order-id.ts";
+import type { ChainId } from "#chains/index.ts";
 import { type IntakeCode, intakeCodes } from "#projections/domain/intake-codes.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { type Context, route } from "../context.ts";
 import { requiredBodyChainId } from "../parameters.ts";
 import { hash } from "../wire.ts";
+import { criteriaBodyLimits, criteriaRequest } from "./criteria.ts";
 import { asks, bids, type Side } from "./sides.ts";
 
 /** Parsed order by order: a malformed one does not reject the others. */
@@ -25,16 +28,35 @@ const signedOrder = z.unknown().meta({
 /** An order with all its items and a long contract signature. */
 const singleBodyLimits: BodyLimits = { maxBytes: 64 * 1024, maxValues: 1_500 };
 
+/** The same with the tokens that a bid is for. */
+const bidBodyLimits: BodyLimits = {
+  maxBytes: 64 * 1024 + criteriaBodyLimits.maxBytes,
+  maxValues: 1_500 + criteriaBodyLimits.maxValues,
+};
+
 const singleFields = { chainId: requiredBodyChainId, seaport: signedOrder.optional() };
-const closedSingleBody = z.strictObject({ ...singleFields, ...protocolNames });
+
+const known = (fields: object) =>
+  Object.fromEntries(Object.keys(fields).map((name) => [name, z.unknown().optional()]));
 
 /**
  * Loose, and `seaport` may be missing: the body may be an order of a retired protocol, which has its own rejection code.
- * Others are refused by `closedSingleBody`.
+ * Others are refused by the closed form.
  */
-const singleBody = z
-  .looseObject(singleFields)
-  .meta({ override: { required: ["chainId", "seaport"], additionalProperties: false } });
+const bodyOf = <Fields extends z.core.$ZodShape>(more: Fields) => ({
+  open: z
+    .looseObject({ ...singleFields, ...more })
+    .meta({ override: { required: ["chainId", "seaport"], additionalProperties: false } }),
+  /** Of a body that is parsed by the open form. */
+  closed: z.strictObject({ ...singleFields, ...known(more), ...protocolNames }),
+});
+
+const criteria = criteriaRequest.optional().meta({
+  description:
+    "The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before.",
+});
+const bodies = { ask: bodyOf({}), bid: bodyOf({ criteria }) };
+type SingleBody = { chainId: ChainId; seaport?: unknown; criteria?: CriteriaRequest | undefined };
 
 const bulkItem = (otherFields: Record<string, unknown>) =>
   z.unknown().meta({
@@ -94,13 +116,13 @@ export function unknownField(schema: z.ZodType, value: unknown): Rejection<"bad_
 /** Admits the order of a request. An invalid body, or a signature for several orders, is rejected before a pause is checked. */
 async function admitOne(
   side: Side,
-  { body, from }: { body: z.output<typeof singleBody>; from: RequestOrigin },
+  { body, from }: { body: SingleBody; from: RequestOrigin },
   context: Context,
 ) {
-  const { chainId, seaport } = body;
+  const { chainId, seaport, criteria } = body;
   const parsed = parseOrderBody(seaport, { chainId, envelope: body });
   if (isRejection(parsed)) return parsed;
-  const unknown = unknownField(closedSingleBody, body);
+  const unknown = unknownField(bodies[side.side].closed, body);
   if (unknown !== null) return unknown;
   const rejection =
     (await rejectBulkSignature(context.market, side.side, chainId, parsed)) ??
@@ -111,6 +133,7 @@ async function admitOne(
     chainId,
     orders: [seaport],
     parsed: new Map([[seaport, parsed]]),
+    criteria: new Map(criteria === undefined ? [] : [[seaport, criteria]]),
     envelope: body,
     network: callerOfInput(from),
     now: context.now(),
@@ -136,11 +159,11 @@ const submitOrder = <Schema extends z.ZodType>(
       tag: "Orders",
       loadClass: "orders",
       summary: `Submits a signed ${side.noun}. One that was submitted before returns its current status`,
-      body: singleBody,
+      body: bodies[side.side].open as z.ZodType<SingleBody>,
       data,
       successes: { 201: "In the order book" },
       refuses: refusalsOf(side),
-      bodyLimits: singleBodyLimits,
+      bodyLimits: side.side === "bid" ? bidBodyLimits : singleBodyLimits,
     },
     async ({ body, ...from }, context) => {
       const outcome = await admitOne(side, { body, from }, context);

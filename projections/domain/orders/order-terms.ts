@@ -36,13 +36,31 @@ export type MarketTerms = {
   bounds: OrderBounds;
 };
 
+/** A trait that a token must have: a value as text, or a number within bounds, both inclusive. A type in any spelling. */
+export type CriteriaTrait =
+  | { type: string; value: string }
+  | { type: string; min: string | null; max: string | null };
+
+/** What bids are for: one token, any of a contract, those that had some traits, or those of a list. */
+export const bidKinds = ["single-token", "collection", "trait", "token-list"] as const;
+export type BidKind = (typeof bidKinds)[number];
+
+/** The tokens of its collection that a bid takes, by Seaport's criteria. */
+export type Criteria = {
+  /** Merkle root of the token ids. */
+  root: Hex;
+  /** All of which the tokens had when the bid was submitted; null: the ids were named one by one. */
+  traits: readonly CriteriaTrait[] | null;
+};
+
 /** What an order trades, derived from its components when it is accepted. Wei are per unit. */
 export type TradeTerms = {
   side: "ask" | "bid";
   contract: Address;
   standard: "erc721" | "erc1155";
-  /** Null for a bid on every token of the collection. */
+  /** Null for a bid on several tokens of the collection: every one, or those of `criteria`. */
   tokenId: bigint | null;
+  criteria?: Criteria;
   quantity: bigint;
   /** What the buyer of a listing or the bidder pays, for one unit. */
   unitPriceWei: bigint;
@@ -70,8 +88,9 @@ export type ParsedOrder = {
   maker: Address;
   contract: Address;
   standard: TradeTerms["standard"];
-  /** Null for a bid on every token of the collection. */
+  /** Null for a bid on several tokens of the collection: every one, or those of `criteria`. */
   tokenId: bigint | null;
+  criteria?: Criteria;
   quantity: bigint;
   unitPriceWei: bigint;
   /** Per unit: payments to others than the seller, in the order signed. */

@@ -1,7 +1,7 @@
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import { type IntakeCode, rejectField } from "../intake-codes.ts";
-import type { Rejection } from "../rejection.ts";
+import { isRejection, type Rejection } from "../rejection.ts";
 import {
   itemType,
   type OfferItem,
@@ -10,6 +10,7 @@ import {
 } from "../seaport/order-components.ts";
 import { orderHash } from "../seaport/order-hash.ts";
 import type {
+  Criteria,
   MarketTerms,
   OrderBody,
   OrderBounds,
@@ -54,10 +55,15 @@ export function parseListing(body: OrderBody, terms: MarketTerms): ParseResult {
 }
 
 /**
- * A bid: wrapped currency for units of one token or of any token of a contract, which is the first
- * consideration item. Bids on one token are filled whole, as basic orders.
+ * A bid: wrapped currency for units of one token, of any token of a contract or of those of `criteria`, which is the first
+ * consideration item. Bids on one token are filled whole, as basic orders. `criteria`: what was sent with the order, or why
+ * that names no tokens; null: nothing.
  */
-export function parseBid(body: OrderBody, terms: MarketTerms): ParseResult {
+export function parseBid(
+  body: OrderBody,
+  terms: MarketTerms,
+  criteria: Criteria | Rejection<IntakeCode> | null = null,
+): ParseResult {
   const { components } = body;
   const [offered = missingItem("offer")] = withPaths("offer", components.offer);
   const considered = withPaths("consideration", components.consideration);
@@ -81,12 +87,14 @@ export function parseBid(body: OrderBody, terms: MarketTerms): ParseResult {
     () => validateDivisibility(payments, quantity),
     () => validateFixedPrice(payments),
     () => validateCurrency(payments, currency),
-    () => (isItemBid ? null : validateCriteria(nft)),
+    () => validateCriteria(nft, criteria),
     () => validatePrice(unitPriceWei(), terms.bounds, `${offered.path}.startAmount`),
     () => validateConsiderationCount(body.totalOriginalConsiderationItems, considered.length),
     () => validateRecipients(components, "bid"),
   ]);
-  return refused ?? toParsedOrder("bid", body, nft.item, unitPriceWei());
+  if (refused !== null) return refused;
+  const order = toParsedOrder("bid", body, nft.item, unitPriceWei());
+  return criteria === null || isRejection(criteria) ? order : { ...order, criteria };
 }
 
 function toParsedOrder(
@@ -274,13 +282,22 @@ function validateCurrency(payments: readonly ItemAtPath[], currency: Currency): 
   return null;
 }
 
-/** Seaport's criteria 0: any id. A Merkle root or a single id is not a collection bid. */
-function validateCriteria({ path, item }: ItemAtPath): Refusal {
-  if (item.identifierOrCriteria === 0n) return null;
+/** Seaport's criteria: 0 for any id, else the Merkle root of the ids that were sent with the order. */
+function validateCriteria(
+  { path, item }: ItemAtPath,
+  criteria: Criteria | Rejection<IntakeCode> | null,
+): Refusal {
+  if (criteria !== null && isRejection(criteria)) return criteria;
+  if (!criteriaTypes.some((type) => type === item.itemType)) return null;
+  const signed = item.identifierOrCriteria;
+  if (signed === (criteria === null ? 0n : BigInt(criteria.root))) return null;
   return rejectField("bad_criteria", {
     field: `${path}.identifierOrCriteria`,
-    expected: "0, for every token of the collection",
-    actual: `${item.identifierOrCriteria}`,
+    expected:
+      criteria === null
+        ? "0, for every token of the collection, or the root of the tokens in `criteria`, sent with the order"
+        : `${BigInt(criteria.root)}, the root of the tokens in \`criteria\``,
+    actual: `${signed}`,
   });
 }
 

@@ -134,8 +134,10 @@ function validateNet(order: ParsedOrder, expectedFees: readonly TradeFee[]): Ref
 }
 
 function tradeTerms(order: ParsedOrder, fees: readonly TradeFee[]): TradeTerms {
-  const { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei } = order;
-  return { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
+  const { side, contract, standard, tokenId, criteria, quantity, unitPriceWei, sellerNetWei } =
+    order;
+  const traded = { side, contract, standard, tokenId, ...(criteria && { criteria }) };
+  return { ...traded, quantity, unitPriceWei, sellerNetWei, fees };
 }
 
 /** Consideration item 0 is the maker's; the legs follow it. */

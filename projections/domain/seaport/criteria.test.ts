@@ -1,6 +1,6 @@
 import { concatHex, type Hex, keccak256, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
-import { criteriaProof, criteriaRoot } from "./fill.ts";
+import { criteriaProof, criteriaRoot } from "./criteria.ts";
 
 /** Seaport's `_verifyProof`: the smaller of node and sibling is hashed first. */
 const climb = (tokenId: bigint, proof: readonly Hex[]) =>

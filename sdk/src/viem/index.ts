@@ -1,4 +1,5 @@
 export type { SignTypedData, TypedData } from "./clients.ts";
+export type { OfferTrait, PlannedCriteria } from "./criteria.ts";
 export type { AcceptItem, AcceptOptions } from "./plan/accept.ts";
 export type {
   AcceptAction,

@@ -56,6 +56,7 @@ describe("a database", () => {
       "0001-start",
       "0002-chain-ordinals",
       "0003-jobs",
+      "0004-token-sets",
       "0006-order-events",
     ]);
     await migrate(db);
@@ -118,6 +119,7 @@ describe("a database", () => {
       "0001-start",
       "0002-chain-ordinals",
       "0003-jobs",
+      "0004-token-sets",
       "0006-order-events",
     ]);
   });

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { traitsPage } from "#api/v1/collections/traits.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { matchKey, traitTypeKey } from "#projections/traits/derive-tokens.ts";
+import { matchKey, traitTypeKey } from "#projections/engine/trait-keys.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 
 const values = 1_700;

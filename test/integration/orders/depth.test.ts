@@ -54,6 +54,7 @@ const Book = z.looseObject({
       bestSellerNetWei: z.string(),
       collectionOffers: Offers,
       tokenOffers: Offers,
+      criteriaOffers: Offers,
     }),
   ),
 });
@@ -93,10 +94,11 @@ function expectedLevels(listings: Order[], bids: Order[]) {
   });
   const offers = pricesOf(bids, -1n).map((priceWei) => {
     const own = bids.filter((order) => order.priceWei === priceWei);
-    const ofKind = (kind: string) => {
-      const better = atOrBefore(bids, priceWei, -1n).filter((order) => order.kind === kind);
+    const ofKind = (...kinds: string[]) => {
+      const isOf = (order: Order) => kinds.includes(order.kind ?? "");
+      const better = atOrBefore(bids, priceWei, -1n).filter(isOf);
       return {
-        ...counted(own.filter((order) => order.kind === kind)),
+        ...counted(own.filter(isOf)),
         unitsCumulated: String(unitsOf(better)),
         sellerNetWeiCumulated: String(paidFor(better, (order) => order.sellerNetWei)),
       };
@@ -108,6 +110,7 @@ function expectedLevels(listings: Order[], bids: Order[]) {
       bestSellerNetWei: String(nets.reduce((best, net) => (net > best ? net : best), 0n)),
       collectionOffers: ofKind("collection"),
       tokenOffers: ofKind("single-token"),
+      criteriaOffers: ofKind("trait", "token-list"),
     };
   });
   return { asks, offers };

@@ -152,6 +152,7 @@ describe("GET /v1/bids/best", () => {
       best: item,
       itemOffer: item,
       collectionOffer: collection,
+      criteriaOffer: null,
     });
     reads.at(earlyEnd);
     expect(await reads.one(path)).toMatchObject({

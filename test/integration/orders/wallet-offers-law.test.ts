@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { wrappedNative } from "#chains/index.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";
+import type { Observation } from "#projections/log/append.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { bidsProjection } from "#projections/orders/bids.ts";
 import { type BidRow, readBids } from "#projections/orders/read-bids.ts";
@@ -40,11 +41,18 @@ const ids = [1n, 2n, 3n, 4n, 5n];
 const someBlock = (random: Random) =>
   block(1, random.int(1, 9), random.chance(0.2) ? "other" : "main");
 
+/** One token, several, also such as nobody holds, or all of the contract. */
+function someSubject(random: Random): { tokenId?: bigint; tokenIds?: bigint[] } {
+  if (random.chance(0.4)) return { tokenId: random.pick(ids) };
+  if (random.chance(0.5)) return {};
+  return { tokenIds: random.shuffle([...ids, 1_024n, 9n ** 70n]).slice(0, random.int(1, 6)) };
+}
+
 function someBid(random: Random, salt: bigint): GivenOrder {
   const isMany = random.chance(0.4);
   const contract = isMany ? many : random.pick(singles);
   return givenBid({
-    ...(random.chance(0.6) && { tokenId: random.pick(ids) }),
+    ...someSubject(random),
     maker: random.pick(wallets),
     contract,
     standard: isMany ? "erc1155" : "erc721",
@@ -83,25 +91,32 @@ function someEvent(random: Random, bid: GivenOrder, at: { at: Block; log: number
   ])();
 }
 
+const submissionOf = ({ tokenSet, submitted }: GivenOrder) =>
+  tokenSet === undefined ? [submitted] : [tokenSet, submitted];
+
 type Offer = [contractId: number, tokenId: bigint, standard: number, net: bigint, units: bigint];
 
 /** For each token the highest net over the bids of others that cover it and can be accepted. */
-function expectedOffers(tokens: readonly WalletToken[], bids: readonly BidRow[], wallet: Hex) {
+function expectedOffers(
+  tokens: readonly WalletToken[],
+  bids: readonly BidRow[],
+  { wallet, isOn }: { wallet: Hex; isOn: (tokenId: bigint, bid: BidRow) => boolean },
+) {
   return tokens
     .flatMap((held): Offer[] => {
       const nets = bids.flatMap((bid) => {
-        const isOfToken = bid.tokenId === null || bid.tokenId === held.tokenId;
-        const covers = bid.contractId === held.contractId && isOfToken;
+        const covers = bid.contractId === held.contractId && isOn(held.tokenId, bid);
         const isWhole = bid.kind === "single-token";
         const isEnough = !isWhole || (bid.filled === 0n && bid.quantity <= held.units);
         const isOpen = bid.status === "active" && bid.maker !== wallet;
         if (!covers || !isEnough || !isOpen || bid.standard !== held.standard) return [];
-        return [{ bid, isWhole }];
+        return [{ bid, isWhole, isOfSome: bid.criteria !== null }];
       });
       const [best] = nets.sort(
         (a, b) =>
           Number(b.bid.sellerNetWei - a.bid.sellerNetWei) ||
           Number(b.isWhole) - Number(a.isWhole) ||
+          Number(b.isOfSome) - Number(a.isOfSome) ||
           Number(a.bid.position - b.bid.position),
       );
       if (best === undefined) return [];
@@ -144,15 +159,22 @@ async function offersOf(wallet: Hex, now: Date): Promise<Offer[]> {
   }
 }
 
+const idsOf = (tokenSet: Observation | undefined) =>
+  (tokenSet?.payload as { tokenIds: string[] } | undefined)?.tokenIds;
+
 /** Compares the offers of all wallets with the bids and tokens that there are; the most of one. */
 async function compareOffers(bids: readonly GivenOrder[], now: Date): Promise<number> {
   const hashes = bids.map(({ orderHash }) => orderHash);
   const rows = await readBids(db, 1, hashes, now, new Set());
+  const setOf = new Map(bids.map(({ orderHash, tokenSet }) => [orderHash, idsOf(tokenSet)]));
+  const isOn = (tokenId: bigint, bid: BidRow) =>
+    setOf.get(bid.orderHash)?.includes(`${tokenId}`) ??
+    (bid.tokenId === null || bid.tokenId === tokenId);
   let most = 0;
   for (const wallet of wallets) {
     const slice = { limit: 1_000, after: null };
     const tokens = await readWalletTokens(db, filterOf(wallet), slice);
-    const expected = expectedOffers(tokens, rows, wallet);
+    const expected = expectedOffers(tokens, rows, { wallet, isOn });
     most = Math.max(most, expected.length);
     expect(await offersOf(wallet, now)).toEqual(expected);
   }
@@ -175,7 +197,7 @@ it.each(seedsOf([1, 2, 3, 4]))(
       log += 1;
       const next = bids[log % 3 === 0 ? log / 3 : -1];
       const event = () => someEvent(random, random.pick(bids), { at: someBlock(random), log });
-      await book.happens(next === undefined ? event() : next.submitted);
+      await book.happens(...(next === undefined ? [event()] : submissionOf(next)));
       if (random.chance(0.1)) await book.retract(someBlock(random));
       if (random.chance(0.1)) await book.readopt(someBlock(random));
       if (step % 6 !== 0) continue;

@@ -1,7 +1,8 @@
 import { type Address, type Hex, keccak256, stringToHex } from "viem";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { type ChainId, wrappedNative } from "#chains/index.ts";
-import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import type { Criteria, TradeTerms } from "#projections/domain/orders/order-terms.ts";
+import { criteriaTree } from "#projections/domain/seaport/criteria.ts";
 import {
   draftBidComponents,
   draftListingComponents,
@@ -12,6 +13,7 @@ import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import type { Observation } from "#projections/log/append.ts";
 import { type ChainReading, readingObserved } from "#projections/log/readings.ts";
 import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
+import { tokenSetSubmitted } from "#projections/orders/token-sets.ts";
 import { addressOf, type Block, type ChainEvent, zeroAddress } from "../database/given.ts";
 
 export const feeRecipient = addressOf(0xfee);
@@ -37,8 +39,9 @@ type Terms = {
   receivedAt?: bigint;
 };
 
-/** An order and the fact of its submission. */
+/** An order and the fact of its submission. `tokenSet`: that of the tokens of a bid on several, which comes before. */
 export type GivenOrder = {
+  tokenSet?: Observation;
   chainId: ChainId;
   orderHash: Hex;
   components: OrderComponents;
@@ -59,21 +62,31 @@ export function givenListing(listing: Terms & { tokenId: bigint }): GivenOrder {
   return given(listing, "ask", tokenId, components);
 }
 
-/** Without a token: on every token of the contract. */
-export function givenBid(bid: Terms & { tokenId?: bigint }): GivenOrder {
-  const { standard = "erc721", tokenId, contract, chainId = 1 } = bid;
+/** Without tokens: on every token of the contract. */
+export function givenBid(
+  bid: Terms & { tokenId?: bigint; tokenIds?: readonly bigint[] },
+): GivenOrder {
+  const { standard = "erc721", tokenId, tokenIds, contract, chainId = 1 } = bid;
+  const root = tokenIds && criteriaTree(tokenIds).root;
   const { order, price, quantity } = commonTerms(bid);
   const components = draftBidComponents({
     ...order,
     nft:
       tokenId === undefined
-        ? { standard, contract, criteria: 0n }
+        ? { standard, contract, criteria: BigInt(root ?? 0) }
         : { standard, contract, tokenId },
     quantity,
     price,
     currency: wrappedNative[chainId],
   });
-  return given(bid, "bid", tokenId ?? null, components);
+  const criteria = root === undefined ? undefined : { root, traits: null };
+  const bidOrder = given(bid, "bid", tokenId ?? null, components, criteria);
+  if (root === undefined || tokenIds === undefined) return bidOrder;
+  const { recordedAt } = bidOrder.submitted;
+  return {
+    ...bidOrder,
+    tokenSet: tokenSetSubmitted(chainId, { contract, root, tokenIds }, recordedAt),
+  };
 }
 
 function commonTerms(terms: Terms) {
@@ -97,6 +110,7 @@ function given(
   side: "ask" | "bid",
   tokenId: bigint | null,
   components: OrderComponents,
+  criteria?: Criteria,
 ): GivenOrder {
   const { chainId = 1, contract, standard = "erc721" } = terms;
   const { price, quantity } = commonTerms(terms);
@@ -104,7 +118,8 @@ function given(
   const fees = feeLegs.map((leg) => ({ ...leg, kind: "service" as const }));
   const hash = orderHash(components);
   const { unitPriceWei } = price;
-  const traded = { side, contract, standard, tokenId, quantity, unitPriceWei, sellerNetWei, fees };
+  const subject = { side, contract, standard, tokenId, ...(criteria && { criteria }) };
+  const traded = { ...subject, quantity, unitPriceWei, sellerNetWei, fees };
   const submitted = orderSubmitted({
     chainId,
     orderHash: hash,

@@ -1,5 +1,6 @@
 import { type Address, zeroAddress, zeroHash } from "viem";
 import type { ChainId } from "../../chains.ts";
+import { criteriaRoot } from "../criteria.ts";
 import {
   bidCurrency,
   conduitKey,
@@ -70,11 +71,12 @@ function checkBid(order: OrderComponents, given: OfferItem, expected: Expected):
   assertSafe(netWei === BigInt(expected.netWei), "the seller receives another amount");
 }
 
-function checkNft(item: OfferItem, { contract, tokenId, quantity }: Expected): void {
+function checkNft(item: OfferItem, { contract, tokenId, criteria, quantity }: Expected): void {
   const isAny = item.itemType === itemType.anyErc721 || item.itemType === itemType.anyErc1155;
   const isOne = item.itemType === itemType.erc721 || item.itemType === itemType.erc1155;
   assertSafe(tokenId === null ? isAny : isOne, "it is for something else than the token");
   assertSafe(isSame(item.token, contract), "it is for a token of another contract");
-  assertSafe(item.identifierOrCriteria === BigInt(tokenId ?? 0), "it is for another token");
+  const expected = criteria === undefined ? BigInt(tokenId ?? 0) : criteriaRoot(criteria.tokenIds);
+  assertSafe(item.identifierOrCriteria === expected, "it is for another token");
   assertSafe(item.startAmount === BigInt(quantity), "it is for another number of units");
 }

@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import type { PlannedCriteria } from "../criteria.ts";
 import type { TextComponents } from "./components.ts";
 
 /** Wei, units and token ids are decimal strings: a plan is plain JSON. */
@@ -8,8 +9,9 @@ export type Wei = string;
 export type PlannedOrder = {
   readonly side: "ask" | "bid";
   readonly contract: Address;
-  /** Null: any token of the contract. */
+  /** Null: any token of the contract, or those of `criteria`. */
   readonly tokenId: string | null;
+  readonly criteria?: PlannedCriteria;
   readonly quantity: string;
   readonly unitPriceWei: Wei;
   /** What the seller receives for all units, after fees and royalty. */

@@ -44,7 +44,7 @@ export async function readHeader(
 type Requirement = Pick<
   components["schemas"]["ListingRequirement"],
   "offer" | "consideration" | "orderType" | "blocked" | "message"
->;
+> & { readonly criteria?: { readonly tokenIds: readonly string[] } | null };
 
 /** What the caller wants, not what was answered. */
 export type Intent = Omit<PlannedOrder, "components" | "netWei"> & {
@@ -83,8 +83,8 @@ const secondsPerDay = 86_400;
 /** The order that the API describes, after it was checked against what the caller wants. */
 function draftOrder(
   { clients, counter, saltPrefix, startTime, durationFrom }: Header,
-  { days, minNetWei, ...intent }: Intent,
-  { offer, consideration, orderType }: Requirement,
+  { days, minNetWei, ...wanted }: Intent,
+  { offer, consideration, orderType, criteria }: Requirement,
 ): PlannedOrder {
   const { maker, api } = clients;
   const drafted = checked(() => {
@@ -92,6 +92,7 @@ function draftOrder(
       offer !== null && consideration !== null && orderType !== null,
       "nothing can be signed",
     );
+    const intent = { ...wanted, ...criteriaOf(wanted, criteria?.tokenIds) };
     const components = {
       offerer: maker,
       zone: zeroAddress,
@@ -111,6 +112,14 @@ function draftOrder(
   });
   demandNet(drafted, minNetWei);
   return drafted;
+}
+
+/** Tokens that the caller named are those; which have its traits only the answer says. */
+function criteriaOf({ criteria }: Pick<PlannedOrder, "criteria">, answer: readonly string[] = []) {
+  if (criteria === undefined) return {};
+  const tokenIds = criteria.tokenIds.length > 0 ? criteria.tokenIds : answer;
+  assertSafe(tokenIds.length > 0, "it names no tokens");
+  return { criteria: { ...criteria, tokenIds: tokenIds.map(String) } };
 }
 
 /** Throws when a sale brings less than the caller demands. */

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import { type Clients, callOptions } from "../clients.ts";
+import { type OfferTrait, partsOf } from "../criteria.ts";
 import { bidCurrency, exchange } from "../exchange.ts";
 import { readAllowance } from "../read-approvals.ts";
 import { checked } from "../wallet-error.ts";
@@ -11,8 +12,12 @@ import { planOf, Steps } from "./steps.ts";
 
 export type OfferItem = {
   readonly contract: Address;
-  /** Absent: any token of the contract. */
+  /** Absent: any token of the contract, or those that follow. */
   readonly tokenId?: bigint;
+  /** Any of these tokens, 10,000 at most. */
+  readonly tokenIds?: readonly bigint[];
+  /** Any of the tokens that have all of these traits now: the plan's order says which. */
+  readonly traits?: readonly OfferTrait[];
   /** Units, or tokens of the contract; default: 1. */
   readonly quantity?: bigint;
   /** What the bidder pays for one, fees and royalty included. */
@@ -33,8 +38,7 @@ export async function planOffer(
   const header = await readHeader(clients, options);
   const drafted: DraftedOrders = { orders: [], refused: [] };
   let openOffersWei = 0n;
-  for (let start = 0; start < items.length; start += most) {
-    const part = items.slice(start, start + most);
+  for (const { start, part } of partsOf(items, most, ({ tokenIds = [] }) => tokenIds.length)) {
     const { data } = await clients.api.post(
       "/v1/bids/requirements",
       { maker: clients.maker, items: part.map(requestOf), chainId: clients.api.chainId },
@@ -71,16 +75,34 @@ async function approve(
   await steps.approveAmount(clients, currency, wei);
 }
 
-const requestOf = ({ contract, tokenId, quantity = 1n, unitPriceWei }: OfferItem) => ({
-  ...(tokenId === undefined
-    ? { kind: "collection" as const }
-    : { kind: "item" as const, tokenId: `${tokenId}` }),
-  contract,
-  amountWei: `${unitPriceWei}`,
-  quantity: Number(quantity),
+function subjectOf({ tokenId, tokenIds, traits }: OfferItem) {
+  if (tokenId !== undefined) return { kind: "item" as const, tokenId: `${tokenId}` };
+  if (traits !== undefined)
+    return { kind: "trait" as const, criteria: criteriaOf(tokenIds, traits) };
+  if (tokenIds === undefined) return { kind: "collection" as const };
+  return { kind: "token-list" as const, criteria: criteriaOf(tokenIds) };
+}
+
+const criteriaOf = (tokenIds?: readonly bigint[], traits?: readonly OfferTrait[]) => ({
+  ...(tokenIds && { tokenIds: tokenIds.map(String) }),
+  ...(traits && { traits: [...traits] }),
 });
 
-const intentOf = ({ contract, tokenId, quantity = 1n, unitPriceWei, days }: OfferItem): Intent => ({
+const requestOf = (item: OfferItem) => ({
+  ...subjectOf(item),
+  contract: item.contract,
+  amountWei: `${item.unitPriceWei}`,
+  quantity: Number(item.quantity ?? 1n),
+});
+
+const intentOf = (item: OfferItem): Intent => ({
+  ...termsOf(item),
+  ...(item.tokenIds === undefined && item.traits === undefined
+    ? {}
+    : { criteria: { tokenIds: [], ...criteriaOf(item.tokenIds, item.traits) } }),
+});
+
+const termsOf = ({ contract, tokenId, quantity = 1n, unitPriceWei, days }: OfferItem): Intent => ({
   side: "bid",
   contract,
   quantity: `${quantity}`,

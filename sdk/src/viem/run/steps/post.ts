@@ -1,5 +1,6 @@
 import type { PostAnswer } from "../../../paths.ts";
 import { callOptions } from "../../clients.ts";
+import { type PlannedCriteria, partsOf } from "../../criteria.ts";
 import { type Posted, type PostStep, stepOf } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
@@ -13,11 +14,12 @@ export async function runPost(run: Run, step: PostStep): Promise<"done"> {
   if (signed.kind !== "sign") throw new TypeError(`${step.of} signs nothing`);
   const [first] = signed.orders;
   if (first === undefined) return "done";
-  const orders = signed.orders.map(({ components }, index) => ({
+  const orders = signed.orders.map(({ components, criteria }, index) => ({
     seaport: { parameters: components, signature: signed.signatures[index] ?? "0x" },
+    ...(criteria && { criteria }),
   }));
   while (step.results.length < orders.length) {
-    const part = orders.slice(step.results.length, step.results.length + most[first.side]);
+    const part = firstPart(orders.slice(step.results.length), most[first.side]);
     const results = await postPart(run, first.side, part);
     if (results.length !== part.length)
       throw new WalletError("unsafe_answer", "The results are not those of the orders");
@@ -34,7 +36,15 @@ export async function runPost(run: Run, step: PostStep): Promise<"done"> {
   throw new WalletError("blocked", message, { reason: refused.code ?? null });
 }
 
+function firstPart(orders: Orders, count: number): Orders {
+  for (const { part } of partsOf(orders, count, tokensOf)) return part;
+  return [];
+}
+
+const tokensOf = ({ criteria }: Orders[number]) => criteria?.tokenIds.length ?? 0;
+
 type Orders = readonly {
+  readonly criteria?: PlannedCriteria;
   readonly seaport: { readonly parameters: object; readonly signature: string };
 }[];
 type Result = PostAnswer<"/v1/orders/asks/bulk">["data"]["results"][number] & { bidId?: string };

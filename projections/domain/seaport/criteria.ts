@@ -1,0 +1,71 @@
+import { bytesToHex, type Hex, keccak256 } from "viem";
+
+/** Token ids that an order by criteria may name at most. */
+export const maxCriteriaTokens = 10_000;
+
+/**
+ * The Merkle tree of the token ids that an order accepts: leaves keccak256(uint256 id), each pair hashed in ascending
+ * order, a node without a neighbour carried up. Seaport `CriteriaResolution._verifyProof`; OpenSea's seaport-js makes the same.
+ */
+export type CriteriaTree = {
+  readonly root: Hex;
+  /** The siblings that prove an id under the root; null: it is not among the ids. */
+  proofOf(tokenId: bigint): readonly Hex[] | null;
+};
+
+/** Of distinct ids, in any order. Ten thousand take some 20,000 hashes. Throws without ids. */
+export function criteriaTree(tokenIds: readonly bigint[]): CriteriaTree {
+  const leaves = sortedLeaves(tokenIds);
+  const tree = [leaves];
+  for (let level = leaves; level.length > 1; level = tree.at(-1) ?? []) tree.push(pairUp(level));
+  const root = tree.at(-1)?.[0];
+  if (root === undefined) throw new RangeError("Criteria need at least one token id");
+  return {
+    root: bytesToHex(root),
+    proofOf(tokenId) {
+      const leaf = leafOf(tokenId);
+      const place = leaves.findIndex((one) => Buffer.compare(one, leaf) === 0);
+      if (place < 0) return null;
+      return tree.flatMap((level, depth) => {
+        const sibling = level[(place >> depth) ^ 1];
+        return sibling === undefined ? [] : [bytesToHex(sibling)];
+      });
+    },
+  };
+}
+
+/** Seaport's criteria of the ids, as an integer. */
+export const criteriaRoot = (tokenIds: readonly bigint[]): bigint =>
+  BigInt(criteriaTree(tokenIds).root);
+
+/** The siblings that prove `tokenId` under `criteriaRoot(tokenIds)`. */
+export function criteriaProof(tokenIds: readonly bigint[], tokenId: bigint): readonly Hex[] {
+  const proof = criteriaTree(tokenIds).proofOf(tokenId);
+  if (proof === null) throw new RangeError(`Token ${tokenId} is not under these criteria`);
+  return proof;
+}
+
+const leafOf = (tokenId: bigint): Uint8Array =>
+  keccak256(Buffer.from(tokenId.toString(16).padStart(64, "0"), "hex"), "bytes");
+
+function sortedLeaves(tokenIds: readonly bigint[]): Uint8Array[] {
+  return [...new Set(tokenIds)].map(leafOf).sort(Buffer.compare);
+}
+
+function pairUp(level: readonly Uint8Array[]): Uint8Array[] {
+  const pairs: Uint8Array[] = [];
+  for (let place = 0; place < level.length; place += 2) {
+    const [node, sibling] = [level[place], level[place + 1]];
+    if (node === undefined) break;
+    pairs.push(sibling === undefined ? node : hashPair(node, sibling));
+  }
+  return pairs;
+}
+
+function hashPair(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const pair = new Uint8Array(64);
+  const isSorted = Buffer.compare(one, other) <= 0;
+  pair.set(isSorted ? one : other);
+  pair.set(isSorted ? other : one, 32);
+  return keccak256(pair, "bytes");
+}

@@ -1,0 +1,30 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Address, Hex } from "viem";
+import { bitOf, chunkOf } from "../engine/token-ids.ts";
+import type { Database } from "../log/database.ts";
+import { kindLiteral } from "../log/fact-kinds.ts";
+import { byteaArray } from "../log/sql-values.ts";
+
+/** The token ids of a contract under each of the roots that the log holds, by root. */
+export async function readTokenSets(
+  db: Database,
+  { chainId, contract }: { chainId: number; contract: Address },
+  roots: readonly Hex[],
+): Promise<Map<Hex, readonly bigint[]>> {
+  if (roots.length === 0) return new Map();
+  const { rows } = await sql<{ root: Hex; tokenIds: string[] }>`
+    select f.order_hash as root, f.payload -> 'tokenIds' as "tokenIds"
+    from log.fact f join log.contract k using (contract_id)
+    where f.order_hash = any (${byteaArray(roots)}) and f.kind = ${kindLiteral("token_set_submitted")}
+      and k.chain_id = ${chainId} and k.address = decode(${contract.slice(2)}, 'hex')`.execute(db);
+  return new Map(rows.map(({ root, tokenIds }) => [root, tokenIds.map(BigInt)]));
+}
+
+/** SQL: whether the set that bid `o` is for holds a token id. */
+export function holdsToken(tokenId: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from bids.token_set_chunk s
+    where s.contract_id = o.contract_id and s.root = o.criteria and s.chunk = ${chunkOf(tokenId)}
+      and ${bitOf(sql`s.bits`, tokenId)} = 1 offset 0
+  )`;
+}
