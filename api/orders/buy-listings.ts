@@ -4,7 +4,13 @@ import type { ChainId } from "#chains/index.ts";
 import type { ChainQuery } from "#jobs/chain/chain-query.ts";
 import { type ChainResults, readingsOf } from "#jobs/chain/query-chain.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { evaluateListing, listingQueries, toBuyRejection } from "#jobs/orders/evaluate-listing.ts";
+import {
+  evaluateListing,
+  evaluateUnsigned,
+  listingQueries,
+  toBuyRejection,
+  unsignedQueries,
+} from "#jobs/orders/evaluate-listing.ts";
 import type { CheckedOrder } from "#jobs/orders/evaluate-order.ts";
 import type { Fulfillment, Partner } from "#jobs/partners/partner.ts";
 import { partnersFillingByApi } from "#projections/domain/partners.ts";
@@ -73,7 +79,7 @@ export async function buyListings(
       const { askId, row } = listing;
       const results = await pendingResults;
       const purchase = isFilledByPartner(listing)
-        ? (validateRecipient(listing, results, choice) ?? (await askPartner(listing)))
+        ? (rejectBeforeAsking(listing, results, choice) ?? (await askPartner(listing)))
         : preparePurchase(listing, results, choice);
       if (isRejection(purchase)) return purchase;
       const rejection = checkMaxPrice(purchase, request.maxWei);
@@ -118,6 +124,7 @@ async function queryListings(
   const ofBuyer = [
     ...native.flatMap((one) => buyerFundsQueries(one, buyer)),
     ...buyable.flatMap((one) => buyerQueries(one, choice)),
+    ...buyable.filter(isFilledByPartner).flatMap(({ order }) => unsignedQueries(order)),
   ];
   if (ofListings.length + ofBuyer.length === 0) return null;
   try {
@@ -172,13 +179,16 @@ function preparePurchase(
   return buildPurchase(order, { units, recipient: buyer ?? zeroAddress, tag, currency, funds });
 }
 
-/** Without the chain a partner's answer decides. */
-function validateRecipient(
+/** What the chain says against a partner's listing; without the chain the partner's answer decides. */
+function rejectBeforeAsking(
   listing: RequestedListing,
   results: ChainResults | typeof chainUnavailable | null,
   choice: Choice,
 ) {
-  return results === null || isRejection(results) ? null : validateBuyer(listing, results, choice);
+  if (results === null || isRejection(results)) return null;
+  const rejection = evaluateUnsigned(listing.order, results);
+  if (rejection !== null) return toBuyRejection(rejection);
+  return validateBuyer(listing, results, choice);
 }
 
 function fundsOf(listing: BuyableListing, results: ChainResults, buyer: Address | null) {

@@ -59,6 +59,57 @@ function evaluateTransfer(listing: CheckedOrder, results: ChainResults) {
   return evaluateConduit(queries, results);
 }
 
+/** A listing whose signature only its marketplace has. */
+type UnsignedListing = Pick<CheckedOrder, "orderHash" | "components"> & {
+  terms: Pick<CheckedOrder["terms"], "contract" | "standard" | "tokenId" | "quantity">;
+};
+
+function unsignedQuerySet({ orderHash, components, terms }: UnsignedListing) {
+  const { contract, standard, tokenId } = terms;
+  if (tokenId === null) throw new TypeError(`Listing ${orderHash} is for no token`);
+  const {
+    channel: _,
+    transfer: __,
+    ...token
+  } = transferQueries({ contract, standard, tokenId }, components.offerer);
+  return {
+    status: { kind: "order_status_read", orderHash },
+    counter: { kind: "counter_read", maker: components.offerer },
+    ...token,
+  } as const;
+}
+
+/** Chain state of a listing that does not depend on its signature. */
+export function unsignedQueries(listing: UnsignedListing): ChainQuery[] {
+  return Object.values(unsignedQuerySet(listing));
+}
+
+/** Why the exchange would not sell the listing whatever its signature; null: nothing known speaks against it. */
+export function evaluateUnsigned(listing: UnsignedListing, results: ChainResults) {
+  const { components, terms } = listing;
+  const queries = unsignedQuerySet(listing);
+  const status = results.find(queries.status);
+  const counter = results.find(queries.counter);
+  if (status !== undefined && status.size > 0n && status.filled >= status.size)
+    return reject("order_filled", "The order is filled");
+  if (status?.cancelled || (counter !== undefined && counter.counter !== components.counter))
+    return reject("order_cancelled", "The order is cancelled");
+  const { holding } = queries;
+  const held =
+    holding.kind === "units_read"
+      ? results.find(holding)?.units
+      : isSameOwner(results.find(holding)?.owner, components.offerer);
+  if (held === 0n || held === false)
+    return reject("not_owner", `The maker no longer holds token ${terms.tokenId}`);
+  const isCommon = components.conduitKey === commonConduit.key;
+  if (isCommon && isConduitApproved(queries, results) === false)
+    return reject("not_approved", "The maker has not approved the conduit for the token");
+  return null;
+}
+
+const isSameOwner = (owner: string | null | undefined, maker: string) =>
+  owner === undefined ? undefined : owner === maker;
+
 export type BuyRejection = Rejection<"inactive" | "unavailable" | "upstream_error">;
 
 const permanentCodes: ReadonlySet<string> = new Set([
