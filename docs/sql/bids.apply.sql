@@ -1,6 +1,15 @@
 select engine.open_scratch(name, columns)
 from unnest($1::text[], $2::text[]) scratch (name, columns);
 
+with added as (
+  insert into "bids"."token_set" (contract_id, root, tokens)
+  select f.contract_id, f.order_hash, jsonb_array_length(f.payload -> 'tokenIds') from change f where f.kind in (84) on conflict do nothing
+)
+insert into "bids"."token_set_chunk" (contract_id, root, chunk, bits)
+select f.contract_id, f.order_hash, div(one.id::numeric, 1024), bit_or(set_bit(0::bit(1024), mod(one.id::numeric, 1024)::int, 1))
+from change f cross join lateral jsonb_array_elements_text(f.payload -> 'tokenIds') one (id)
+where f.kind in (84) group by 1, 2, 3 on conflict do nothing;
+
 with emptied as (delete from pg_temp."recompute_bid"), affected as (
       select o.* from (select distinct order_hash from change where kind in (30, 31, 71, 79, 82)) c cross join lateral (
         select o.chain_id, o.order_hash from "bids"."bid" o where o.order_hash = c.order_hash offset 0
@@ -66,8 +75,11 @@ with emptied as (delete from pg_temp."recompute_bid"), affected as (
   order by f.amount desc limit 1
 ), 0)::bigint - 2592000) / 3600 * 3600))), selected as (
     select s.*, null, null, null::numeric, null::bigint, null::timestamptz from (
-select k.chain_id, f.order_hash, f.position, case when f.token_id is null then 'collection' else 'single-token' end,
-       f.contract_id, f.token_id, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
+select k.chain_id, f.order_hash, f.position, 
+case when f.token_id is not null then 'single-token'
+     when f.payload #>> '{terms,criteria,root}' is null then 'collection'
+     when nullif(f.payload #> '{terms,criteria,traits}', 'null') is null then 'token-list' else 'trait' end, f.contract_id, f.token_id,
+       decode(substr(f.payload #>> '{terms,criteria,root}', 3), 'hex'), nullif(f.payload #> '{terms,criteria,traits}', 'null'), case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
        f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
        (f.payload #>> '{terms,unitPriceWei}')::numeric, (f.payload #>> '{terms,sellerNetWei}')::numeric, f.amount,
        (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
@@ -77,8 +89,11 @@ from change f join log.contract k using (contract_id)
 where f.kind in (70) and f.payload #>> '{terms,side}' = 'bid') s
     union all
     select s.*, null, null, null::numeric, null::bigint, null::timestamptz from (
-select k.chain_id, f.order_hash, f.position, case when f.token_id is null then 'collection' else 'single-token' end,
-       f.contract_id, f.token_id, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
+select k.chain_id, f.order_hash, f.position, 
+case when f.token_id is not null then 'single-token'
+     when f.payload #>> '{terms,criteria,root}' is null then 'collection'
+     when nullif(f.payload #> '{terms,criteria,traits}', 'null') is null then 'token-list' else 'trait' end, f.contract_id, f.token_id,
+       decode(substr(f.payload #>> '{terms,criteria,root}', 3), 'hex'), nullif(f.payload #> '{terms,criteria,traits}', 'null'), case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
        f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
        (f.payload #>> '{terms,unitPriceWei}')::numeric, (f.payload #>> '{terms,sellerNetWei}')::numeric, f.amount,
        (f.payload #>> '{components,startTime}')::bigint, (f.payload #>> '{components,endTime}')::bigint,
@@ -105,7 +120,7 @@ from (
 ) f join log.contract k using (contract_id)
 where f.kind in (70) and f.payload #>> '{terms,side}' = 'bid') s union all
     select b.* from affected a cross join lateral (
-      select chain_id, order_hash, position, kind, contract_id, token_id, standard, maker, currency,
+      select chain_id, order_hash, position, kind, contract_id, token_id, criteria, traits, standard, maker, currency,
              unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at,
              status, reason, filled, filled_block_id, updated_at
       from "bids"."bid" b where b.order_hash = a.order_hash and b.chain_id = a.chain_id offset 0

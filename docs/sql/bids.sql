@@ -29,5 +29,7 @@ left join log.contract main on main.contract_id = c.collection_id cross join lat
   case when (o.status in ('active', 'inactive') and o.end_time <= $15::bigint) then 'expired' else o.status end as status,
   case when (o.status in ('active', 'inactive') and o.end_time <= $16::bigint) then null else o.reason end as reason,
   case when (o.status in ('active', 'inactive') and o.end_time <= $17::bigint) then to_timestamp(o.end_time) else o.updated_at end as "updatedAt",
-coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug", c.name as "collectionName", o.kind, o.token_id as "tokenId", o.currency) detail
+coalesce(main.address, traded.address) as "collectionAddress", c.slug as "collectionSlug", c.name as "collectionName", o.kind, o.token_id as "tokenId", o.currency, o.criteria, o.traits,
+  (select s.tokens from bids.token_set s where s.contract_id = o.contract_id and s.root = o.criteria) as "criteriaTokens",
+  null::bigint as "matchingTokens") detail
   order by o."unit_price_wei" desc, o.position desc;

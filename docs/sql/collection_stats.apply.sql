@@ -165,7 +165,7 @@ with derived as materialized (
               where t.contract_id = c.contract_id order by next_change_at limit 1
             ) t),
            (select min(o.start_time) from bids.bid o
-            where o.contract_id = any (totals.contracts) and o.token_id is null and o.status = 'inactive'
+            where o.contract_id = any (totals.contracts) and o.kind = 'collection' and o.status = 'inactive'
               and o.reason = 'not_started')
          ) as next_change_at,
   (select round((orders.floor_wei - min(past.price_wei)) * 1000000 / min(past.price_wei))
@@ -238,7 +238,7 @@ jsonb_build_object('priceWei', o.unit_price_wei::text, 'sellerNetWei', o.seller_
                    'orderHash', '0x' || encode(o.order_hash, 'hex')) as shown
     from unnest(totals.contracts) c (contract_id) cross join lateral (
       select o.* from bids.bid o
-      where o.contract_id = c.contract_id and o.token_id is null and o.status = 'active' and true
+      where o.contract_id = c.contract_id and o.kind = 'collection' and o.status = 'active' and true
       order by o.seller_net_wei desc, o.position limit 1
     ) o
     order by o.seller_net_wei desc, o.position limit 1

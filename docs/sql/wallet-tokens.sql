@@ -1,5 +1,7 @@
 select contract_id as "contractId", token_id as "tokenId", standard, units
     from (
+    select contract_id, token_id, standard, units
+    from (
       (
     select h.contract_id, h.token_id, 721::int as standard, 1::numeric as units from ownership.token h
     where h.owner = $1::bytea and 1::numeric > 0  
@@ -42,7 +44,7 @@ select contract_id as "contractId", token_id as "tokenId", standard, units
 )
     order by h.contract_id, h.token_id limit $11)
     ) held
-    order by contract_id, token_id, standard limit $12;
+    order by contract_id, token_id, standard limit $12) held order by contract_id, token_id, standard;
 
 select k.contract_id as "contractId", coalesce(c.collection_id, k.contract_id) as "collectionId",
        coalesce(main.address, k.address) as address, c.slug, c.name
