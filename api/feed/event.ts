@@ -37,6 +37,10 @@ const BookOrderState = z
     }),
     reason: z.string().nullable().meta({ description: "Why it is inactive." }),
     kind: z.string().meta({ description: "`single-token`, or of bids what they are on." }),
+    criteriaRoot: hash.nullable().meta({
+      description:
+        "Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells which they are.",
+    }),
     standard: standardName,
     sellerNetWei: uint256Text.meta({ description: "Per unit, what the seller gets." }),
     quantity: uint256Text.meta({ description: "Units of the signed order." }),
@@ -184,6 +188,7 @@ function presentState({ status, reason, terms }: OrderContent) {
     status,
     reason,
     kind,
+    criteriaRoot: terms.criteria ?? null,
     standard: nameStandard(standard),
     sellerNetWei: sellerNetWei ?? "0",
     quantity: quantity ?? "0",

@@ -184,7 +184,7 @@ const listingTerms = sql`
                      'available', o.fillable::text, 'isBuyable', o.is_buyable)`;
 
 const bidTerms = sql`
-  jsonb_build_object(${commonTerms}, 'marketplace', 'native', 'kind', o.kind,
+  jsonb_build_object(${commonTerms}, 'marketplace', 'native', 'kind', o.kind, 'criteria', ${hex("o.criteria")},
                      'available', (o.quantity - o.filled)::text, 'isBuyable', true)`;
 
 /** The cheapest listing and the best bid on any token, of contracts whose active orders changed. */
@@ -201,8 +201,7 @@ const priceChanges = sql`
        order by o.unit_price_wei, o.position limit 1)
       union all
       (select o.order_hash, o.unit_price_wei, ${bidTerms} from bids.bid o
-       where t.side = 'bid' and o.contract_id = t.contract_id and o.token_id is null and o.kind = 'collection'
-         and o.status = 'active'
+       where t.side = 'bid' and o.contract_id = t.contract_id and o.kind = 'collection' and o.status = 'active'
        order by o.seller_net_wei desc, o.position limit 1)
     ) best on true
   ),

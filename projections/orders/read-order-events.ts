@@ -27,6 +27,8 @@ export type OrderTerms = {
   readonly currency: Address | null;
   readonly marketplace: string;
   readonly kind: string;
+  /** Of bids: the root of the tokens that one on traits or on a list of tokens is on. */
+  readonly criteria?: Hex | null;
   readonly priceWei: string;
   readonly sellerNetWei: string;
   readonly quantity: string;

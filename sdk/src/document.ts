@@ -545,6 +545,8 @@ export interface components {
         };
         BookOrderState: {
             buyableViaApi: boolean;
+            /** @description Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells which they are. */
+            criteriaRoot: string | null;
             fees: {
                 kind: string;
                 recipient: string;

@@ -39,7 +39,7 @@ const termNames = [
     "priceWei",
     "sellerNetWei",
   ],
-  ...["quantity", "filled", "available", "isBuyable", "startTime", "endTime"],
+  ...["criteria", "quantity", "filled", "available", "isBuyable", "startTime", "endTime"],
 ] as const;
 
 const textOf = (side: string, contract: string, terms: Partial<OrderTerms>): string =>
@@ -50,12 +50,12 @@ export async function readBook(db: Database): Promise<ToldBook> {
   const { rows } = await sql<Row>`
     select 'ask' as side, k.address as contract, o.chain_id as "chainId", o.order_hash as "orderHash", o.token_id as "tokenId",
            o.standard, o.maker, o.currency, o.marketplace, 'single-token' as kind, o.unit_price_wei as "priceWei",
-           o.seller_net_wei as "sellerNetWei", o.quantity, o.filled, o.fillable as available, o.is_buyable as "isBuyable",
+           o.seller_net_wei as "sellerNetWei", null::bytea as criteria, o.quantity, o.filled, o.fillable as available, o.is_buyable as "isBuyable",
            o.start_time as "startTime", o.end_time as "endTime", o.position
     from listings.listing o join log.contract k using (contract_id) where o.status = 'active'
     union all
     select 'bid', k.address, o.chain_id, o.order_hash, o.token_id, o.standard, o.maker, o.currency, 'native', o.kind,
-           o.unit_price_wei, o.seller_net_wei, o.quantity, o.filled, o.quantity - o.filled, true, o.start_time, o.end_time,
+           o.unit_price_wei, o.seller_net_wei, o.criteria, o.quantity, o.filled, o.quantity - o.filled, true, o.start_time, o.end_time,
            o.position
     from bids.bid o join log.contract k using (contract_id) where o.status = 'active'`.execute(db);
   const book = emptyBook();
