@@ -39,6 +39,7 @@ const apiLayers = [
   ["orders"],
   ["v1"],
   ["feed"],
+  ["webhooks"],
   ["account"],
   ["pages"],
   ["status"],

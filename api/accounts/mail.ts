@@ -101,6 +101,31 @@ ${ifNotYou(baseUrl)}
   };
 }
 
+const disabledWords = {
+  failures: "its receiver has not taken an event for three days",
+  gone: "its receiver answered 410 Gone",
+  operator: "the operator of this service disabled it",
+};
+
+export type DisabledWords = keyof typeof disabledWords;
+
+/** After a webhook was disabled by somebody else than its owner. */
+export function webhookDisabledMail(
+  { to, baseUrl }: Notice,
+  { id, url, disabledBy }: { id: number; url: string; disabledBy: DisabledWords },
+): Mail {
+  return {
+    to,
+    subject: "A webhook was disabled",
+    text: `Webhook ${id} of your developer account at ${hostOf(baseUrl)} is disabled, because ${disabledWords[disabledBy]}:
+
+${url}
+
+No event is lost: enable it again, and it continues where it was.
+`,
+  };
+}
+
 /** After an account was deleted by its owner. */
 export function deletedMail({ to, baseUrl }: Notice): Mail {
   return {

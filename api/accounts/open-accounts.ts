@@ -6,6 +6,7 @@ import { type Clock, timeOfBoth } from "../keys/clock.ts";
 import type { AccountContext } from "./account-context.ts";
 import { type BearerTokens, openBearerTokens } from "./bearer-tokens.ts";
 import { type CallerStreams, openCallerStreams } from "./caller-streams.ts";
+import { tellOfDisabledWebhooks } from "./disabled-webhooks.ts";
 import { openMailer } from "./mail.ts";
 import { openPasswords } from "./passwords.ts";
 import { openPlaces, type Places, placeDays } from "./places.ts";
@@ -81,6 +82,10 @@ export function openAccounts({
       sweepMs,
     ),
     setInterval(writePlaces, writeMs),
+    setInterval(
+      () => tellOfDisabledWebhooks(accounts).catch(warn("owners of webhooks cannot be told")),
+      sweepMs,
+    ),
   ];
   return {
     accounts,

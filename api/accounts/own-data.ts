@@ -27,6 +27,15 @@ const ownTables = {
     sql`select id, ending, created_at, created_from, expires_at, revoked_at, last_used_at`,
     "id",
   ],
+  webhook: [
+    sql`select id, url, chain_id, delivery, types, collection, wallet, created_at, revision, position::text, ordinal,
+               failures, failing_since, retry_at, disabled_at, disabled_by, reported_at, former_until`,
+    "id",
+  ],
+  webhook_delivery: [
+    sql`select id::text, webhook_id, event_id, type, at, attempt, status, failure, duration_ms`,
+    "access.webhook_delivery.id",
+  ],
   place: [sql`select network, first_at, last_at`, "last_at"],
   second_factor: [sql`select created_at, confirmed_at, last_step::text`, "created_at"],
   pending_sign_in: [sql`select expires_at`, "expires_at"],
@@ -41,6 +50,8 @@ function isOwn(table: OwnTable, { accountId, email }: Owner) {
   if (table === "account") return sql`id = ${accountId}`;
   if (table === "link") return sql`email = ${email}`;
   if (table === "usage" || table === "key_request") return keysOf(accountId);
+  if (table === "webhook_delivery")
+    return sql`webhook_id in (select id from access.webhook where account_id = ${accountId})`;
   return sql`account_id = ${accountId}`;
 }
 

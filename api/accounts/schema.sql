@@ -210,6 +210,59 @@ create table access.usage (
 );
 comment on table access.usage is 'Requests of a key by UTC day, a few seconds late.';
 
+create table access.webhook (
+  id integer generated always as identity,
+  account_id integer not null,
+  url text not null,
+  chain_id integer not null,
+  delivery text not null,
+  types text[],
+  collection text,
+  wallet text,
+  secret text not null,
+  former_secret text,
+  former_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  revision integer default 1 not null,
+  "position" bigint not null,
+  ordinal integer not null,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  retry_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_by text,
+  reported_at timestamp with time zone,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_check CHECK ((delivery = ANY (ARRAY['latest'::text, 'final'::text]))),
+  constraint webhook_disabled_by_check CHECK ((disabled_by = ANY (ARRAY['owner'::text, 'operator'::text, 'failures'::text, 'gone'::text])))
+) with (fillfactor=50);
+comment on table access.webhook is 'Where an account has events of the feed sent, and how far they were.';
+comment on column access.webhook.types is 'Null: all.';
+comment on column access.webhook.secret is 'What deliveries are signed with, whsec_ and base64: read for each of them.';
+comment on column access.webhook.former_secret is 'The one before it, which signs beside it until former_until.';
+comment on column access.webhook.revision is 'Raised by its owner''s changes: who delivers by an earlier one writes nothing more.';
+comment on column access.webhook."position" is 'With ordinal: all events up to this id were taken, or are not for it.';
+comment on column access.webhook.failures is 'In a row, of the event after that.';
+comment on column access.webhook.reported_at is 'When its owner was mailed that it was disabled.';
+CREATE INDEX webhook_account ON access.webhook USING btree (account_id);
+
+create table access.webhook_delivery (
+  id bigint generated always as identity,
+  webhook_id integer not null,
+  event_id text not null,
+  type text not null,
+  at timestamp with time zone not null,
+  attempt integer not null,
+  status smallint,
+  failure text,
+  duration_ms integer not null,
+  constraint webhook_delivery_pkey PRIMARY KEY (id)
+);
+comment on table access.webhook_delivery is 'The newest tries of each webhook; older ones are deleted.';
+comment on column access.webhook_delivery.status is 'Of the answer; null: there was none.';
+CREATE INDEX webhook_delivery_at ON access.webhook_delivery USING btree (at);
+CREATE INDEX webhook_delivery_webhook ON access.webhook_delivery USING btree (webhook_id, id);
+
 alter table access.bearer_token add constraint bearer_token_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;
 
@@ -242,6 +295,12 @@ alter table access.session add constraint session_account_id_fkey
 
 alter table access.usage add constraint usage_key_id_fkey
   FOREIGN KEY (key_id) REFERENCES access.key(id) ON DELETE CASCADE;
+
+alter table access.webhook add constraint webhook_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;
+
+alter table access.webhook_delivery add constraint webhook_delivery_webhook_id_fkey
+  FOREIGN KEY (webhook_id) REFERENCES access.webhook(id) ON DELETE CASCADE;
 
 CREATE OR REPLACE FUNCTION access.notify_ended()
  RETURNS trigger

@@ -190,13 +190,14 @@ const partPositions = 1_000;
 function readPart(
   { source, snapshots }: PartReader,
   after: bigint,
-  most?: bigint,
+  end?: bigint,
+  most = partPositions,
 ): Promise<FeedSlice> {
   return snapshots(async (db) => {
     const position = await readFeedPosition({ ...source, db });
-    const upTo = most !== undefined && most < position ? most : position;
+    const upTo = end !== undefined && end < position ? end : position;
     if (upTo <= after) return { events: [], reached: after };
-    return readFeed({ ...source, db }, { after, upTo, most: partPositions });
+    return readFeed({ ...source, db }, { after, upTo, most });
   });
 }
 
@@ -207,9 +208,10 @@ export async function awaitPart(
   reader: PartReader,
   after: bigint,
   upTo: bigint,
+  most?: number,
 ): Promise<FeedSlice> {
   for (;;) {
-    const part = await readPart(reader, after, upTo);
+    const part = await readPart(reader, after, upTo, most);
     if (part.reached > after || upTo <= after) return part;
     await delay(behindMs);
   }

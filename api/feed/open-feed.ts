@@ -175,7 +175,7 @@ async function readOlder(
 type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Runs at most `most` tasks at a time; the others wait in order. */
-function openSemaphore(most: number): Semaphore {
+export function openSemaphore(most: number): Semaphore {
   const line: (() => void)[] = [];
   let inside = 0;
   return async (work) => {

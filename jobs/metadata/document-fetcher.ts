@@ -1,5 +1,11 @@
 import { Agent } from "undici";
 import { gatewayUrl, type Location, locate } from "#projections/domain/metadata/location.ts";
+import {
+  publicLookup,
+  type Resolve,
+  resolveBySystem,
+  urlRefusalReason,
+} from "../public-address.ts";
 import { createCooldowns } from "../runner/cooldowns.ts";
 import {
   type DocumentFault,
@@ -10,7 +16,6 @@ import {
   isPicture,
   undoCodings,
 } from "./fetch-document.ts";
-import { publicLookup, type Resolve, resolveBySystem, urlRefusalReason } from "./public-address.ts";
 
 type FetcherOptions = {
   /** Tried in order, with the paths `ipfs/…` and `ipns/…`. Set by the operator, so they may be local. */

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Dispatcher, request } from "undici";
-import { NotPublicError, urlRefusalReason } from "./public-address.ts";
+import { NotPublicError, urlRefusalReason } from "../public-address.ts";
 
 /** Limits of fetching a document. */
 export type DocumentLimits = {

@@ -58,6 +58,8 @@ export type Config = {
   };
   /** SMTP server and sender; null: mail is written to the log. */
   mail: { url: string; from: string } | null;
+  /** Origins to which webhooks may be sent although they are not public. */
+  webhooks: { allowedOrigins: readonly string[] };
   /** Seconds between two checks of open orders on the chain. */
   checkIntervalSeconds: number;
   /** Changes of a contract's answer that are followed within an hour. */
@@ -139,6 +141,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
       trustProxy: env.TRUST_PROXY,
     },
     mail: shapeMail(env),
+    webhooks: { allowedOrigins: env.WEBHOOK_ALLOWED_ORIGINS.map((url) => new URL(url).origin) },
     checkIntervalSeconds: env.CHECK_INTERVAL_SECONDS,
     contractChangesPerHour: env.CONTRACT_CHANGES_PER_HOUR,
     partners: {

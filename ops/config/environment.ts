@@ -293,6 +293,13 @@ export const Environment = z.object({
     example: "Order book <no-reply@example.com>",
     fallback: "required with SMTP_URL",
   }),
+  WEBHOOK_ALLOWED_ORIGINS: setting(urlList("http:", "https:").default([]), {
+    meaning:
+      "origins to which webhooks may be sent although they are not public, for receivers in your own network",
+    expectation: "http or https URLs, comma-separated",
+    example: "http://127.0.0.1:8080",
+    fallback: "none: https on the public internet alone",
+  }),
   CHECK_INTERVAL_SECONDS: setting(wholeNumber(1, 86_400).default(60), {
     meaning: "seconds between two checks of open orders on the chain, for changes without events",
     expectation: "seconds, 1 to 86400",

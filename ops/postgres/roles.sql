@@ -150,6 +150,12 @@ grant select, insert, update, delete on all tables in schema access to service_a
 alter default privileges for role service_owner in schema access grant select, insert, update, delete on tables to service_api;
 grant select on access.minute, access.usage to service_console;
 
+-- Who delivers webhooks reads their secrets, and of accounts only which are suspended.
+grant usage on schema access to service_jobs;
+grant select, update on access.webhook to service_jobs;
+grant select, insert, delete on access.webhook_delivery to service_jobs;
+grant select (id, suspended_at) on access.account to service_jobs;
+
 -- 2.3 What each process writes besides.
 
 grant usage on schema rarity to service_jobs, service_api;

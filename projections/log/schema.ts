@@ -11,6 +11,7 @@ const migrationNames = [
   "0002-chain-ordinals",
   "0003-jobs",
   "0004-token-sets",
+  "0005-webhooks",
   "0006-order-events",
 ] as const;
 

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { webhookDeliveries } from "#api/webhooks/deliver-webhooks.ts";
 import { ensChain } from "#chains/index.ts";
 import { analyticsSync } from "#jobs/analytics/sync-clickhouse.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
@@ -38,6 +39,9 @@ const orderSweepMs = 100;
 /** The same of the looks for orders that a block's events made worth rechecking. */
 const recheckMs = 250;
 
+/** The same of events that are sent to webhooks. */
+const webhookMs = 20;
+
 /**
  * Connections of the jobs that no order waits for. Each works on a processor of the database: what partners, metadata
  * and contracts ask for, however much, leaves the others to requests.
@@ -58,6 +62,8 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     // A job may wait for others' statements longer than for a server that is gone.
     connectionTimeoutMs: 60_000,
   });
+  // Of as many receivers as there are, each of which waits for what is stored of it.
+  const webhookDb = openRoleDatabase(context, { applicationName: "webhooks", max: 3 });
   const signals: Signal[] = [];
   const listener = openListener({
     url: config.database.url,
@@ -74,7 +80,17 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
     signals.push(changeSignal);
     return changeSignal;
   };
-  const shared = { config, db, backgroundDb, partners, fetcher, projected, logger, signal };
+  const shared = {
+    config,
+    db,
+    backgroundDb,
+    webhookDb,
+    partners,
+    fetcher,
+    projected,
+    logger,
+    signal,
+  };
   try {
     await registerCurated(config, db, logger);
     onReady();
@@ -82,7 +98,7 @@ async function work({ context, db, signal, onReady }: LeaderContext): Promise<vo
   } finally {
     const opened = [fetcher, ...partners];
     await Promise.all([listener.stop(), ...opened.map((one) => one.close())]);
-    await backgroundDb.destroy();
+    await Promise.all([backgroundDb.destroy(), webhookDb.destroy()]);
   }
 }
 
@@ -98,6 +114,8 @@ type Shared = {
   db: Database;
   /** Of jobs that no order waits for. */
   backgroundDb: Database;
+  /** Of the deliveries of webhooks. */
+  webhookDb: Database;
   partners: readonly Partner[];
   fetcher: ReturnType<typeof openDocumentFetcher>;
   /** A signal of changed projections, at most one in so many milliseconds. */
@@ -120,7 +138,7 @@ function openJobs(shared: Shared): Job[] {
 }
 
 function generalJobs(
-  { config, db, backgroundDb, projected, logger }: Shared,
+  { config, db, backgroundDb, webhookDb, projected, logger }: Shared,
   ethereum: ChainClient | undefined,
 ): Job[] {
   const [forOrders, forOthers] = [
@@ -135,6 +153,12 @@ function generalJobs(
     ...analyticsSync({ ...forOrders, ...config.analytics, url: config.database.url }),
     ...priceUpdates({ ...forOthers, feeds: config.prices.feeds, ethereum }),
     rarityRanking({ ...forOthers, changeSignal: projected() }),
+    ...webhookDeliveries({
+      ...{ db: webhookDb, chainIds, feeRecipient: config.fees.recipient, logger },
+      projected: projected(webhookMs),
+      sending: config.webhooks,
+      now: () => new Date(),
+    }),
   ];
 }
 

@@ -57,6 +57,13 @@ async function fullAccount() {
     select sha256(email::bytea), id, now() from access.account where email = ${email}`.execute(
     database.db,
   );
+  await sql`
+    with hook as (
+      insert into access.webhook (account_id, url, chain_id, delivery, secret, created_at, position, ordinal)
+      select id, 'https://example.test', 1, 'latest', 'whsec_', now(), 0, 0 from access.account where email = ${email}
+      returning id)
+    insert into access.webhook_delivery (webhook_id, event_id, type, at, attempt, duration_ms)
+    select id, '1-1', 'sale', now(), 1, 1 from hook`.execute(database.db);
   return Object.assign(browser, { key, clientKey, token: issued.token });
 }
 
@@ -67,7 +74,9 @@ async function ownTables(): Promise<Map<string, string[]>> {
     from information_schema.columns where table_schema = 'access'
     group by table_name
     having table_name in ('account', 'link') or 'account_id' = any(array_agg(column_name::text))
-        or 'key_id' = any(array_agg(column_name::text))`.execute(database.db);
+        or 'key_id' = any(array_agg(column_name::text)) or 'webhook_id' = any(array_agg(column_name::text))`.execute(
+    database.db,
+  );
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
@@ -75,7 +84,7 @@ const Exported = z.record(z.string(), z.unknown());
 const Rows = z.array(z.record(z.string(), z.unknown())).min(1);
 
 /** Columns that are secrets, or say whose row it is. */
-const leftOut = new Set(["hash", "password", "secret", "account_id"]);
+const leftOut = new Set(["hash", "password", "secret", "former_secret", "account_id"]);
 
 describe("the export of an account", () => {
   it("is a file with every column of every table that is about it, except secrets", async () => {
@@ -115,10 +124,11 @@ describe("the export of an account", () => {
 describe("the deletion of an account", () => {
   it("leaves no row of it; its keys, tokens and sessions end at once", async () => {
     const owner = await fullAccount();
-    const { rows: ids } = await sql<{ id: number; keyId: number }>`
-      select a.id, k.id as "keyId" from access.account a join access.key k on k.account_id = a.id
+    const { rows: ids } = await sql<{ id: number; keyId: number; webhookId: number }>`
+      select a.id, k.id as "keyId", w.id as "webhookId" from access.account a
+      join access.key k on k.account_id = a.id join access.webhook w on w.account_id = a.id
       where email = ${owner.email}`.execute(database.db);
-    const { id = 0, keyId = 0 } = ids[0] ?? {};
+    const { id = 0, keyId = 0, webhookId = 0 } = ids[0] ?? {};
     const refused = await owner.post("/developers/account/delete", { email: "a@b.test" });
     const deleted = await owner.post("/developers/account/delete", { email: owner.email });
 
@@ -132,7 +142,9 @@ describe("the deletion of an account", () => {
     for (const [table, columns] of await ownTables()) {
       const own = (columns.includes("account_id") && sql`account_id = ${id}`) || undefined;
       const ofKey = (columns.includes("key_id") && sql`key_id = ${keyId}`) || undefined;
-      const owned = own ?? ofKey ?? sql`email = ${owner.email}`;
+      const ofWebhook =
+        (columns.includes("webhook_id") && sql`webhook_id = ${webhookId}`) || undefined;
+      const owned = own ?? ofKey ?? ofWebhook ?? sql`email = ${owner.email}`;
       const { rows } = await sql`select from access.${sql.ref(table)} where ${owned}`.execute(
         database.db,
       );

@@ -5,7 +5,6 @@ import { type FeedEvent, formatEventId, isAfter } from "#projections/activity/fe
 import { eventsWhere } from "#projections/activity/read-event-scans.ts";
 import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";
 import { dropTarget } from "#projections/engine/checkpoint.ts";
-import { appendObservations } from "#projections/log/append.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import type { Database } from "#projections/log/database.ts";
 import { kindLiteral } from "#projections/log/fact-kinds.ts";
@@ -15,14 +14,10 @@ import { feeRecipient } from "#test/simulation/events.ts";
 import { makeHistory } from "#test/simulation/history.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { orderedSteps, type Step, shuffledSteps } from "#test/simulation/script.ts";
-import {
-  appendEvents,
-  createProjection,
-  project,
-  setBlocks,
-} from "#test/support/database/given.ts";
+import { createProjection, project } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
+import { carryOut } from "./feed-stage.ts";
 
 let database: TestDatabase;
 let db: Database;
@@ -51,7 +46,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
       const live: FeedEvent[] = [];
       let seen = 0n;
       for (const step of stepsOf(order, seed)) {
-        await carryOut(step);
+        await carryOut(db, step);
         const head = await readLogHead(db);
         live.push(...(await readAll(seen, head, 1_000)));
         seen = head;
@@ -65,7 +60,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
   );
 
   it.each(seeds)("gives every event an id of its own, in order (seed %i)", async (seed) => {
-    for (const step of stepsOf(order, seed)) await carryOut(step);
+    for (const step of stepsOf(order, seed)) await carryOut(db, step);
 
     const events = await readAll(0n, await readLogHead(db), 1_000);
     for (const [index, event] of events.entries()) {
@@ -79,7 +74,7 @@ describe.each(["as watched", "out of order"] as const)("the feed of a history, %
     async (seed) => {
       const heads: bigint[] = [];
       for (const step of stepsOf(order, seed)) {
-        await carryOut(step);
+        await carryOut(db, step);
         heads.push(await readLogHead(db));
       }
       const head = await readLogHead(db);
@@ -101,12 +96,6 @@ function stepsOf(order: "as watched" | "out of order", seed: number): Step[] {
   const random = randomFrom(seed);
   const history = makeHistory(random, { turns: 12, reorgDepth: 10 });
   return order === "as watched" ? orderedSteps(random, history) : shuffledSteps(random, history);
-}
-
-async function carryOut(step: Step): Promise<void> {
-  if (step.does === "append") await appendEvents(db, step.events);
-  else if (step.does === "observe") await appendObservations(db, step.observations);
-  else await setBlocks(db, step.does, step.blocks);
 }
 
 async function readAll(from: bigint, upTo: bigint, most: number): Promise<FeedEvent[]> {

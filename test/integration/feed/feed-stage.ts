@@ -12,9 +12,17 @@ import { measureRequests, openMetrics } from "#api/http/metrics.ts";
 import { servePath } from "#api/http/mount.ts";
 import { parseQuery } from "#api/http/query.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
+import { appendObservations } from "#projections/log/append.ts";
 import type { Database } from "#projections/log/database.ts";
 import { schemaOf } from "#projections/log/versions.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import type { Step } from "#test/simulation/script.ts";
+import {
+  addressOf,
+  appendEvents,
+  block,
+  type ChainEvent,
+  setBlocks,
+} from "#test/support/database/given.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
 
@@ -89,6 +97,13 @@ export async function makeCheckpoints(db: Database): Promise<void> {
 /** The projections have come to the log's end. */
 export async function catchUp(db: Database): Promise<void> {
   await sql`update engine.checkpoint set position = (select position from log.head)`.execute(db);
+}
+
+/** One call of the log of a history. */
+export async function carryOut(db: Database, step: Step): Promise<void> {
+  if (step.does === "append") await appendEvents(db, step.events);
+  else if (step.does === "observe") await appendObservations(db, step.observations);
+  else await setBlocks(db, step.does, step.blocks);
 }
 
 let blocks = 0;

@@ -57,6 +57,7 @@ describe("a database", () => {
       "0002-chain-ordinals",
       "0003-jobs",
       "0004-token-sets",
+      "0005-webhooks",
       "0006-order-events",
     ]);
     await migrate(db);
@@ -120,6 +121,7 @@ describe("a database", () => {
       "0002-chain-ordinals",
       "0003-jobs",
       "0004-token-sets",
+      "0005-webhooks",
       "0006-order-events",
     ]);
   });
@@ -156,6 +158,7 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
   const statements = `
     drop table ops.migration;
     drop table ops.job;
+    drop table access.webhook_delivery, access.webhook;
     drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import * as zlib from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
-import { publicLookup } from "#jobs/metadata/public-address.ts";
+import { publicLookup } from "#jobs/public-address.ts";
 import { type DocumentHost, openDocumentHost } from "#test/support/http/document-host.ts";
 
 const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib;

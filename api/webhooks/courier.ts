@@ -1,0 +1,164 @@
+import { backOffMs, sleep } from "#jobs/runner/back-off.ts";
+import { createSignal } from "#jobs/runner/signals.ts";
+import { type EventId, formatEventId } from "#projections/activity/feed-events.ts";
+import { type EventPredicate, eventFilter, type Framed } from "../feed/event.ts";
+import { eventIdOf } from "../feed/subscribers.ts";
+import type { DueWebhook } from "./read-due.ts";
+import type { TriedEvent, TryRecorder, WebhookProgress } from "./record-tries.ts";
+import { isTaken, type Sender, type Try } from "./send-message.ts";
+import type { WebhookEvents } from "./webhook-events.ts";
+
+/** When a failed delivery is tried again, and for how long. */
+export type RetryTimes = {
+  /** The first pause; each further one is twice as long. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  /** After so long without success the webhook is disabled. */
+  readonly giveUpMs: number;
+};
+
+export const usualRetries: RetryTimes = {
+  firstMs: 1_000,
+  mostMs: 3_600_000,
+  giveUpMs: 3 * 86_400_000,
+};
+
+/** What all webhooks of a process share. */
+export type CourierParts = {
+  readonly source: WebhookEvents;
+  readonly sender: Sender;
+  readonly recorder: TryRecorder;
+  readonly retries: RetryTimes;
+  readonly now: () => Date;
+};
+
+/** Events passed over until the place behind them is stored: what a restart would read again. */
+const passedPositions = 1_000n;
+const gone = 410;
+
+/** One webhook while it is delivered to: its events one after the other, each again until it is taken. */
+export async function deliverTo(
+  webhook: DueWebhook,
+  parts: CourierParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { source, now } = parts;
+  const matches = eventFilter(webhook.filter);
+  const news = createSignal();
+  const leave = source.join(news);
+  let { progress } = webhook;
+  let reading = progress.place;
+  try {
+    while (!signal.aborted) {
+      await pause(progress, now(), signal);
+      if (signal.aborted) return;
+      const page = await readPage(source, reading, matches);
+      const taken = await deliverPage({ ...webhook, progress }, page, parts, signal);
+      if (taken === null) return;
+      progress = taken.progress;
+      reading = taken.isWhole ? page.reached : progress.place;
+      if (page.isEnd) await news.wait(Number.POSITIVE_INFINITY, signal);
+    }
+  } finally {
+    leave();
+  }
+}
+
+async function pause({ retryAt }: WebhookProgress, now: Date, signal: AbortSignal): Promise<void> {
+  if (retryAt !== null && retryAt > now) await sleep(retryAt.getTime() - now.getTime(), signal);
+}
+
+type Page = {
+  readonly events: readonly Framed[];
+  readonly reached: EventId;
+  /** Nothing has come yet. */
+  readonly isEnd: boolean;
+};
+
+async function readPage(
+  source: WebhookEvents,
+  place: EventId,
+  matches: EventPredicate,
+): Promise<Page> {
+  const { events, reached } = await source.readAfter(place, matches);
+  const isEnd = reached.position === place.position && reached.ordinal === place.ordinal;
+  return { events, reached, isEnd };
+}
+
+/** How far it came; null: the webhook is somebody else's now, disabled or changed, or the signal is aborted. */
+async function deliverPage(
+  webhook: DueWebhook,
+  { events, reached }: Page,
+  parts: CourierParts,
+  signal: AbortSignal,
+): Promise<{ progress: WebhookProgress; isWhole: boolean } | null> {
+  const { recorder } = parts;
+  const { id: webhookId, revision } = webhook;
+  let { progress } = webhook;
+  for (const framed of events) {
+    const tried = await tryEvent({ ...webhook, progress }, framed, parts, signal);
+    if (tried === null) return null;
+    progress = tried;
+    // A pause may be long: the page is read again after it, and not held meanwhile.
+    if (progress.failures > 0) return { progress, isWhole: false };
+  }
+  if (reached.position - progress.place.position >= passedPositions) {
+    progress = { ...progress, place: reached };
+    if (!(await recorder.record({ webhookId, revision, progress }))) return null;
+  }
+  return { progress, isWhole: true };
+}
+
+async function tryEvent(
+  webhook: DueWebhook,
+  { event, bytes }: Framed,
+  { sender, recorder, retries, now }: CourierParts,
+  signal: AbortSignal,
+): Promise<WebhookProgress | null> {
+  const tried: TriedEvent = {
+    id: formatEventId(event),
+    type: event.retracts === null ? event.content.type : "retracted",
+  };
+  const receiver = { url: webhook.url, secrets: secretsAt(webhook, now()) };
+  const result = await sender
+    .send(receiver, { id: tried.id, body: bytes }, signal)
+    .catch((error: unknown) => {
+      if (signal.aborted) return null;
+      throw error;
+    });
+  if (result === null) return null;
+  const attempt = webhook.progress.failures + 1;
+  const progress = progressAfter(webhook.progress, eventIdOf(event), result, retries);
+  const { id: webhookId, revision } = webhook;
+  const entry = { webhookId, revision, progress, tried: { ...tried, ...result, attempt } };
+  const isCurrent = await recorder.record(entry);
+  return isCurrent && progress.disabledBy === null ? progress : null;
+}
+
+function secretsAt({ secret, formerSecret, formerUntil }: DueWebhook, at: Date): string[] {
+  if (formerSecret === null || formerUntil === null || formerUntil <= at) return [secret];
+  return [secret, formerSecret];
+}
+
+/** What a try makes of a webhook's progress. */
+function progressAfter(
+  before: WebhookProgress,
+  place: EventId,
+  result: Try,
+  retries: RetryTimes,
+): WebhookProgress {
+  if (isTaken(result))
+    return { place, failures: 0, failingSince: null, retryAt: null, disabledBy: null };
+  const failures = before.failures + 1;
+  const failingSince = before.failingSince ?? result.at;
+  const endedAt = result.at.getTime() + result.durationMs;
+  const pauseMs = Math.max(
+    backOffMs(failures, retries),
+    Math.min(result.retryAfterMs ?? 0, retries.mostMs),
+  );
+  const isOver = endedAt - failingSince.getTime() >= retries.giveUpMs;
+  const endOfTries = isOver ? "failures" : null;
+  const disabledBy = result.status === gone ? "gone" : endOfTries;
+  const retryAt = new Date(endedAt + pauseMs);
+  return { place: before.place, failures, failingSince, retryAt, disabledBy };
+}
