@@ -90,6 +90,13 @@ describe("a JSON schema in place of a document", () => {
     },
   };
   const { type: _, ...untyped } = schema;
+  const { name } = schema.properties;
+  const listDeclarations = [
+    { type: "array", description: "Attributes of the asset" },
+    { type: "array", items: { type: "object", properties: { trait_type: { type: "string" } } } },
+    { type: ["array", "null"], title: "Traits" },
+    { type: "object", properties: { value: { type: "string" } } },
+  ];
 
   it.each([
     schema,
@@ -100,6 +107,22 @@ describe("a JSON schema in place of a document", () => {
       type: "object",
       properties: { properties: { type: "object", properties: {} } },
     },
+    ...listDeclarations.map((attributes) => ({
+      ...schema,
+      properties: { ...schema.properties, attributes },
+    })),
+    ...listDeclarations.map((traits) => ({ ...untyped, properties: { name, traits } })),
+    {
+      Title: "Asset Metadata",
+      Type: "Object",
+      Properties: { Name: { Type: "String" }, Attributes: { Type: "array", Description: "All" } },
+    },
+    { title: "Asset", properties: { name: { type: ["string", "null"] }, image: { $ref: "#/i" } } },
+    { title: "Asset", type: ["object", "null"], properties: { attributes: { type: "array" } } },
+    { title: "Asset", $schema: "http://json-schema.org/schema#", $ref: "#/definitions/asset" },
+    { metadata: { ...schema, properties: { attributes: { type: "array", description: "All" } } } },
+    { properties: { attributes: { type: "array", description: "All" } } },
+    { attributes: { type: "array", items: { type: "object" } } },
   ])("names nothing: %j", (document) => {
     expect(readObject(document)).toBeNull();
     expect(parseContractMetadata(document)).toBeNull();
@@ -114,6 +137,10 @@ describe("a JSON schema in place of a document", () => {
   });
 
   it("is not what has values", () => {
+    expect(traitsOf({ name: "Ape", attributes: { Type: "Object", Hat: "Beanie" } })).toEqual([
+      ["Type", "Object"],
+      ["Hat", "Beanie"],
+    ]);
     const properties = { Hat: { type: "string", value: "Beanie" } };
     expect(readObject({ title: "Ape", type: "object", properties })).toMatchObject({
       name: "Ape",

@@ -62,6 +62,9 @@ export function firstUsable<Result>(
 
 const types = new Set(["string", "number", "integer", "object", "array", "boolean", "null"]);
 
+/** Words of schemas that declare a member without its type, or a document without its members. */
+const compositions = ["$ref", "enum", "const", "oneOf", "anyOf", "allOf", "definitions", "$defs"];
+
 const documentNames = ["name", "description", "image"];
 
 /**
@@ -69,19 +72,52 @@ const documentNames = ["name", "description", "image"];
  * schemas, and some serve them. Its title and descriptions are those of the schema.
  */
 export function isJsonSchema(document: JsonObject): boolean {
-  const { $schema, type, properties } = document;
-  if (!isJsonObject(properties)) return false;
+  const members = membersOf(document);
+  const isNamed = members("$schema").some((one) => typeof one === "string");
+  if (isNamed && members(...compositions).length > 0) return true;
+  const isObject = isNamed || isOfType(document, "object");
+  return members("properties").some(
+    (properties) => isJsonObject(properties) && isDeclared(properties, isObject),
+  );
+}
+
+/** Whether members are declared, none of which has a value. */
+function isDeclared(properties: JsonObject, isOfSchema: boolean): boolean {
   const members = Object.values(properties);
   if (members.length === 0 || !members.every(isDeclaration)) return false;
-  if (type === "object" || typeof $schema === "string") return true;
-  return members.every(hasType) && documentNames.some((name) => Object.hasOwn(properties, name));
+  return (
+    isOfSchema || (members.every(hasType) && membersOf(properties)(...documentNames).length > 0)
+  );
 }
 
 const isDeclaration = (member: unknown): boolean =>
-  isJsonObject(member) && !Object.hasOwn(member, "value");
+  isJsonObject(member) && membersOf(member)("value").length === 0;
 
 const hasType = (member: unknown): boolean =>
-  isJsonObject(member) && typeof member.type === "string" && types.has(member.type);
+  isJsonObject(member) &&
+  (typesOf(member).length > 0 || membersOf(member)(...compositions).length > 0);
+
+const isOfType = (declaration: JsonObject, type: string): boolean =>
+  typesOf(declaration).includes(type);
+
+const schemaWords = new Set(
+  [
+    ...["type", "title", "description", "items", "properties", "required", "default", "examples"],
+    ...["minItems", "maxItems", "uniqueItems", "additionalProperties", ...compositions],
+  ].map(plainName),
+);
+
+/** Whether a schema declares a list or an object here, in words of schemas alone. */
+export const isDeclaredList = (object: JsonObject): boolean =>
+  (isOfType(object, "array") || isOfType(object, "object")) &&
+  Object.keys(object).every((name) => schemaWords.has(plainName(name)));
+
+/** The types that a schema names; none: what stands there is no type. */
+function typesOf(declaration: JsonObject): string[] {
+  const names = membersOf(declaration)("type").flat();
+  const lower = names.map((name) => (typeof name === "string" ? name.toLowerCase() : ""));
+  return lower.every((name) => types.has(name)) ? lower : [];
+}
 
 const nameLength = 256;
 const descriptionLength = 10_000;

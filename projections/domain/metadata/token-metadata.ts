@@ -1,6 +1,7 @@
 import { exactNumber } from "../json.ts";
 import {
   firstUsable,
+  isDeclaredList,
   isJsonObject,
   isJsonSchema,
   type JsonObject,
@@ -196,16 +197,18 @@ const ownNames = new Set(
 function* entriesOf(document: JsonObject): Generator<JsonObject[]> {
   const members = membersOf(document);
   for (const value of members("attributes", "traits")) yield entriesIn(value);
-  const nested = members("properties", "metadata", "data")
+  // The members of a schema are declarations, also where one is called `attributes`.
+  const isSchema = isJsonSchema(document);
+  const nested = members(...(isSchema ? [] : ["properties"]), "metadata", "data")
     .map((value) => parseEmbedded(value) ?? value)
-    .filter(isJsonObject);
+    .filter(isJsonObject)
+    .filter((object) => !isJsonSchema(object));
   for (const object of nested) {
     for (const value of membersOf(object)("attributes", "traits")) yield entriesIn(value);
   }
-  if (isJsonSchema(document)) return;
+  if (isSchema) return;
   for (const value of members("properties")) yield entriesOfProperties(value);
   for (const object of nested) {
-    if (isJsonSchema(object)) continue;
     for (const value of membersOf(object)("properties")) yield entriesOfProperties(value);
   }
 }
@@ -216,7 +219,8 @@ function entriesIn(value: unknown): JsonObject[] {
     const objects = entries.filter(isJsonObject);
     return objects.flatMap((entry) => entriesOfItem(entry, objects.length === 1));
   }
-  return isJsonObject(entries) && !isDocument(entries) ? entriesOfMap(entries) : [];
+  if (!isJsonObject(entries) || isDocument(entries)) return [];
+  return isDeclaredList(entries) ? [] : entriesOfMap(entries);
 }
 
 /** An item of a list: `{trait_type, value}`, or `{Hat: "Beanie"}`; the only item may also hold several of the latter. */

@@ -60,7 +60,10 @@ const summaryOf = (metadata: TokenMetadata | string) =>
 
 const expectedOf = ({ source, text, headers }: OddDocument) => ({
   document: { text, headers },
-  said: { name: source.name, image: source.image, traits: sorted(source.traits) },
+  said:
+    source === null
+      ? "the document is a JSON schema, not metadata"
+      : { name: source.name, image: source.image, traits: sorted(source.traits) },
 });
 
 describe(`of ${count} documents as people write and serve them`, () => {

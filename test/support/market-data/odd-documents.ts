@@ -7,7 +7,8 @@ type Trait = readonly [type: string, value: string | number];
 type Source = { name: string | null; image: string | null; traits: readonly Trait[] };
 
 export type OddDocument = {
-  source: Source;
+  /** null: it is a schema of documents. */
+  source: Source | null;
   body: Uint8Array;
   headers: Readonly<Record<string, string>>;
   /** As it was before its encoding, to tell which one failed. */
@@ -21,13 +22,12 @@ const bareDigits = (digits: string) => `@digits ${digits}@`;
 
 /** A document as somebody may have written and served it, and what it says. The same seed gives the same document. */
 export function oddDocument(random: Random, place: number): OddDocument {
-  const source = drawSource(random, place);
-  const members = [
-    ...drawName(random, source.name),
-    ...drawImage(random, source.image),
-    ...drawTraits(random, source.traits),
-    ["description", random.pick(["plain", "one\ntwo\tthree", 'a "quoted" word', "back\\slash"])],
-  ] as Members;
+  const source = random.chance(0.1) ? null : drawSource(random, place);
+  const description = random.pick(["plain", "one\ntwo\tthree", 'a "quoted" word', "back\\slash"]);
+  const members: Members = [
+    ...(source === null ? drawSchema(random) : drawMembers(random, source)),
+    ["description", description],
+  ];
   const text = writeByHand(random, JSON.stringify(Object.fromEntries(random.shuffle(members))));
   const { bytes, charset } = encodeText(random, text);
   const { body, coding } = encodeContent(random, bytes);
@@ -59,6 +59,44 @@ function drawSource(random: Random, place: number): Source {
     null,
   ]);
   return { name: random.pick([`Ape #${place}`, `Äpe ${place}`, `${place}`]), image, traits };
+}
+
+const drawMembers = (random: Random, source: Source): Members => [
+  ...drawName(random, source.name),
+  ...drawImage(random, source.image),
+  ...drawTraits(random, source.traits),
+];
+
+/** As ERC-721 and ERC-1155 print it, with the lists that people add, its words in any case. */
+function drawSchema(random: Random): Members {
+  const word = random.pick<(word: string) => string>([
+    (plain) => plain,
+    (plain) => plain[0]?.toUpperCase() + plain.slice(1),
+    (plain) => plain.toUpperCase(),
+  ]);
+  const declared = (type: string, more: Members = []) =>
+    Object.fromEntries([
+      [word("type"), random.pick([type, [type, "null"]])],
+      ...random.pick([[], [[word("description"), "What it is"]]]),
+      ...more,
+    ]);
+  const item = declared("object", [[word("properties"), { trait_type: declared("string") }]]);
+  const properties = Object.fromEntries([
+    [word("name"), declared("string")],
+    ...random.pick([[], [[word("image"), declared("string")]]]),
+    ...random.pick([[], [[word("attributes"), declared("array", [["items", item]])]]]),
+    ...random.pick([[], [[word("traits"), declared("array")]]]),
+    ...random.pick([[], [[word("properties"), declared("object")]]]),
+  ]);
+  return [
+    [word("title"), "Asset Metadata"],
+    ...random.pick<Members>([
+      [],
+      [[word("type"), "object"]],
+      [["$schema", "http://json-schema.org/"]],
+    ]),
+    [word("properties"), properties],
+  ];
 }
 
 function drawName(random: Random, name: string | null): Members {
@@ -112,6 +150,7 @@ function drawTraits(random: Random, traits: readonly Trait[]): Members {
       ],
     ],
     [["properties", { Hat: { type: "string", description: "What is worn" } }]],
+    [["properties", { attributes: { type: "array", description: "What is worn" } }]],
   ]);
   if (traits.length === 0) return decoy;
   const written = traits.map(([type, value]) => [type, quoted(value)] as const);
