@@ -71,6 +71,14 @@ describe("JSON written by hand", () => {
     [')]}\',\n{"a":1}', { a: 1 }],
     ['({"a":1});', { a: 1 }],
     ['{"a":1}}', { a: 1 }],
+    // Case 14: what nobody sees, between any two tokens.
+    ...["\0", "\u0007", "\u200b", "\ufeff", "\u00a0", "\u2060", "\u00ad", "\u200b\0\n"].map(
+      (mark): [string, unknown] => [
+        ["", "{", '"a"', ":", "1", ",", "b", ":", "[", "true", ",", '"c"', "]", "}", ""].join(mark),
+        { a: 1, b: [true, "c"] },
+      ],
+    ),
+    [`${"\0".repeat(40)}{"a":"\u200bx\0"}`, { a: "\u200bx\0" }],
   ])("is read as it is meant: %j", (text, value) => {
     expect(parseHandmadeJson(text)).toEqual(value);
   });
@@ -87,6 +95,9 @@ describe("JSON written by hand", () => {
     '{"a" 1}',
     '{"a":ipfs://x}',
     '{"a":1]',
+    '{"a":1 2}',
+    '{"a":1\u200b2}',
+    '{"a":tr\0ue}',
     "",
     "null and void",
   ])("is not guessed at: %j", (text) => {

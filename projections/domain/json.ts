@@ -66,10 +66,14 @@ function digitsOf(text: string): string {
 }
 
 /** A string, which may lack its end; a mark; space; or anything else up to the next of these. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}[\],:]|\s+|[^\s"{}[\],:]+/gs;
+const tokens =
+  /"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}[\],:]|[\s\p{Cc}\p{Cf}]+|[^\s\p{Cc}\p{Cf}"{}[\],:]+/gsu;
+/** Space, and what people do not see: control characters, byte order marks, characters without width. */
+const blank = /^[\s\p{Cc}\p{Cf}]/u;
+const beforeColon = /^[\s\p{Cc}\p{Cf}]*:/u;
 /** What stands before a document or after it without saying anything: marks of another language, space, control characters. */
-const leadingMarks = /^[^{["\w]{1,16}(?=[{[])|^\s+/;
-const trailingMark = /^[\s;,)}\]\p{Cc}\ufeff]+$/u;
+const leadingMarks = /^[^{["\w]{1,16}(?=[{[])|^[\s\p{Cc}\p{Cf}]+/u;
+const trailingMark = /^[\s;,)}\]\p{Cc}\p{Cf}]+$/u;
 
 const keptWords = new Set(["true", "false", "null"]);
 const emptyWords = new Set(["NaN", "Infinity", "-Infinity", "undefined"]);
@@ -77,7 +81,7 @@ const identifier = /^[A-Za-z_$][\w$-]*$/;
 
 /**
  * JSON as `JSON.parse` takes it, of a document whose author wrote the text by hand, as contracts do: control characters
- * and single backslashes in strings, commas too many or missing between objects, a missing value, numbers with leading
+ * and single backslashes in strings, invisible characters between tokens, commas too many or missing between objects, a missing value, numbers with leading
  * zeros, names without quotes, marks around the document. Null where more than one reading is possible, as with a quote
  * inside a string.
  */
@@ -95,10 +99,10 @@ function repairJson(text: string): string | null {
 
 function writeToken(writer: Writer, match: RegExpExecArray, body: string): boolean {
   const [token, closingQuote] = match;
-  if (/^\s/.test(token)) return true;
+  if (blank.test(token)) return true;
   if (token.startsWith('"')) return closingQuote !== "" && writer.write(repairString(token));
   const end = match.index + token.length;
-  const isName = !writer.awaitsValue() && /^\s*:/.test(body.slice(end, end + 8));
+  const isName = !writer.awaitsValue() && beforeColon.test(body.slice(end, end + 8));
   const written = writtenToken(token, isName);
   return written !== null && writer.write(written);
 }
@@ -167,6 +171,7 @@ function createWriter() {
     },
     awaitsValue: () => last === ":",
     isComplete: () => open.length === 0 && (last === "}" || last === "]"),
-    text: () => written.join(""),
+    // Apart, so that two numbers side by side do not become one.
+    text: () => written.join(" "),
   };
 }
