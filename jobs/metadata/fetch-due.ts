@@ -7,6 +7,7 @@ import {
   isJsonSchema,
   type JsonObject,
   parseJsonDocument,
+  withTokenId,
 } from "#projections/domain/metadata/document.ts";
 import { type IdForm, tokenUrisOf } from "#projections/domain/metadata/location.ts";
 import { parseUri } from "#projections/domain/metadata/media.ts";
@@ -196,7 +197,9 @@ async function fetchToken(
     const document = await work.fetcher.fetchDocument(uri, work.signal, cost);
     if (document === undefined) return undefined;
     const result =
-      "fault" in document ? document.fault : parseTokenDocument({ tokenId, uri, form }, document);
+      "fault" in document
+        ? document.fault
+        : parseTokenDocument({ tokenId, standard, uri, form }, document);
     if (typeof result !== "string") return tokenFact(work, subject, uri, result);
     failure ??= tokenFact(work, subject, uri, result);
   }
@@ -247,9 +250,12 @@ function isKnown({ known }: MetadataTarget, { payload }: Observation): boolean {
   return known !== null && isDeepStrictEqual(known, JSON.parse(JSON.stringify(payload)));
 }
 
+/** A token, and the form in which the URI of its document has its id. */
+type TokenAddress = { tokenId: bigint; standard: 721 | 1155; uri: string; form: IdForm };
+
 /** A token's metadata in the document at its URI, or why there is none. */
 export function parseTokenDocument(
-  { tokenId, uri, form }: { tokenId: bigint; uri: string; form: IdForm },
+  { tokenId, standard, uri, form }: TokenAddress,
   document: FetchedDocument,
 ): TokenMetadata | string {
   if (isPicture(document.mediaType)) {
@@ -257,7 +263,8 @@ export function parseTokenDocument(
   }
   const json = parseJsonDocument(document.bytes, document.charset);
   if (typeof json === "string") return json;
-  return parseTokenMetadata(json, tokenId, form) ?? reasonOfNone(json);
+  const written = standard === 1155 ? withTokenId(json, tokenId) : json;
+  return parseTokenMetadata(written, tokenId, form) ?? reasonOfNone(json);
 }
 
 /** The same of a contract. */

@@ -1,4 +1,5 @@
 import { parseHandmadeJson } from "../json.ts";
+import { substituteId } from "./location.ts";
 
 /** An untrusted JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -24,7 +25,24 @@ function unwrap(value: unknown): unknown {
 
 /** A list or an object that is written as text within a document; undefined for anything else. */
 export function parseEmbedded(value: unknown): unknown {
-  return typeof value === "string" && /^\s*[[{]/.test(value) ? parseHandmadeJson(value) : undefined;
+  return typeof value === "string" && /^[\s\p{Cc}\p{Cf}]*[[{]/u.test(value)
+    ? parseHandmadeJson(value)
+    : undefined;
+}
+
+/** No member of a document that is read is deeper. */
+const deepestText = 12;
+
+/** A document with a token's id for `{id}` in every string value, as ERC-1155 says. */
+export function withTokenId(document: JsonObject, tokenId: bigint): JsonObject {
+  const written = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string") return substituteId(value, tokenId);
+    if (typeof value !== "object" || value === null || depth === deepestText) return value;
+    if (Array.isArray(value)) return value.map((item) => written(item, depth + 1));
+    const members = Object.entries(value).map(([name, one]) => [name, written(one, depth + 1)]);
+    return Object.fromEntries(members);
+  };
+  return written(document, 0) as JsonObject;
 }
 
 /** Values of an object's members by name, in the order of the names. */

@@ -114,6 +114,12 @@ describe("where a document is", () => {
     [`ipfs/${bafy}/1`, `ipfs/${bafy}/1`],
     [`${cid}/1`, `ipfs/${cid}/1`],
     ["ipns://docs.example/1", "ipns/docs.example/1"],
+    [`dweb:/ipfs/${cid}/1`, `ipfs/${cid}/1`],
+    [`DWEB://${bafy}/1`, `ipfs/${bafy}/1`],
+    [`dweb://IPFS/${bafy}`, `ipfs/${bafy}`],
+    [`fs:/ipfs/${cid}`, `ipfs/${cid}`],
+    ["dweb:/ipns/docs.example/1", "ipns/docs.example/1"],
+    [`\u200b\ufeffipfs://${cid}`, `ipfs/${cid}`],
   ])("%s is behind an ipfs gateway", (uri, path) => {
     expect(locate(uri)).toEqual({ kind: "ipfs", path });
   });
@@ -158,6 +164,7 @@ describe("where a document is", () => {
     "file:///etc/passwd",
     "ftp://a/b",
     "javascript:1",
+    "dweb:/etc/passwd",
   ])("is nowhere: %j", (uri) => {
     expect(typeof locate(uri)).toBe("string");
   });
@@ -184,6 +191,9 @@ describe("`{id}` in a token's URI", () => {
     // Its kind.
     ["https://a.example/%7bID%7d", [`https://a.example/${hex}`]],
     ["https://a.example/{ID}", [`https://a.example/${hex}`]],
+    ["https://a.example/{ id }", [`https://a.example/${hex}`]],
+    ["https://a.example/%7B%20Id%20%7D", [`https://a.example/${hex}`]],
+    ["https://a.example/%257Bid%257D", [`https://a.example/${hex}`]],
     ["https://a.example/{name}", ["https://a.example/{name}"]],
   ])("of ERC-1155 is hex: %s", (answer, uris) => {
     expect(urisOf(answer, 1155)).toEqual(uris);

@@ -133,11 +133,13 @@ export type Location =
 
 /** `ipfs://`, with one slash or none, also repeated, or before another address. */
 const ipfsUri = /^ipfs:(?:\/+|ipfs:|ipfs\/+)*([^/].*)$/is;
+/** As browsers and nodes have named content: `dweb:/ipfs/<cid>`. */
+const webOfContent = /^(?:web\+)?(?:dweb|fs):\/*(.*)$/is;
 const ipnsUri = /^ipns:\/*(?:ipns\/+)*([^/].*)$/is;
 const arweaveUri = /^(ar|arweave):\/*(?:ar:\/+)?(.*)$/is;
 const transaction = /^[\w-]{43}(?:[/?#].*)?$/s;
-const barePath = new RegExp(`^[./]*(?:ipfs/+)*(${cid}(?:[/?#].*)?)$`, "s");
-const bareName = /^\/*ipns\/+([^/].*)$/s;
+const barePath = new RegExp(`^[./]*(?:[iI][pP][fF][sS]/+)*(${cid}(?:[/?#].*)?)$`, "s");
+const bareName = /^\/*ipns\/+([^/].*)$/is;
 const webUri = /^(?:https?:)?\/{2,}([^/?#\\]*)(.*)$/is;
 /** A host's name with a path, without a scheme. */
 const bareHost = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]+(?::\d{1,5})?\//i;
@@ -154,12 +156,12 @@ export function locate(uri: string): Location | string {
 }
 
 /** Whether a URI holds the document itself. */
-export const isInline = (uri: string): boolean => /^\s*(?:data:|\{)/i.test(uri);
+export const isInline = (uri: string): boolean => /^[\s\p{Cc}\p{Cf}]*(?:data:|\{)/iu.test(uri);
 
-/** Without space, NUL and quotes around it, which contracts return with their text. */
+/** Without space, NUL, invisible characters before it and quotes around it, which contracts return with their text. */
 function trimUri(uri: string): string {
   const text = uri
-    .replace(/^[\s\0]+/, "")
+    .replace(/^[\s\p{Cc}\p{Cf}]+/u, "")
     .trimEnd()
     .replace(/\0+$/, "");
   return /^"[^"]*"$|^'[^']*'$/.test(text) ? text.slice(1, -1).trim() : text;
@@ -168,9 +170,10 @@ function trimUri(uri: string): string {
 function locateContent(text: string): Location | string | null {
   const [, ipfs] = ipfsUri.exec(text) ?? [];
   if (ipfs !== undefined) return locateBehindScheme(ipfs);
-  const [, bare] = barePath.exec(text) ?? [];
+  const [, path = text] = webOfContent.exec(text) ?? [];
+  const [, bare] = barePath.exec(path) ?? [];
   if (bare !== undefined) return { kind: "ipfs", path: `ipfs/${bare}` };
-  const [, ipns] = ipnsUri.exec(text) ?? bareName.exec(text) ?? [];
+  const [, ipns] = ipnsUri.exec(text) ?? bareName.exec(path) ?? [];
   if (ipns !== undefined) return { kind: "ipfs", path: `ipns/${ipns}` };
   const [, scheme = "", id = ""] = arweaveUri.exec(text) ?? [];
   if (scheme === "") return null;
@@ -238,8 +241,9 @@ function unescapePercents(text: string): Buffer {
 /** How a token's id is written for `{id}`: 64 digits of lower-case hex as ERC-1155 says, or decimal. */
 export type IdForm = "hex" | "decimal";
 
-/** Escaped or not, in any case. */
-const placeholder = /(?:\{|%7b)id(?:\}|%7d)/gi;
+/** Escaped or not, also twice, in any case, with or without space. */
+const placeholderText = "(?:\\{|%(?:25)?7b)(?:\\s|%20){0,4}id(?:\\s|%20){0,4}(?:\\}|%(?:25)?7d)";
+const placeholder = new RegExp(placeholderText, "gi");
 
 /** Replaces `{id}` by the token's id. */
 export function substituteId(uri: string, tokenId: bigint, form: IdForm = "hex"): string {
@@ -264,7 +268,7 @@ export function tokenUrisOf(answer: string, tokenId: bigint, standard: 721 | 115
   return forms.map((form) => ({ uri: substituteId(answer, tokenId, form), form }));
 }
 
-const ambiguousPlaceholder = /(?<!0x)(?:\{|%7b)id(?:\}|%7d)/i;
+const ambiguousPlaceholder = new RegExp(`(?<!0x)${placeholderText}`, "i");
 
 /** File types before which nothing else ends, so that `?` and `#` after them begin a query and a fragment. */
 const fileType =

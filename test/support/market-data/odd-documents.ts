@@ -7,6 +7,7 @@ type Trait = readonly [type: string, value: string | number];
 type Source = { name: string | null; image: string | null; traits: readonly Trait[] };
 
 export type OddDocument = {
+  standard: 721 | 1155;
   /** null: it is a schema of documents. */
   source: Source | null;
   body: Uint8Array;
@@ -22,6 +23,7 @@ const bareDigits = (digits: string) => `@digits ${digits}@`;
 
 /** A document as somebody may have written and served it, and what it says. The same seed gives the same document. */
 export function oddDocument(random: Random, place: number): OddDocument {
+  const standard = random.pick([721, 1155] as const);
   const source = random.chance(0.1) ? null : drawSource(random, place);
   const description = random.pick(["plain", "one\ntwo\tthree", 'a "quoted" word', "back\\slash"]);
   const members: Members = [
@@ -36,7 +38,7 @@ export function oddDocument(random: Random, place: number): OddDocument {
     ...(coding === null ? {} : { "content-encoding": coding }),
     "content-type": charset === null ? type : `${type}; charset=${charset}`,
   };
-  return { source, body, headers, text };
+  return { standard, source: source && stated(source, standard, place), body, headers, text };
 }
 
 const cid = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG";
@@ -44,6 +46,7 @@ const cid = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG";
 function drawSource(random: Random, place: number): Source {
   const values = [
     ...["Beanie", "Top Hat", "¯\\_(ツ)_/¯", "It's", "{id", "a, b", "[x],", "0x1F"],
+    ...["No. {id}", "{ID}", "{ id }", "%7Bid%7D"],
     ...[7, 0.5, -3],
     ...[
       "9007199254740993",
@@ -56,9 +59,27 @@ function drawSource(random: Random, place: number): Source {
     `ipfs://${cid}/Ape #${place}.png`,
     `https://images.example.com/${place}.png`,
     `ar://${"a".repeat(43)}`,
+    `https://images.example.com/${random.pick(["{id}", "%7bid%7d", "{ID}"])}.png`,
     null,
   ]);
-  return { name: random.pick([`Ape #${place}`, `Äpe ${place}`, `${place}`]), image, traits };
+  return {
+    name: random.pick([`Ape #${place}`, `Äpe ${place}`, `${place}`, "Ape {id}"]),
+    image,
+    traits,
+  };
+}
+
+const placeholders = /(?:\{|%7B) ?id ?(?:\}|%7D)/gi;
+
+/** What a document says of one token: with ERC-1155 `{id}` stands for it, with ERC-721 in addresses of media alone. */
+function stated({ name, image, traits }: Source, standard: 721 | 1155, place: number): Source {
+  const hex = place.toString(16).padStart(64, "0");
+  const written = (text: string) => text.replaceAll(placeholders, hex);
+  if (standard === 721) return { name, image: image && written(image), traits };
+  const values = traits.map(
+    ([type, value]): Trait => [type, typeof value === "string" ? written(value) : value],
+  );
+  return { name: name && written(name), image: image && written(image), traits: values };
 }
 
 const drawMembers = (random: Random, source: Source): Members => [
