@@ -13,6 +13,7 @@ import {
   type DocumentRoute,
   type FetchedDocument,
   fetchDocumentAt,
+  isPage,
   isPicture,
   undoCodings,
 } from "./fetch-document.ts";
@@ -47,6 +48,12 @@ const defaultLimits: DocumentLimits = { timeoutMs: 10_000, bytes: 1024 * 1024, r
 const maxAddresses = 3;
 
 const hostCooldown = { failuresUntilCooldown: 3, firstMs: 60_000, mostMs: 3_600_000 };
+
+/** Why an answer is no document. A page is none where the same content is to be had elsewhere. */
+function faultIn(answer: FetchedDocument | DocumentFault, isOnly: boolean): string | null {
+  if ("fault" in answer) return answer.fault;
+  return !isOnly && isPage(answer) ? "the document is HTML or XML, not JSON" : null;
+}
 
 type Address = { url: URL; isGateway: boolean };
 
@@ -96,8 +103,9 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     for (const address of addresses) {
       const found = await tryAddress(address, signal, cost);
       if (found === null) continue;
-      if (!("fault" in found)) return found;
-      faults.push(`${address.url.host}: ${found.fault}`);
+      const fault = faultIn(found, addresses.length === 1);
+      if (fault === null && !("fault" in found)) return found;
+      faults.push(`${address.url.host}: ${fault}`);
     }
     return faults.length === 0 ? undefined : { fault: faults.join("; ") };
   }

@@ -205,7 +205,7 @@ const maxUnnamedGzips = 2;
 /**
  * The bytes before their content codings (RFC 9110, 8.4), none of which may exceed `limit`, or a message why they cannot
  * be had. Words that are no coding are ignored, and so is a coding of what is plain text; gzip is also known by its first
- * bytes.
+ * bytes, and so is each coding where the named one cannot be undone.
  */
 export async function undoCodings(
   bytes: Uint8Array,
@@ -221,7 +221,7 @@ export async function undoCodings(
   let plain: Uint8Array | string = bytes;
   for (const name of applied) {
     if (typeof plain === "string" || isText(plain)) break;
-    plain = await undoCoding(plain, name, limit);
+    plain = await undoNamed(plain, name, limit);
   }
   for (let left = maxUnnamedGzips; typeof plain !== "string" && isGzip(plain) && left > 0; left--) {
     plain = await undoCoding(plain, "gzip", limit);
@@ -237,16 +237,54 @@ async function undoCoding(
   try {
     return (await codings.get(name)?.(bytes, { maxOutputLength: limit })) ?? bytes;
   } catch (error) {
-    if (isTooLong(error)) return `larger than ${limit} bytes`;
+    if (isTooLong(error)) return tooLong(limit);
     return `content-encoding ${name} cannot be undone`;
   }
 }
+
+/** The same where the bytes may have another coding than the named one, or none: then their first ones say which. */
+async function undoNamed(
+  bytes: Uint8Array,
+  name: string,
+  limit: number,
+): Promise<Uint8Array | string> {
+  const plain = await undoCoding(bytes, name, limit);
+  const isUndone = typeof plain === "string" ? plain === tooLong(limit) : plain.length > 0;
+  if (isUndone) return plain;
+  const [coding] = signatures.find(([, isCoded]) => isCoded(bytes)) ?? [];
+  if (coding !== undefined && coding !== name) return await undoCoding(bytes, coding, limit);
+  return coding === undefined && isDocumentText(bytes) ? bytes : plain;
+}
+
+const tooLong = (limit: number) => `larger than ${limit} bytes`;
 
 const isTooLong = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
 
 const isGzip = ([first, second, third]: Uint8Array): boolean =>
   first === 0x1f && second === 0x8b && third === 8;
+
+/** Codings by their first bytes; of br there are none. */
+const signatures: readonly (readonly [coding: string, isCoded: (bytes: Uint8Array) => boolean])[] =
+  [
+    ["gzip", isGzip],
+    ["zstd", ([a, b, c, d]) => a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd],
+    ["deflate", ([a = 0, b = 0]) => (a & 0x8f) === 0x08 && (a * 256 + b) % 31 === 0],
+  ];
+
+/** Letters at the beginning, also of UTF-16, in which every other byte is zero. */
+const firstLetters = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes.subarray(0, 256).filter((byte) => byte !== 0 && byte < 0xfe));
+
+/** Whether text begins as JSON or HTML does, after marks that people put before it. */
+const isDocumentText = (bytes: Uint8Array): boolean =>
+  /^[^\w{["<\ufffd]{0,16}[{["<]/.test(firstLetters(bytes));
+
+/** Whether an answer is a page for people, as of a gateway that has closed, where JSON was asked for. */
+export function isPage({ mediaType, bytes }: FetchedDocument): boolean {
+  const [first = ""] = /[\w{["<\ufffd]/.exec(firstLetters(bytes)) ?? [];
+  return first === "<" || (mediaType.startsWith("text/") && !["{", "[", '"'].includes(first));
+}
 
 /** Whether these are the first letters of JSON or HTML, which no coding leaves as they are. */
 function isText(bytes: Uint8Array): boolean {

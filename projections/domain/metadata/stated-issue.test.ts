@@ -14,6 +14,10 @@ it.each([
     "a.example: content-encoding gzip cannot be undone",
     "the document's gzip coding cannot be undone",
   ],
+  [
+    "a.example: the document is HTML or XML, not JSON; 127.0.0.1:8080: HTTP 404",
+    "the document is HTML or XML, not JSON; the host answered HTTP 404",
+  ],
   ["a.example: more than 3 redirects", "the host redirects without end, or to an invalid address"],
   [
     "a.example: a.example is not on the public internet",

@@ -141,6 +141,32 @@ describe("content in another gateway's address", () => {
     expect(first.asked).toEqual([`/ipfs/${content}`]);
   });
 
+  // Gateways that have closed: case 20.
+  it.each([
+    ["<!DOCTYPE html><title>For sale</title>", "text/html"],
+    ["\ufeff\n <html></html>", "application/json"],
+    ["This gateway has closed.", "text/plain; charset=utf-8"],
+    ["", "text/html"],
+  ])("is asked of the next where a host answers 200 with a page: %j", async (page, type) => {
+    allowed.answers(says(page, { "content-type": type }));
+    first.answers(says(page, { "content-type": type }));
+    second.answers(says('{"name":"x"}', { "content-type": "text/plain" }));
+    expect(await fetched(`${allowed.origin}/ipfs/${content}/1`)).toBe('{"name":"x"}');
+    expect(await fetched(`dweb:/ipfs/${content}/1`)).toBe('{"name":"x"}');
+    second.answers((_request, response) => response.writeHead(404).end());
+    expect(await fetched(`ipfs://${content}/1`)).toBe(
+      `127.0.0.1:${first.port}: the document is HTML or XML, not JSON; 127.0.0.1:${second.port}: HTTP 404`,
+    );
+  });
+
+  it("is JSON under any media type", async () => {
+    for (const json of ['{"name":"x"}', ' [{"name":"x"}]', '\u200b{"name":"x"}']) {
+      first.answers(says(json, { "content-type": "text/html" }));
+      expect(await fetched(`ipfs://${content}/1`)).toBe(json);
+    }
+    expect(second.asked).toEqual([]);
+  });
+
   it("of Arweave likewise", async () => {
     const id = "a".repeat(43);
     second.answers(says("{}"));
@@ -162,6 +188,19 @@ describe("a content coding", () => {
   const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Uint8Array };
   const zstd: [string, Uint8Array][] =
     zstdCompressSync === undefined ? [] : [["zstd", zstdCompressSync(json)]];
+
+  it.each([' {name:"x"}', '{,"a":1}', ';{"a":1}', '"{}"', "<html>", '\ufeff\0{"a":1}'])(
+    "is none of text that is not coded: %j",
+    async (text) => {
+      for (const coding of ["gzip", "deflate", "br", "zstd"]) {
+        for (const body of [text, Buffer.from(text, "utf16le")]) {
+          allowed.answers(sends(body, coding));
+          const found = await fetcher.fetchDocument(`${allowed.origin}/`, never);
+          expect(found).toMatchObject({ bytes: Buffer.from(body) });
+        }
+      }
+    },
+  );
 
   it.each<[string | string[] | undefined, Uint8Array | string]>([
     // Case 12.
@@ -185,6 +224,16 @@ describe("a content coding", () => {
     ["gzip", gzipSync(gzipSync(json))],
     [undefined, gzipSync(gzipSync(json))],
     ...zstd,
+    // Another coding than the one that is named, or none.
+    ...["gzip", "deflate", "br", "zstd", "gzip, br", "br, gzip"].flatMap((coding) =>
+      [
+        json,
+        gzipSync(json),
+        gzipSync(gzipSync(json)),
+        deflateSync(json),
+        ...zstd.map(([, body]) => body),
+      ].map((body): [string, Uint8Array | string] => [coding, body]),
+    ),
   ])("is undone: %s (%#)", async (coding, body) => {
     allowed.answers(sends(body, coding));
     expect(await fetched(`${allowed.origin}/`)).toBe(json);
