@@ -18,7 +18,7 @@ import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery, refuseUnknownParameters } from "./http/query.ts";
 import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
-import type { ResponseCache } from "./http/reads/response-cache.ts";
+import { cacheByState, type ResponseCache } from "./http/reads/response-cache.ts";
 import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request.ts";
 import type { Route } from "./http/route.ts";
@@ -30,6 +30,7 @@ import {
   type SlowRequests,
 } from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
+import { isBuyingPaused } from "./orders/market.ts";
 import type { Developers } from "./pages/developers/layout.ts";
 import { mountDevelopers } from "./pages/developers/mount-developers.ts";
 import { answerHome } from "./pages/home.ts";
@@ -106,7 +107,7 @@ export function createApp(options: AppOptions): Express {
     feedOf,
     streams,
     operatorMetrics,
-    responseCache,
+    responseCache: keptResponses,
     concurrency,
     reads = openPositionedReads({
       primary: openTarget({ db: context.db }, projectionNames),
@@ -116,6 +117,9 @@ export function createApp(options: AppOptions): Express {
     slowRequests = openSlowRequests(),
     trustProxy,
   } = options;
+  const responseCache =
+    keptResponses &&
+    cacheByState(keptResponses, async () => `${await isBuyingPaused(context.market)}`);
   const app = express();
   const explain = openFailureReader(reads);
   const metrics = operatorMetrics ?? openMetrics();

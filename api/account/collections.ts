@@ -29,6 +29,7 @@ import {
   listRefusals,
   type NftDataRoute,
   nextMeta,
+  nftDataViewOf,
   readRefusals,
 } from "./context.ts";
 import { NftAttributes, NftCollection, presentNftCollection, snake } from "./objects.ts";
@@ -68,14 +69,14 @@ export const listAccountCollections = accountRoute(
     const scope = { list: "account collections", ...order, ...filter };
     const request = listPageOf(query, scope, rankingKey);
     if (isRejection(request)) return request;
+    const view = await nftDataViewOf(context);
     const { keys } = await readCollectionKeys(db, filter, order, request.read);
     const { shown, meta } = cutList(request, keys, keyOfRanked);
     const data = await viewRanked(db, shown, {
       chainId,
       now: context.now(),
-      variant: "account API",
-      present: (row, coinPriceE8) =>
-        presentNftCollection(row, context, { coinPriceE8, isList: true }),
+      variant: `account API ${view.isBuyingPaused}`,
+      present: (row, coinPriceE8) => presentNftCollection(row, view, { coinPriceE8, isList: true }),
     });
     return { data, meta };
   },
@@ -103,13 +104,14 @@ export const accountCollection = accountRoute(
     const { db, chainId } = context;
     const found = await findByAddress(context, params.address);
     if (isRejection(found)) return found;
+    const view = await nftDataViewOf(context);
     const at = context.now();
     const [row, coinPriceE8] = await Promise.all([
       readCollection(db, found.collectionId, at),
       readPriceAt(db, chainById(chainId).coin, at),
     ]);
     if (row === null) return rejectUnknownCollection(chainId, params.address);
-    return { data: presentNftCollection(row, context, { coinPriceE8, isList: false }) };
+    return { data: presentNftCollection(row, view, { coinPriceE8, isList: false }) };
   },
 );
 
@@ -133,6 +135,7 @@ export const batchCollections = accountRoute(
   },
   async ({ body }, context) => {
     const { db, chainId } = context;
+    const view = await nftDataViewOf(context);
     const at = context.now();
     const ids = await readCollectionIds(db, chainId, body.addresses);
     const distinct = [...new Set(ids.values())];
@@ -143,7 +146,7 @@ export const batchCollections = accountRoute(
     const shown = new Map(
       rows.map((row, place) => [
         distinct[place],
-        row && presentNftCollection(row, context, { coinPriceE8, isList: true }),
+        row && presentNftCollection(row, view, { coinPriceE8, isList: true }),
       ]),
     );
     return {

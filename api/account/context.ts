@@ -12,6 +12,7 @@ import {
   pageFields,
 } from "../http/page.ts";
 import { type Route, routeFor } from "../http/route.ts";
+import { isBuyingPaused, type Market } from "../orders/market.ts";
 import { referTo, rejectUnknownCollection } from "../v1/collection-reference.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
 import { traitFilter, wallet } from "../v1/parameters.ts";
@@ -25,11 +26,21 @@ export type NftDataContext = {
   readonly media: MediaLinks;
   /** Prefix of the market's order ids. */
   readonly prefix: string;
+  /** Of the market. */
+  readonly isPaused: Market["isPaused"];
   /** The only chain of the account API. */
   readonly chainId: ChainId;
   readonly tokens: BearerTokens;
   readonly now: () => Date;
 };
+
+/** The context with what the views of listings depend on, besides their rows. */
+export type NftDataView = NftDataContext & { readonly isBuyingPaused: boolean };
+
+export const nftDataViewOf = async (context: NftDataContext): Promise<NftDataView> => ({
+  ...context,
+  isBuyingPaused: await isBuyingPaused(context),
+});
 
 export type NftDataRoute = Route<NftDataContext>;
 

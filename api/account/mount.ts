@@ -23,7 +23,7 @@ type AccountApiConfig = {
   readonly chains: readonly { readonly chainId: number }[];
 };
 
-type Parts = Pick<NftDataContext, "db" | "prefix" | "tokens"> &
+type Parts = Pick<NftDataContext, "db" | "prefix" | "isPaused" | "tokens"> &
   Pick<NftDataApi, "limiter" | "onUse">;
 
 /** The account API of one process; undefined when its chain is not configured. */

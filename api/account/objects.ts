@@ -5,10 +5,10 @@ import { Collection, presentCollection } from "../v1/collections/collections.ts"
 import { presentToken, Token } from "../v1/collections/token.ts";
 import { TraitTypes } from "../v1/collections/traits.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
-import type { OrderViewContext } from "../v1/orders/book-order.ts";
+import type { ListingViewContext } from "../v1/orders/book-order.ts";
 import { WalletOffer } from "../v1/orders/wallet-offers.ts";
 import { HeldToken, presentHeld } from "../v1/wallet-tokens.ts";
-import type { NftDataContext } from "./context.ts";
+import type { NftDataView } from "./context.ts";
 
 type SnakeKey<Key extends string> = Key extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
@@ -97,11 +97,11 @@ type CollectionRow = Parameters<typeof presentCollection>[0];
 
 export function presentNftCollection(
   row: CollectionRow,
-  { siteUrl, prefix, media }: OrderViewContext & { media: MediaLinks },
+  { media, ...listingView }: ListingViewContext & { media: MediaLinks },
   { coinPriceE8, isList }: { coinPriceE8: bigint | null; isList: boolean },
 ): z.output<typeof NftCollection> {
   const periods = ["24h", "7d", "30d", "all"] as const;
-  const view = { siteUrl, prefix, coinPriceE8, media: { ...media, isList } };
+  const view = { ...listingView, coinPriceE8, media: { ...media, isList } };
   return snake(presentCollection(row, periods, view));
 }
 
@@ -113,6 +113,6 @@ export function presentNftActivity(...given: Parameters<typeof presentActivity>)
   return snake(presentActivity(...given));
 }
 
-export function presentNftHeld(row: WalletTokenDetails, context: NftDataContext) {
+export function presentNftHeld(row: WalletTokenDetails, context: NftDataView) {
   return snake(presentHeld(row, context));
 }

@@ -18,6 +18,7 @@ import {
   listMeta,
   listPageOf,
   listRefusals,
+  nftDataViewOf,
   readRefusals,
   walletAddress,
 } from "./context.ts";
@@ -52,7 +53,7 @@ export const accountTokens = accountRoute(
     refuses: { not_found: 404, ...listRefusals },
   },
   async ({ params, query }, context) => {
-    const { db, chainId, siteUrl, media, prefix, now } = context;
+    const { db, chainId, media, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
     const { collectionId } = collection;
@@ -74,7 +75,7 @@ export const accountTokens = accountRoute(
     const filter = { collectionId, contractIds, listed, tokenIds: null, owner, traitKeys };
     const { rows } = await readTokens(db, { filter, sort, slice: request.read, now: now() });
     const { shown, meta } = cutList(request, rows, ({ key }) => keyOfToken(key));
-    const view = { siteUrl, prefix };
+    const view = await nftDataViewOf(context);
     const named = { collection, chainId, view, media: { ...media, isList: true } };
     return { data: shown.map((token) => presentNftToken(token, named)), meta };
   },
@@ -92,7 +93,7 @@ export const accountToken = accountRoute(
     refuses: { not_found: 404, ...readRefusals },
   },
   async ({ params }, context) => {
-    const { db, chainId, siteUrl, media, prefix, now } = context;
+    const { db, chainId, media, now } = context;
     const collection = await findByAddress(context, params.address);
     if (isRejection(collection)) return collection;
     const { collectionId } = collection;
@@ -102,7 +103,7 @@ export const accountToken = accountRoute(
     if (details === undefined) {
       return reject("not_found", `No token ${params.tokenId} in ${params.address}`);
     }
-    const view = { siteUrl, prefix };
+    const view = await nftDataViewOf(context);
     const named = { collection, chainId, view, media: { ...media, isList: false } };
     return { data: presentNftToken(details, named) };
   },

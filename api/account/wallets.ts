@@ -29,6 +29,7 @@ import {
   listRefusals,
   type NftDataContext,
   nextMeta,
+  nftDataViewOf,
   walletAddress,
 } from "./context.ts";
 import { NftHeldToken, NftWalletOffer, presentNftHeld, snake } from "./objects.ts";
@@ -53,9 +54,10 @@ export const accountWalletTokens = accountRoute(
     if (isRejection(filter)) return filter;
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
+    const view = await nftDataViewOf(context);
     const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now());
     const { shown, meta } = cutList(request, rows, keyOfHeld);
-    return { data: shown.map((row) => presentNftHeld(row, context)), meta };
+    return { data: shown.map((row) => presentNftHeld(row, view)), meta };
   },
 );
 
@@ -84,7 +86,10 @@ export const accountWalletOffers = accountRoute(
     const page = await readWalletOffers(db, filter, request.read, now);
     if (page === null) return rejectManyTokens();
     const { shown, meta } = cutList(request, page.rows, keyOfWalletOffer);
-    return { data: snake(await viewWalletOffers(db, shown, { ...context, now })), meta };
+    return {
+      data: snake(await viewWalletOffers(db, shown, { ...(await nftDataViewOf(context)), now })),
+      meta,
+    };
   },
 );
 
@@ -137,10 +142,11 @@ export const batchWallets = accountRoute(
         return [filter.wallet, cutList(request, lists[place] ?? [], keyOfHeld)];
       }),
     );
+    const view = await nftDataViewOf(context);
     return {
       data: body.addresses.map((wallet) => {
         const { shown, meta } = pages.get(wallet) ?? { shown: [], meta: nextMeta(null) };
-        const tokens = shown.map((row) => presentNftHeld(row, context));
+        const tokens = shown.map((row) => presentNftHeld(row, view));
         return { address: wallet, tokens, ...meta };
       }),
     };

@@ -43,6 +43,13 @@ export type Market = ChainReads & {
   close(): Promise<void>;
 };
 
+/**
+ * Whether nothing can be bought here now, whatever could be filled. Where the primary fails, what buying takes cannot be
+ * had either.
+ */
+export const isBuyingPaused = ({ isPaused }: Pick<Market, "isPaused">): Promise<boolean> =>
+  isPaused("buying").catch(() => true);
+
 /** Orders submitted in one request. */
 export type Submission = {
   side: "ask" | "bid";

@@ -22,7 +22,7 @@ import { contractsOfQuery, rejectUnknownCollection } from "./collection-referenc
 import { presentToken, Token, tokenPartsOf } from "./collections/token.ts";
 import { route } from "./context.ts";
 import type { MediaLinks } from "./media-links.ts";
-import type { OrderViewContext } from "./orders/book-order.ts";
+import { type ListingViewContext, listingViewOf } from "./orders/book-order.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
 import { uint256Text } from "./wire.ts";
 
@@ -33,12 +33,12 @@ export const HeldToken = Token.extend({
 
 export function presentHeld(
   { held, collection, ...token }: WalletTokenDetails,
-  { chainId, siteUrl, prefix, media }: OrderViewContext & { chainId: ChainId; media: MediaLinks },
+  { chainId, media, ...view }: ListingViewContext & { chainId: ChainId; media: MediaLinks },
 ): z.output<typeof HeldToken> {
   const named = {
     collection,
     chainId,
-    view: { siteUrl, prefix },
+    view,
     media: { ...media, isList: true },
   };
   return { ...presentToken(token, named), units: String(held.units) };
@@ -62,7 +62,7 @@ export const walletTokens = route(
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },
-  async ({ params: { wallet }, query }, { db, siteUrl, media, market: { prefix }, now }) => {
+  async ({ params: { wallet }, query }, { db, siteUrl, media, market, now }) => {
     const { chainId, collection } = query;
     const contractIds = await contractsOfQuery(db, { chainId, collection });
     if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
@@ -70,11 +70,12 @@ export const walletTokens = route(
     const request = cursorPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
     const parts = tokenPartsOf(query.fields);
+    const view = { ...(await listingViewOf({ siteUrl, market })), chainId, media };
     const [rows = []] = await readWalletTokenDetails(db, [filter], request.read, now(), parts);
     const { shown, meta } = cutPage(request, rows, keyOfHeld);
     return {
       data: withFields(
-        shown.map((row) => presentHeld(row, { siteUrl, prefix, chainId, media })),
+        shown.map((row) => presentHeld(row, view)),
         query.fields,
       ),
       meta: { chainId, per_page: meta.per_page, next_cursor: meta.next_cursor },

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { keccak256, stringToHex } from "viem";
 import { appendObservations, type Observation } from "./append.ts";
@@ -21,6 +22,8 @@ export type SwitchName = (typeof switchNames)[number];
 
 /** Milliseconds that what was read is believed: a pause is heeded within a second. */
 const BELIEVED_MS = 400;
+/** Who asks waits no longer for a database that is busy: what was known last holds until it answers. */
+const WAITED_MS = 250;
 
 /**
  * Tells whether work is paused, asking the database now and then. Until an operator pauses or resumes it, it is as it
@@ -47,7 +50,14 @@ export function openSwitch(
     reading ??= read().finally(() => {
       reading = undefined;
     });
-    return await reading;
+    const answered = new AbortController();
+    const late = setTimeout(WAITED_MS, undefined, { signal: answered.signal });
+    try {
+      await Promise.race([reading, late]);
+      return isPaused;
+    } finally {
+      answered.abort();
+    }
   };
 }
 

@@ -124,6 +124,27 @@ export function openResponseCache(options: ResponseCacheOptions): ResponseCache 
   return { get: get as ResponseCache["get"] };
 }
 
+/**
+ * The same cache for responses that also depend on a state that is no fact, as a switch of the operator: those of one
+ * state are not shown in another, and one during which the state changed is not kept.
+ */
+export function cacheByState(
+  cache: ResponseCache,
+  readState: () => Promise<string>,
+): ResponseCache {
+  return {
+    async get(source, make) {
+      const state = await readState();
+      const request = `${source.request} ${state}`;
+      return cache.get({ ...source, request }, async (now, snapshot) => {
+        const made = await make(now, snapshot);
+        if (!isDocument(made) || (await readState()) === state) return made;
+        return { ...made, isVolatile: true };
+      });
+    },
+  };
+}
+
 function isDocument(response: Response): response is Document {
   return "etag" in response;
 }

@@ -10,6 +10,7 @@ import type {
 } from "#projections/collections/read-collection-row.ts";
 import type { Period } from "#projections/collections/read-figures.ts";
 import type { MediaView } from "../media-links.ts";
+import { isBuyableHere, type ListingViewContext } from "../orders/book-order.ts";
 import { address, displayAmount, exactUnits, presentCurrency, uint256Text } from "../wire.ts";
 
 /** A value per period; the list contains only the requested period. */
@@ -77,9 +78,7 @@ export const stats = z.object({
 });
 
 /** What views of collections need in addition to the row. */
-export type CollectionViewContext = {
-  siteUrl: string;
-  prefix: string;
+export type CollectionViewContext = ListingViewContext & {
   /** Price of the chain's coin, in 10⁻⁸ USD; null: unknown. */
   coinPriceE8: bigint | null;
   media: MediaView;
@@ -96,7 +95,10 @@ export function presentStats(
     Object.fromEntries(periods.map((period) => [period, value(row.salesFigures[period])]));
   return {
     floor: row.floor && presentFloor(row.floor, row.chainId as ChainId, view),
-    floorBuyable: row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, view),
+    // Nothing is buyable while buying is paused.
+    floorBuyable: view.isBuyingPaused
+      ? null
+      : row.floorBuyable && presentFloor(row.floorBuyable, row.chainId as ChainId, view),
     bestOffer: row.bestOffer && presentOffer(row.bestOffer, view),
     listed: Number(row.listed),
     supply: Number(row.supply),
@@ -124,10 +126,12 @@ function pricedShare({ wei, pricedWei }: CollectionRow["salesFigures"]["all"]): 
 }
 
 function presentFloor(
-  { priceWei, orderHash, contract, tokenId, marketplace, isBuyable, currency }: FloorListing,
+  floorListing: FloorListing,
   chainId: ChainId,
-  { prefix, coinPriceE8 }: CollectionViewContext,
+  view: CollectionViewContext,
 ): z.output<typeof floor> {
+  const { priceWei, orderHash, contract, tokenId, marketplace, currency } = floorListing;
+  const { prefix, coinPriceE8 } = view;
   const wei = BigInt(priceWei);
   return {
     price: displayAmount(wei),
@@ -138,7 +142,7 @@ function presentFloor(
     contract,
     tokenId,
     marketplace,
-    buyableViaApi: isBuyable,
+    buyableViaApi: isBuyableHere(floorListing, view),
   };
 }
 

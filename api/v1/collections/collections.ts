@@ -43,6 +43,7 @@ import {
   mediaUrl,
   presentMedia,
 } from "../media-links.ts";
+import { listingViewOf } from "../orders/book-order.ts";
 import { chainId, chainRefusals, collectionKey, excludeWash, flag, text } from "../parameters.ts";
 import { collectionUrls, presentCollectionUrls } from "../urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time } from "../wire.ts";
@@ -192,17 +193,16 @@ export const listCollections = route(
     const { keys, total } = await readCollectionKeys(db, filter, order, request.read);
     const { shown, meta } = cutPage(request, keys, keyOfRanked);
     const links = { ...media, isList: true };
+    const view = await listingViewOf({ siteUrl, market });
     const parts = collectionPartsOf(fields);
     const views = await viewRanked(db, shown, {
       chainId: query.chainId,
       now: now(),
       parts,
-      variant: JSON.stringify(["v1", period, siteUrl, media, fields && [...fields]]),
+      variant: JSON.stringify(["v1", period, view, media, fields && [...fields]]),
       present: (row, coinPriceE8) =>
         pickFields(
-          presentCollection(row, [period], {
-            ...{ siteUrl, prefix: market.prefix, coinPriceE8, media: links },
-          }),
+          presentCollection(row, [period], { ...view, coinPriceE8, media: links }),
           fields,
         ),
     });
@@ -237,7 +237,7 @@ export const collection = route(
     ]);
     if (row === null) return rejectUncoveredCollection(query.chainId, found);
     const links = { ...media, isList: false };
-    const view = { siteUrl, prefix: market.prefix, coinPriceE8, media: links };
+    const view = { ...(await listingViewOf({ siteUrl, market })), coinPriceE8, media: links };
     return { data: presentCollection(row, ["24h", "7d", "30d", "all"], view) };
   },
 );

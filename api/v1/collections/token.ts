@@ -25,7 +25,7 @@ import {
 import { route } from "../context.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
 import { presentTokenBid, TokenBid } from "../orders/bids.ts";
-import type { OrderViewContext } from "../orders/book-order.ts";
+import { type ListingViewContext, listingViewOf } from "../orders/book-order.ts";
 import { presentTokenListing, TokenListing } from "../orders/listings.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
 import { LastSale, presentTrade } from "../sales.ts";
@@ -127,7 +127,7 @@ export function tokenPartsOf(fields: RowFields): TokenParts {
 type TokenContext = {
   collection: Pick<CollectionRef, "address" | "slug" | "name">;
   chainId: ChainId;
-  view: OrderViewContext;
+  view: ListingViewContext;
   media: MediaView;
 };
 
@@ -228,7 +228,7 @@ export const token = route(
       readRankingIsOutdated(db, collectionId),
     ]);
     if (details === undefined) throw new Error("the details of an existing token are missing");
-    const view = { siteUrl, prefix: market.prefix };
+    const view = await listingViewOf({ siteUrl, market });
     const inline = { ...media, isList: false };
     const named = { collection, chainId: query.chainId, view, media: inline };
     return {

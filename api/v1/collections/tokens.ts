@@ -37,6 +37,7 @@ import {
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { listingViewOf } from "../orders/book-order.ts";
 import {
   chainId,
   chainRefusals,
@@ -126,7 +127,7 @@ export const tokens = route(
     if (isRejection(request)) return request;
     const traitKeys = await readTraitKeys(db, contractIds, traits);
     const filter = { collectionId, contractIds, listed, tokenIds: ids, owner, traitKeys };
-    const view = { siteUrl, prefix: market.prefix };
+    const view = await listingViewOf({ siteUrl, market });
     const { address, slug, name } = collection;
     const context = { collection, chainId, view, media: { ...media, isList: true } };
     const parts = tokenPartsOf(fields);

@@ -2,6 +2,7 @@ import { type Address, zeroAddress } from "viem";
 import { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
+import { isBuyingPaused, type Market } from "#api/orders/market.ts";
 import type { ChainId } from "#chains/index.ts";
 import { displayPrice } from "#jobs/prices/price.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
@@ -75,6 +76,25 @@ const fieldsOfParts: PartFields<OrderPart> = [
 
 /** What the views of orders need in addition to the row. */
 export type OrderViewContext = { siteUrl: string; prefix: string };
+
+/** What the views of listings need: what is shown of them depends on whether buying is paused. */
+export type ListingViewContext = OrderViewContext & { isBuyingPaused: boolean };
+
+export async function listingViewOf({
+  siteUrl,
+  market,
+}: {
+  siteUrl: string;
+  market: Pick<Market, "prefix" | "isPaused">;
+}): Promise<ListingViewContext> {
+  return { siteUrl, prefix: market.prefix, isBuyingPaused: await isBuyingPaused(market) };
+}
+
+/** Whether `buy-data` gives out what buying an active listing takes: the one place that says so of every view. */
+export const isBuyableHere = (
+  { isBuyable }: { isBuyable: boolean },
+  { isBuyingPaused }: Pick<ListingViewContext, "isBuyingPaused">,
+): boolean => isBuyable && !isBuyingPaused;
 
 type PricedOrder = Pick<
   OrderRow,

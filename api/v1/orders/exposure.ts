@@ -30,7 +30,7 @@ import { route } from "../context.ts";
 import { chainId, chainRefusals, wallet } from "../parameters.ts";
 import { address, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import type { OrderViewContext } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
 import { hexBytes } from "./signed-order.ts";
 
@@ -77,7 +77,7 @@ const nothing = { listing: null, bid: null, approval: null };
 function presentExposedListing(
   row: ListingRow,
   components: OrderComponents,
-  context: OrderViewContext,
+  context: ListingViewContext,
 ): ExposureView {
   return {
     ...nothing,
@@ -91,7 +91,7 @@ function presentExposedListing(
 function presentExposedBid(
   row: BidRow,
   components: OrderComponents,
-  context: OrderViewContext,
+  context: ListingViewContext,
 ): ExposureView {
   return {
     ...nothing,
@@ -155,12 +155,12 @@ export const walletExposure = route(
     refuses: { ...chainRefusals, ...cursorRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
+  async ({ params, query }, { db, siteUrl, market, now }) => {
     const { chainId } = query;
     const maker = params.wallet;
     const request = cursorPageOf(query, { list: "exposure", chainId, maker }, exposureKey);
     if (isRejection(request)) return request;
-    const context = { siteUrl, prefix, now: now() };
+    const context = { ...(await listingViewOf({ siteUrl, market })), now: now() };
     const rows = await readExposure(db, { chainId, maker }, request.read, context);
     const { shown, meta } = cutPage(request, rows, ({ key }) => key);
     return {
@@ -190,7 +190,7 @@ async function readExposure(
   db: Database,
   wallet: Wallet,
   { limit, after }: Slice,
-  context: OrderViewContext & { now: Date },
+  context: ListingViewContext & { now: Date },
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [part, read] of parts.entries()) {
@@ -207,7 +207,7 @@ type Reader = (
   db: Database,
   wallet: Wallet,
   slice: { limit: number; offset: number; after: Place | null },
-  context: OrderViewContext & { now: Date },
+  context: ListingViewContext & { now: Date },
 ) => Promise<Row[]>;
 
 const listings: Reader = async (db, wallet, slice, context) => {

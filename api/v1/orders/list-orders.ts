@@ -36,7 +36,7 @@ import {
   tokenId,
   wallet,
 } from "../parameters.ts";
-import { type OrderViewContext, orderPartsOf } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf, orderPartsOf } from "./book-order.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {
@@ -75,7 +75,7 @@ type OrderList<Row extends OrderRow, Filter, View> = OrderReads<Row, Filter> & {
   /** The filters that only this list has. */
   filter: Filter;
   /** Of a row with all parts. */
-  present(row: Row, view: OrderViewContext): View;
+  present(row: Row, view: ListingViewContext): View;
 };
 
 export async function listOrders<
@@ -103,7 +103,7 @@ export async function listOrders<
   const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const view = { siteUrl, prefix: market.prefix };
+  const view = await listingViewOf({ siteUrl, market });
   const parts = orderPartsOf(fields);
   const page = await readOrderViews(db, reads, [filter, sort, request.read, now(), parts], {
     list: nameOfList(request),

@@ -24,7 +24,9 @@ import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } fro
 import { exactUnits, uint256Text } from "../wire.ts";
 import {
   bookOrderFields,
-  type OrderViewContext,
+  isBuyableHere,
+  type ListingViewContext,
+  listingViewOf,
   presentBookOrder,
   presentPrice,
   timeOf,
@@ -70,15 +72,16 @@ export const TokenListing = Listing.pick({
 
 export function presentListing(
   row: ListingRow,
-  { siteUrl, prefix }: OrderViewContext,
+  view: ListingViewContext,
 ): z.output<typeof Listing> {
+  const { siteUrl, prefix } = view;
   const site = { siteUrl, chainId: row.chainId };
   const askId = listingId(prefix, row);
   const collection = row.collectionSlug ?? row.collectionAddress;
   return {
     askId,
     marketplace: row.marketplace,
-    buyableViaApi: row.status === "active" && row.isBuyable,
+    buyableViaApi: row.status === "active" && isBuyableHere(row, view),
     tokenId: String(row.tokenId),
     quantityFillable: Number(row.fillable),
     quantityFillableExact: String(row.fillable),
@@ -94,12 +97,12 @@ export function presentListing(
 
 export function presentTokenListing(
   row: TokenListingRow,
-  { prefix }: OrderViewContext,
+  view: ListingViewContext,
 ): z.output<typeof TokenListing> {
   return {
-    askId: listingId(prefix, row),
+    askId: listingId(view.prefix, row),
     marketplace: row.marketplace,
-    buyableViaApi: row.isBuyable,
+    buyableViaApi: isBuyableHere(row, view),
     quantityFillable: Number(row.fillable),
     quantityFillableExact: String(row.fillable),
     startsAt: timeOf(row.startTime),
@@ -158,12 +161,12 @@ export const listing = route(
     refuses: { not_found: 404, ...chainRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
-    const name = listingOf(prefix, params.askId);
+  async ({ params, query }, { db, siteUrl, market, now }) => {
+    const name = listingOf(market.prefix, params.askId);
     const row = name && (await readListing(db, query.chainId, name.orderHash, now()));
     if (row === null || row.marketplace !== name?.marketplace) {
       return asks.notFound(query.chainId, params.askId);
     }
-    return { data: presentListing(row, { siteUrl, prefix }) };
+    return { data: presentListing(row, await listingViewOf({ siteUrl, market })) };
   },
 );

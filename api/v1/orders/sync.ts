@@ -10,7 +10,7 @@ import { route } from "../context.ts";
 import { bodyChainId } from "../parameters.ts";
 import { hash, time } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import { type OrderViewContext, orderStatusField } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf, orderStatusField } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
 import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
 
@@ -70,7 +70,7 @@ const txHash = z
 const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
   side: Side<Row>,
   data: Schema,
-  present: (row: Row, view: OrderViewContext, check: SyncCheck) => z.output<Schema>,
+  present: (row: Row, view: ListingViewContext, check: SyncCheck) => z.output<Schema>,
 ) =>
   route(
     {
@@ -104,7 +104,7 @@ const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
       const at = now();
       const row = await side.read(writer, chainId, orderHash, at);
       if (row === null) return notFound;
-      return { data: present(row, { siteUrl, prefix }, { at, ...check }) };
+      return { data: present(row, await listingViewOf({ siteUrl, market }), { at, ...check }) };
     },
   );
 

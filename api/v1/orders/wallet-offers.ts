@@ -27,7 +27,7 @@ import { chainId, chainRefusals, collectionKey, wallet } from "../parameters.ts"
 import { HeldToken, presentHeld } from "../wallet-tokens.ts";
 import { currency, exactUnits, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
-import type { OrderViewContext } from "./book-order.ts";
+import { type ListingViewContext, listingViewOf } from "./book-order.ts";
 
 /** A token that a wallet holds, and the bid of another that nets it most. */
 export const WalletOffer = z
@@ -56,7 +56,7 @@ export const rejectManyTokens = () =>
     `The wallet holds more than ${maxTokensWithBids} tokens of contracts with bids: name a collection`,
   );
 
-type ViewContext = OrderViewContext & { chainId: ChainId; media: MediaLinks };
+type ViewContext = ListingViewContext & { chainId: ChainId; media: MediaLinks };
 
 /** The offers with their tokens and bids, all of one snapshot. */
 export async function viewWalletOffers(
@@ -110,7 +110,7 @@ export const walletOffers = route(
     refuses: { ...walletOfferRefusals, ...chainRefusals, ...pageRefusals },
     isCacheable: true,
   },
-  async ({ params: { wallet }, query }, { db, siteUrl, media, market: { prefix }, now }) => {
+  async ({ params: { wallet }, query }, { db, siteUrl, media, market, now }) => {
     const { chainId, collection } = query;
     const contractIds = await contractsOfQuery(db, { chainId, collection });
     if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
@@ -120,7 +120,7 @@ export const walletOffers = route(
     const page = await readWalletOffers(db, filter, request.read, now());
     if (page === null) return rejectManyTokens();
     const { shown, meta } = cutPage(request, page.rows, keyOfWalletOffer);
-    const view = { siteUrl, prefix, chainId, media, now: now() };
+    const view = { ...(await listingViewOf({ siteUrl, market })), chainId, media, now: now() };
     return {
       data: withFields(await viewWalletOffers(db, shown, view), query.fields),
       meta: { chainId, total: Number(page.total), ...meta },

@@ -67,7 +67,8 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     accountApiUrl: `${baseUrl}/${accountApiPath}`,
   };
   const tokens = accountParts.bearerTokens;
-  const parts = { db, prefix: market.prefix, tokens, limiter, onUse: places.onUse };
+  const { prefix, isPaused } = market;
+  const parts = { db, prefix, isPaused, tokens, limiter, onUse: places.onUse };
   const accountApi = openNftData(config, parts);
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();

@@ -39,7 +39,7 @@ export function openRouteClient(url: string): RouteClient {
     const route = nftDataRoutes.find((one) => one.method === "get" && one.path === path);
     if (route === undefined) throw new Error(`no route ${path}`);
     const tokens = openBearerTokens({ db });
-    return route.answer(raw, { ...shared, db, prefix: "mkt", chainId, tokens });
+    return route.answer(raw, { ...shared, db, ...market, chainId, tokens });
   };
   return {
     async call(request) {

@@ -116,7 +116,7 @@ export async function openDesk(options: Options): Promise<Desk> {
       accountApiUrl: `${accounts.baseUrl}/apechain`,
     },
     nftData: {
-      context: { ...context, chainId: 33139, prefix: "mkt", tokens },
+      context: { ...context, ...context.market, chainId: 33139, tokens },
       segment: "apechain",
       perMinute: 0,
       onUse: places.onUse,

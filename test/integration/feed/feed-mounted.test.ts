@@ -30,7 +30,8 @@ beforeAll(async () => {
     logger,
   });
   const { siteUrl, now, market } = contextOver(db);
-  const context = { db, siteUrl, now, prefix: market.prefix, chainId: 33139, tokens } as const;
+  const { prefix, isPaused } = market;
+  const context = { db, siteUrl, now, prefix, isPaused, chainId: 33139, tokens } as const;
   const nftData = { context, segment: "apechain", perMinute: 0, stream: answerFeed(feed) };
   api = await serve(createApp({ context: contextOver(db), baseUrl, logger, nftData, feed }));
 });

@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
 import { createApp } from "#api/app.ts";
+import type { ResponseCache } from "#api/http/reads/response-cache.ts";
 import { hashKey, lastCharacters, makeKey } from "#api/keys/key-text.ts";
 import { openLimiter } from "#api/keys/limiter.ts";
 import { allProjections } from "#projections/all.ts";
@@ -34,6 +35,8 @@ type Options = {
   limits?: { keyless: number; account: number };
   now?: () => Date;
   stream?: RequestHandler;
+  /** Without it every answer is made anew. */
+  responseCache?: ResponseCache;
 };
 
 let accounts = 0;
@@ -52,7 +55,7 @@ export async function makeAccount(db: Database): Promise<{ email: string; client
 }
 
 /** The app of one process, with the account API of chain 1. */
-export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
+export function openNftDataApp(db: Database, { limits, now, stream, responseCache }: Options) {
   const logger = pino({ level: "silent" });
   const moment = now ?? (() => new Date());
   const shared = { db, siteUrl: "https://site.example.test", now: moment };
@@ -66,18 +69,21 @@ export function openNftDataApp(db: Database, { limits, now, stream }: Options) {
       onUse: () => {},
       deadlineMs: 20_000,
     });
+  const market = openTestMarket(db);
+  const { prefix, isPaused } = market;
   return createApp({
     context: {
       ...shared,
       chains: [1, 33139],
       readStatus: () => Promise.reject(new Error("the status is not used in this test")),
-      market: openTestMarket(db),
+      market,
     },
     baseUrl: "https://api.example.test",
     logger,
     trustProxy: ["127.0.0.1"],
+    ...(responseCache && { responseCache }),
     nftData: {
-      context: { ...shared, prefix: "mkt", chainId: 1, tokens: openBearerTokens({ db }) },
+      context: { ...shared, prefix, isPaused, chainId: 1, tokens: openBearerTokens({ db }) },
       segment: base.slice(1),
       limiter,
       perMinute: limits?.account ?? 0,

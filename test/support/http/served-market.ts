@@ -78,7 +78,7 @@ export async function openServedMarket({
     // Whoever brings a server of its own stops it, too: refusals are expected.
     ...(server !== undefined && { logger: pino({ level: "error" }) }),
     nftData: {
-      context: { ...context, prefix: "mkt", chainId, tokens: openBearerTokens(context) },
+      context: { ...context, ...context.market, chainId, tokens: openBearerTokens(context) },
       segment: base.slice(1),
       perMinute: 0,
     },
