@@ -76,13 +76,16 @@ export type Counter = {
 
 const admissions = new WeakMap<Response, Admitted>();
 
-/** Whom an admitted request is counted for; its address where nobody counts. */
+/**
+ * Who takes the place of an admitted request in progress: an account, whichever of its keys and tokens it uses, or the
+ * address, whichever instant keys that has; the address, too, where nobody counts.
+ */
 export function callerOf(request: Request, response: Response): string {
   const admission = admissions.get(response);
-  // The instant keys of an address are one caller.
-  return admission === undefined || admission.key?.isInstant === true
-    ? callerAddress(request)
-    : admission.caller;
+  const address = callerAddress(request);
+  if (admission === undefined || admission.key?.isInstant === true) return address;
+  const { key, caller } = admission;
+  return key === null ? caller : callerOfInput({ address, key });
 }
 
 /** What a handler's input says of whom it came from. */
