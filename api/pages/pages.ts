@@ -9,16 +9,22 @@ import { tokenPage } from "./token.ts";
 import { transactionPage } from "./transaction.ts";
 import { walletPage } from "./wallet.ts";
 
+/** Of its views. */
+const ofCollection = [
+  ...(["cursor", "days", "listed", "marketplace", "max_price", "min_price"] as const),
+  ...(["sort", "traits", "type", "view"] as const),
+];
+
 /** Every page, by its path. */
 export const pages: readonly SitePage[] = [
-  ["/", marketPage],
-  ["/collections/{collection}", collectionPage],
+  ["/", marketPage, { parameters: ["cursor", "exclude_wash", "period", "sort"] }],
+  ["/collections/{collection}", collectionPage, { parameters: ofCollection }],
   ["/collections/{collection}/tokens/{tokenId}", tokenPage],
   ["/sales/{saleId}", salePage],
   ["/transactions/{hash}", transactionPage],
   ["/listings/{askId}", listingPage],
   ["/bids/{bidId}", bidPage],
-  ["/wallets/{wallet}", walletPage],
-  ["/activity", activityPage],
-  ["/search", searchPage, { prepare: prepareSearch }],
+  ["/wallets/{wallet}", walletPage, { parameters: ["cursor", "view"] }],
+  ["/activity", activityPage, { parameters: ["cursor", "type"] }],
+  ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],
 ];

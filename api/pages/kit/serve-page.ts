@@ -17,13 +17,13 @@ import { type ChainId, defaultChain } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Html } from "./html.ts";
 import { layout, refusedPage, unservedChainPage } from "./layout.ts";
-import { pageInputOf } from "./page-input.ts";
+import { type PageInput, pageInputOf } from "./page-input.ts";
 import { pageFault, sendHtml } from "./serve-website.ts";
 import {
   openReader,
   type PageContent,
   type PageHandler,
-  pageParameters,
+  type PageParameter,
   type Reader,
   RefusedRead,
 } from "./visit.ts";
@@ -48,6 +48,11 @@ export type SiteContext = {
 const type = "text/html; charset=utf-8";
 
 export type PageOptions = {
+  /**
+   * Its query parameters, besides the chain. Others, as of other pages or of who links here, change nothing, and are not
+   * kept apart.
+   */
+  readonly parameters?: readonly PageParameter[];
   /** As of a route. `mayAsk` counts a request to the API, which asking a node costs there: whether it fits. */
   readonly prepare?: (
     query: unknown,
@@ -57,8 +62,10 @@ export type PageOptions = {
 };
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
-export function servePage(site: SiteContext, handle: PageHandler, { prepare }: PageOptions = {}) {
+export function servePage(site: SiteContext, handle: PageHandler, options: PageOptions = {}) {
   const { context, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
+  const { parameters = [], prepare } = options;
+  const names = new Set<string>(parameters);
   return async (request: Request, response: Response): Promise<void> => {
     const chainId = chainOf(request, context.chains);
     if (chainId === undefined) {
@@ -70,9 +77,9 @@ export function servePage(site: SiteContext, handle: PageHandler, { prepare }: P
         request,
         { feedOf, context: { ...context, db: snapshot.db, now: () => now } },
         chainId,
-        handle,
+        { handle, names },
       ).then((made) => ({ ...made, position: snapshot.facts.answered }));
-    const address = addressWith(request, pageParameters);
+    const address = addressWith(request, ["chainId", ...parameters]);
     const asked = minPosition(request);
     const atLeast = isRejection(asked) ? 0n : asked;
     const source = { request: address, reads, loadClass: "lists", atLeast } as const;
@@ -108,7 +115,7 @@ async function makePage(
   request: Request,
   site: Pick<SiteContext, "context" | "feedOf">,
   chainId: ChainId,
-  handle: PageHandler,
+  { handle, names }: { handle: PageHandler; names: ReadonlySet<string> },
 ): Promise<Document | Unshown> {
   const { context, feedOf } = site;
   const { chains } = context;
@@ -118,7 +125,8 @@ async function makePage(
   // Before everything else: what comes after it is sent to the open page, and is never missed.
   const after = isLive ? await feedPlace(reader.read, chainId) : undefined;
   const feed = after === undefined ? undefined : { after, prefix: context.market.prefix };
-  const visit = { ...pageInputOf(request), chainId, chains, now, read: reader.read };
+  const input = withParameters(pageInputOf(request), names);
+  const visit = { ...input, chainId, chains, now, read: reader.read };
   const content = await handle(visit).catch((error: unknown) => {
     if (error instanceof RefusedRead) return refusedPage(chainId, error.status, error.message);
     throw error;
@@ -130,6 +138,19 @@ async function makePage(
   if (status !== 200) return { page, status };
   const document = textDocument({ type, text: page.text, cacheControl: "no-cache" });
   return { ...document, isVolatile: reader.isVolatile() };
+}
+
+/** A page that reads what it does not say it has would be kept under the address of another. */
+function withParameters(input: PageInput, names: ReadonlySet<string>): PageInput {
+  const declared = (name: string) => {
+    if (!names.has(name)) throw new Error(`the page does not say that it has ${name}`);
+    return name;
+  };
+  return {
+    ...input,
+    parameter: (name) => input.parameter(declared(name)),
+    entries: (name) => input.entries(declared(name)),
+  };
 }
 
 /** The place after the newest event. */

@@ -5,31 +5,28 @@ import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Html } from "./html.ts";
 import type { PageInput } from "./page-input.ts";
 
-/** Query parameters of the pages. Others, as of who links to them, change nothing, and are not kept apart. */
-export const pageParameters = [
-  "chainId",
-  "cursor",
-  "days",
-  "exclude_wash",
-  "listed",
-  "marketplace",
-  "max_price",
-  "min_price",
-  "period",
-  "q",
-  "sort",
-  "traits",
-  "type",
-  "view",
-] as const;
-type PageParameter = (typeof pageParameters)[number];
+/** Query parameters of the pages, of which each has its own. */
+export type PageParameter =
+  | "cursor"
+  | "days"
+  | "exclude_wash"
+  | "listed"
+  | "marketplace"
+  | "max_price"
+  | "min_price"
+  | "period"
+  | "q"
+  | "sort"
+  | "traits"
+  | "type"
+  | "view";
 
 /** A request for a page. */
 export type Visit = Pick<PageInput, "path" | "key"> & {
   readonly chainId: ChainId;
   /** The chains served, for the switch between them. */
   readonly chains: readonly ChainId[];
-  /** As of every page, of the parameters above. */
+  /** Of the parameters that the page says it has. */
   readonly parameter: (name: PageParameter) => string;
   readonly entries: (name: PageParameter) => ReturnType<PageInput["entries"]>;
   readonly read: Read;
