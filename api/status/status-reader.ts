@@ -152,13 +152,26 @@ async function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<
   }
 }
 
-/** The error code only: the driver's messages may contain addresses and user names. */
+/** In our words: the driver's may contain addresses and user names, and its codes say nothing to who asks. */
 function causeOf(error: unknown): string {
-  if (error instanceof Error && "code" in error) return `cannot be used (${String(error.code)})`;
-  return error instanceof Error && error.message.startsWith("no answer")
-    ? error.message
-    : "cannot be used";
+  if (!(error instanceof Error)) return "cannot be used";
+  if (error.message.startsWith("no answer")) return error.message;
+  const reason = "code" in error ? reasons.get(String(error.code)) : undefined;
+  return reason === undefined ? "cannot be used" : `cannot be used: ${reason}`;
 }
+
+/** By the codes of the driver and of PostgreSQL. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "it refuses connections"],
+  ["ENOENT", "nothing listens there"],
+  ["ENOTFOUND", "its host is not known"],
+  ["EAI_AGAIN", "its host is not known"],
+  ["28P01", "it refuses the user"],
+  ["28000", "it refuses the user"],
+  ["3D000", "there is no such database"],
+  ["53300", "it takes no more connections"],
+  ["57P03", "it is starting"],
+]);
 
 /** A service that was never ready is starting; what it still waits for is worth a line only after so long. */
 const startMs = 60_000;

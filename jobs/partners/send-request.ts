@@ -154,8 +154,9 @@ export function parseResponse<Schema extends z.ZodType>(
   if (response.status >= 400) return reject("upstream_error", `HTTP ${response.status}`);
   const parsed = schema.safeParse(response.body);
   if (parsed.success) return parsed.data;
-  const { path, message } = firstIssue(parsed.error);
-  return reject("upstream_error", `Unexpected response: ${path} ${message}`);
+  // Also for buyers: in our words, not in those of the parser.
+  const { path } = firstIssue(parsed.error);
+  return reject("upstream_error", `Unexpected response: ${path} is not as documented`);
 }
 
 /** Parses entry by entry, so that an invalid one does not affect the others. */
@@ -184,9 +185,7 @@ export const signatureOrNone = signedBytes
   .nullish()
   .transform((text) => (text === undefined || text === "0x" ? null : text));
 
-/** Path and message of the first problem of an unparsable response. */
-export function firstIssue({ issues }: z.ZodError): { path: string; message: string } {
-  const [issue] = issues;
-  const path = issue === undefined ? "" : issue.path.map(String).join(".");
-  return { path: path || "(whole)", message: issue?.message ?? "unknown" };
+/** Path of the first problem of an unparsable response. */
+export function firstIssue({ issues: [issue] }: z.ZodError): { path: string } {
+  return { path: issue?.path.map(String).join(".") || "(whole)" };
 }

@@ -158,10 +158,10 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** A driver's code, as `UND_ERR_SOCKET`, says nothing to a caller. */
+/** A driver's code or name of an error, as `UND_ERR_SOCKET` and `SocketError`, says nothing to a caller: a single word. */
 function plainReason(reason: string): string {
-  if (/TIMEOUT|TIMEDOUT/.test(reason)) return "no answer in time";
-  return /^[A-Z][A-Z0-9_]+$/.test(reason) ? "the connection failed" : reason;
+  if (/timeout|timedout/i.test(reason)) return "no answer in time";
+  return /^\S+$/.test(reason) ? "the connection failed" : reason;
 }
 
 /** Time source of the transport, in milliseconds. */

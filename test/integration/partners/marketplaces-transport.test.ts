@@ -244,6 +244,8 @@ describe("the way to a partner", () => {
     expect(told).not.toContain("/page");
     expect(told).not.toContain(secret);
     expect(told).not.toContain("127.0.0.1");
+    // Neither codes nor names of the driver's errors.
+    expect(told).not.toMatch(/UND_|ECONN|EPIPE|Error\b/);
   });
 
   it("keeps all digits of integers that are longer than a number holds", async () => {
