@@ -11,7 +11,7 @@ import type {
   ParsedOrder,
   TradeTerms,
 } from "#projections/domain/orders/order-terms.ts";
-import type { TokenState } from "#projections/domain/orders/validate-state.ts";
+import { isCollectionKnown, type TokenState } from "#projections/domain/orders/validate-state.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
 import { readBurnedTokens, type TokenSet } from "#projections/tokens/read-token.ts";
 import type { Market } from "./market.ts";
@@ -120,7 +120,11 @@ export function tokenStateOf(
     standard === "erc721" && tokenId !== null
       ? results.find({ kind: "owner_read", contract, tokenId })?.owner
       : undefined;
-  const collectionKnown = known !== undefined || (indexesAllContracts && standard !== undefined);
+  const collectionKnown = isCollectionKnown({
+    isRecorded: known !== undefined,
+    indexesAllContracts,
+    declared: results.find({ kind: "standard", contract }),
+  });
   const isBurned = tokenId !== null && burnedTokens.has({ contract, tokenId });
   return { collectionKnown, standard, owner, isBurned };
 }

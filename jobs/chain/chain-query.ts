@@ -98,7 +98,7 @@ export type QueryCodec<Kind extends QueryKind> = {
 };
 
 /** No result from the node, or none before the gas was used up: nothing is known. */
-const isUnknown = (outcome: ChainCallOutcome): outcome is undefined =>
+export const isUnknown = (outcome: ChainCallOutcome): outcome is undefined =>
   outcome === undefined || ("isOutOfGas" in outcome && outcome.isOutOfGas === true);
 
 /** A codec with one call; `parse` is skipped where nothing is known. */

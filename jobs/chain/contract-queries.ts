@@ -8,6 +8,7 @@ import {
 import {
   type DetectedStandard,
   hasReturned,
+  isUnknown,
   type OutcomeLookup,
   type QueryByKind,
   type QueryCodec,
@@ -65,7 +66,8 @@ function standardOf(contract: Address, lookUp: OutcomeLookup): DetectedStandard 
     outcomeOf(interfaceIds.erc1155),
     outcomeOf(interfaceIds.none),
   ];
-  if (outcomes.includes(undefined)) return undefined;
+  // One that uses up all gas says nothing: neither that it declares a standard nor that it declares none.
+  if (outcomes.some(isUnknown)) return undefined;
   const [erc721, erc1155, none] = outcomes.map((outcome) => wordOf(outcome));
   if (none === 1n || (erc721 === 1n && erc1155 === 1n)) {
     return { standard: null, reason: "contradictory" };

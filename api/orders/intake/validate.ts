@@ -12,6 +12,7 @@ import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
 import { validateFees } from "#projections/domain/orders/validate-fees.ts";
 import {
   type ExchangeStatus,
+  isCollectionKnown,
   type OwnListing,
   type TokenState,
   validateBidState,
@@ -183,11 +184,15 @@ function tokenState(
   { contract, tokenId, standard }: PendingOrder["order"],
   { stored, results, burnedTokens, indexesAllContracts }: ValidationContext,
 ): TokenState {
-  const declared = results.find({ kind: "standard", contract })?.standard ?? undefined;
+  const declared = results.find({ kind: "standard", contract });
   const found = stored.contracts.get(contract);
   return {
-    collectionKnown: found !== undefined || (indexesAllContracts && declared !== undefined),
-    standard: found ?? declared,
+    collectionKnown: isCollectionKnown({
+      isRecorded: found !== undefined,
+      indexesAllContracts,
+      declared,
+    }),
+    standard: found ?? declared?.standard ?? undefined,
     owner:
       standard === "erc721" && tokenId !== null
         ? results.find({ kind: "owner_read", contract, tokenId })?.owner

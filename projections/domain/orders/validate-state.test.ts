@@ -4,6 +4,7 @@ import type { IntakeCode } from "../intake-codes.ts";
 import { contract, maker, stranger } from "./orders.fixture.ts";
 import {
   type BidState,
+  isCollectionKnown,
   type ListingState,
   validateBidState,
   validateListingState,
@@ -46,6 +47,7 @@ describe("validateListingState", () => {
   it.each<[string, IntakeCode | null, Partial<ListingState>]>([
     ["nothing is wrong", null, {}],
     ["the collection is not served", "unknown_collection", { collectionKnown: false }],
+    ["the contract used up its gas", "rpc_unavailable", { collectionKnown: undefined }],
     ["the contract is of the other standard", "token_standard_mismatch", { standard: "erc1155" }],
     ["the contract does not report a standard", null, { standard: undefined }],
     ["there is no such token", "token_not_found", { owner: null }],
@@ -99,6 +101,23 @@ describe("validateListingState", () => {
     });
 
     expect(answers).toEqual(faults.map(([, code]) => code));
+  });
+});
+
+describe("isCollectionKnown", () => {
+  it("is unknown only where the contract alone could tell, and gave no answer", () => {
+    const asked = [undefined, { standard: null }, { standard: "erc721" as const }];
+    const answers = [true, false].flatMap((isRecorded) =>
+      [true, false].map((indexesAllContracts) =>
+        asked.map((declared) => isCollectionKnown({ isRecorded, indexesAllContracts, declared })),
+      ),
+    );
+    expect(answers).toEqual([
+      [true, true, true],
+      [true, true, true],
+      [undefined, false, true],
+      [false, false, false],
+    ]);
   });
 });
 

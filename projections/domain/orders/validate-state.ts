@@ -10,8 +10,8 @@ type Refusal = Rejection<IntakeCode> | null;
 
 /** State of an order's token on chain. Addresses in lower case. */
 export type TokenState = {
-  /** Whether it is a token contract that this service indexes. */
-  collectionKnown: boolean;
+  /** Whether it is a token contract that this service indexes. Undefined: unknown, the contract was asked and gave no answer. */
+  collectionKnown: boolean | undefined;
   /** Undefined: the contract does not report one. */
   standard: "erc721" | "erc1155" | undefined;
   /** ERC-721; null: no such token. Undefined: not read, as for ERC-1155 and for a whole collection. */
@@ -19,6 +19,22 @@ export type TokenState = {
   /** Whether the token's last transfer burned it; a contract has no owner for a token sent to the zero address. */
   isBurned: boolean;
 };
+
+/** What an installation knows of a contract. */
+type ContractKnowledge = {
+  /** Whether its transfers are recorded. */
+  isRecorded: boolean;
+  /** Whether every NFT contract of the chain is indexed, also before its first transfer. */
+  indexesAllContracts: boolean;
+  /** What it says of itself; undefined: nothing that can be read. */
+  declared: { standard: TokenState["standard"] | null } | undefined;
+};
+
+/** See `TokenState`. */
+export function isCollectionKnown(of: ContractKnowledge): boolean | undefined {
+  if (of.isRecorded || !of.indexesAllContracts) return of.isRecorded;
+  return of.declared && of.declared.standard !== null;
+}
 
 /** The exchange's `getOrderStatus`: a fraction. `size` is 0 before the first fill. */
 export type ExchangeStatus = { cancelled: boolean; filled: bigint; size: bigint };
@@ -96,6 +112,7 @@ export function validatePriceRaise(order: OrderIntent, ownCheaper: OwnListing | 
 /** Whether a token can be traded at all, regardless of its owner. */
 function validateToken(order: OrderIntent, state: TokenState): Refusal {
   const { contract, standard } = order;
+  if (state.collectionKnown === undefined) return rpcUnavailable("the contract's standard");
   if (!state.collectionKnown) {
     return rejectField("unknown_collection", {
       field: fieldOf(order, "token"),

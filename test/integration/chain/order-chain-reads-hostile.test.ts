@@ -92,6 +92,7 @@ describe("askChain among hostile contracts", () => {
     expect(
       answers.readings.filter((one) => "contract" in one && one.contract === looping()),
     ).toEqual([]);
+    expect(answers.find({ kind: "standard", contract: looping() })).toBeUndefined();
   });
 
   it("reads answers that are too large for one request in several", async () => {
