@@ -6,6 +6,7 @@ import {
 import {
   isJsonSchema,
   type JsonObject,
+  type OnLimit,
   parseJsonDocument,
   withTokenId,
 } from "#projections/domain/metadata/document.ts";
@@ -213,7 +214,10 @@ function tokenFact(
   result: TokenMetadata | string,
 ): Observation {
   const about = { ...subjectOf(work, subject), tokenId: subject.tokenId };
-  const fact = tokenMetadataFetched(about, keptUri(uri), resultOrFailure(subject, result));
+  const notes: string[] = [];
+  const tokenUri = keptUri(uri, (note) => notes.push(`tokenUri left out: ${note}`));
+  const stated = withNotes(result, notes);
+  const fact = tokenMetadataFetched(about, tokenUri, resultOrFailure(subject, stated));
   return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
 }
 
@@ -237,7 +241,18 @@ const subjectOf = ({ client, now }: FetchContext, read: ReadTarget) => ({
   shown: read.shownPosition,
 });
 
-const keptUri = (uri: string | null) => (uri === null ? null : parseUri(uri));
+const keptUri = (uri: string | null, onLimit?: OnLimit) =>
+  uri === null ? null : parseUri(uri, onLimit);
+
+/** A token's metadata, or why there is none, with what was left out beside it. */
+function withNotes(
+  result: TokenMetadata | string,
+  notes: readonly string[],
+): TokenMetadata | string {
+  if (notes.length === 0) return result;
+  if (typeof result === "string") return [result, ...notes].join("; ");
+  return { ...result, issue: [result.issue, ...notes].filter(Boolean).join("; ") };
+}
 
 function resultOrFailure<Result extends object>(
   { attempt }: MetadataTarget,

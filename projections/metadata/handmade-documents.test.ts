@@ -315,6 +315,14 @@ describe("what is left out for a limit", () => {
       issue: "the value of a trait cut to 256 characters",
     });
     expect(
+      read(
+        `{"name":"x","attributes":[{"trait_type":"A","value":1e400},{"trait_type":"B","value":1,"display_type":"${"d".repeat(50)}"}]}`,
+      ),
+    ).toMatchObject({
+      issue:
+        "the value of a trait left out: beyond all doubles; a display type cut to 40 characters",
+    });
+    expect(
       readObject({
         name: "x",
         image: `https://a.example/${"x".repeat(3_000)}`,

@@ -18,6 +18,10 @@ it.each([
     "a.example: the document is HTML or XML, not JSON; 127.0.0.1:8080: HTTP 404",
     "the document is HTML or XML, not JSON; the host answered HTTP 404",
   ],
+  [
+    "a.example: HTTP 404; tokenUri left out: longer than 2048 characters",
+    "the host answered HTTP 404; tokenUri left out: longer than 2048 characters",
+  ],
   ["a.example: more than 3 redirects", "the host redirects without end, or to an invalid address"],
   [
     "a.example: a.example is not on the public internet",

@@ -151,10 +151,13 @@ function parseAttribute(entry: JsonObject, notes: LimitNotes): Attribute | null 
   // `type` is last: beside a name it says whether the value is text or a number.
   const names = members("trait_type", "trait", "name", "key", "label", "type");
   const trait = firstUsable(names, text("the name of a trait", traitLength));
-  const display = firstUsable(members("display_type"), (value) => parseText(value, displayLength));
+  const display = firstUsable(members("display_type"), text("a display type", displayLength));
   const value = firstUsable(members("value", "trait_value"), (one) =>
     parseValue(one, display, text("the value of a trait", valueLength)),
   );
+  if (value === null && members("value", "trait_value").some(isInfinite)) {
+    notes.add("the value of a trait left out: beyond all doubles");
+  }
   if (trait === null || value === null) return null;
   return { trait_type: trait, value, ...(display === null ? {} : { display_type: display }) };
 }
@@ -171,6 +174,9 @@ function parseValue(
   const number = exactNumber(text);
   return typeof number === "number" ? finite(number) : text;
 }
+
+const isInfinite = (value: unknown): boolean =>
+  typeof value === "number" && Math.abs(value) === Number.POSITIVE_INFINITY;
 
 /** JSON has no infinity, and writes a negative zero as zero. */
 function finite(value: number): number | null {

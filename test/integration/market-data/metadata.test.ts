@@ -25,6 +25,7 @@ import { openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
 import { metadataRefresh } from "#jobs/metadata/refresh-metadata.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
+import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
 import { dropTarget, type Target } from "#projections/engine/checkpoint.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { bytea } from "#projections/log/sql-values.ts";
@@ -284,6 +285,28 @@ describe("a token's URI as contracts write it", () => {
       ["ok", "hex"],
       ["ok", "decimal"],
       ["ok", "escaped"],
+    ]);
+  });
+
+  it("is left out beyond its limit, which the row says beside what else was", async () => {
+    const [long, gone] = [addressOf(0x715), addressOf(0x716)];
+    const name = "n".repeat(300);
+    host.answers((request, response) => {
+      const isGone = request.url?.startsWith("/gone") === true;
+      says(isGone ? {} : { name }, isGone ? 404 : 200)(request, response);
+    });
+    await serve(long, `${host.origin}/${"x".repeat(2_048)}`);
+    await serve(gone, `${host.origin}/gone${"x".repeat(2_048)}`);
+    await hold(edition(1n, long), edition(1n, gone));
+    await runUntil(tokensKnown(2));
+    const { rows: issues } = await sql<{ uri: string | null; status: string; issue: string }>`
+      select token_uri as uri, status, issue from metadata.token join log.contract using (contract_id)
+      order by address`.execute(database.db);
+    expect(
+      issues.map(({ uri, status, issue }) => [uri, status === "ok" ? issue : statedIssue(issue)]),
+    ).toEqual([
+      [null, "name cut to 256 characters; tokenUri left out: longer than 2048 characters"],
+      [null, "the host answered HTTP 404; tokenUri left out: longer than 2048 characters"],
     ]);
   });
 
