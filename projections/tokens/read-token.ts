@@ -17,6 +17,17 @@ export type TokenRow = {
   holders: bigint;
 };
 
+/**
+ * Whether somebody could sell the token. An ERC-1155 id of which no unit was ever moved is not burned, but nobody holds it;
+ * a supply below zero says that units came from before the first recorded block.
+ */
+export const isSellable = ({
+  isBurned,
+  supply,
+  holders,
+}: Pick<TokenRow, "isBurned" | "supply" | "holders">): boolean =>
+  !isBurned && (supply !== 0n || holders > 0n);
+
 /** How many addresses hold units of token `t`. */
 export const holdersOf = sql`
   case when t.standard = 721 then (not t.is_burned)::int::bigint else (

@@ -6,7 +6,7 @@ import type { CollectionRef } from "#projections/collections/find-collection.ts"
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { readToken } from "#projections/tokens/read-token.ts";
+import { isSellable, readToken } from "#projections/tokens/read-token.ts";
 import {
   allTokenParts,
   type DescribedToken,
@@ -155,8 +155,7 @@ export function presentToken(
     supply: Number(supply),
     supplyExact: String(supply),
     listing: listing && presentTokenListing(listing, view),
-    // Nobody can sell a burned token.
-    bestOffer: row.isBurned ? null : bestBid && presentTokenBid(bestBid, view),
+    bestOffer: isSellable(row) ? bestBid && presentTokenBid(bestBid, view) : null,
     lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
     metadata: {

@@ -11,7 +11,7 @@ import {
   readBids,
   readHashedBidPage,
 } from "#projections/orders/read-bids.ts";
-import { readToken } from "#projections/tokens/read-token.ts";
+import { isSellable, readToken } from "#projections/tokens/read-token.ts";
 import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
 import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
@@ -200,7 +200,7 @@ export const bestBids = route(
     const token = await readToken(db, contractsOfReference(collection), tokenId);
     // Nobody can sell a token that is burned or was never minted.
     const rows =
-      token === null || token.isBurned
+      token === null || !isSellable(token)
         ? []
         : await readBestBidsOf(db, { contractId: token.contractId, tokenId }, { limit: 1 }, now());
     const bids = rows.map((row) => presentBid(row, { siteUrl, prefix }));
