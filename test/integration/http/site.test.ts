@@ -314,7 +314,7 @@ describe("the table beneath a chart", () => {
     expect(
       tableOf(html, "Offers, highest price first; figures are units").map(({ cells }) => [
         cells[0],
-        cells[4],
+        cells[5],
       ]),
     ).toEqual(bids.levels.map((one) => [one.priceWei, one.bestSellerNetWei]));
   });

@@ -12,6 +12,7 @@ function replacedBy(input: string) {
   const send = {
     id: "0",
     kind: "send",
+    action: { name: "buy" },
     transaction: { ...newest, olderData: [keccak256("0x01")] },
   };
   const confirm = { id: "1", kind: "confirm", of: "0" };
