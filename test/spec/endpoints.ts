@@ -22,6 +22,7 @@ const accepting = {
   insufficient_allowance: 422,
   token_required: 422,
   token_mismatch: 422,
+  token_burned: 422,
   bad_amount: 422,
   self_offer: 422,
   not_owner: 422,
