@@ -86,7 +86,7 @@ const marketAtRest: Omit<Market, "writer" | "prefix" | "quotas"> = {
   chain: refuseService,
   queryChain: refuseService,
   indexesAllContracts: refuseService,
-  isPaused: refuseService,
+  isPaused: async () => false,
   partners: [],
   admit: refuseService,
   readOutcomes: refuseService,

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import type { Logger } from "pino";
 import { findFreePort, isFree } from "../free-port.ts";
 import {
@@ -206,6 +207,19 @@ async function untilReady({ child, exited, isReady, logFile, logger, signal }: S
   const end = await exited;
   const logTail = (await readFile(logFile, "utf8")).trim().split("\n").slice(-6).join("\n");
   throw new Error(`PostgreSQL did not start (${end}). ${logFile} ends with:\n${logTail}`);
+}
+
+/** What is written beside the end of the roles needs not be written by the shutdown after it. Never rejects. */
+export async function writeCheckpoint(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: "checkpoint" });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("checkpoint");
+    await client.end();
+  } catch {
+    // The server has ended, and has written all.
+  }
 }
 
 async function stopServer(

@@ -15,7 +15,7 @@ import {
   type DatabaseAddresses,
   readDatabaseRoles,
 } from "../postgres/database-roles.ts";
-import { PortInUseError, startPostgres } from "../postgres/embedded.ts";
+import { PortInUseError, startPostgres, writeCheckpoint } from "../postgres/embedded.ts";
 import { createEmbeddedRoles } from "../postgres/embedded-roles.ts";
 import { DirectoryInUseError } from "../postgres/live-processes.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -244,7 +244,9 @@ async function startDatabase(context: SupervisorContext, onLocked: () => void): 
     ]);
   }
   if (address === undefined) throw new Error("PostgreSQL has no address");
-  return address.url;
+  const { url } = address;
+  signal.addEventListener("abort", () => void writeCheckpoint(url));
+  return url;
 }
 
 /** Throws where an address leads to a pooler instead of the database, or the pooler's to another database. */
