@@ -17,14 +17,14 @@ import { createDatabase, type TestDatabase } from "../support/database/postgres.
 /** As a share of five million tokens. */
 const scale = 0.004;
 const prefix = "x";
-/** Checked against what routes need, but for the market, of which these read only the prefix. */
+/** Checked against what routes need, but for the market, of which these read only the prefix and whether buying is paused. */
 const served: Pick<Context, "siteUrl" | "media" | "chains" | "now"> = {
   siteUrl: "http://localhost",
   media: { baseUrl: "http://localhost", ...defaultGateways },
   chains: [chainId],
   now: () => new Date(),
 };
-const context = { ...served, market: { prefix } };
+const context = { ...served, market: { prefix, isPaused: async () => false } };
 
 let database: TestDatabase;
 /** Values of parameters in paths, several of each. */
