@@ -59,7 +59,6 @@ export function openBenchMarket(writer: Database): Market {
     {
       fees: { bps: 100, recipient: "0x00000000000000000000000000000000000fee00" },
       market: {
-        isPaused: async () => false,
         prefix: "mkt",
         enabled: { listings: true, offers: true, buying: true },
         quotas: defaultQuotas,
