@@ -1,33 +1,26 @@
-import type { Address } from "viem";
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readWalletOffers } from "#projections/tokens/read-wallet-offers.ts";
-import {
-  readWalletTokenDetails,
-  type WalletFilter,
-} from "#projections/tokens/read-wallet-tokens.ts";
-import { contractsOfReference, type rejectUnknownCollection } from "../v1/collection-reference.ts";
+import { readWalletTokenDetails } from "#projections/tokens/read-wallet-tokens.ts";
 import {
   keyOfWalletOffer,
   rejectManyTokens,
   viewWalletOffers,
   walletOfferKey,
   walletOfferRefusals,
-  walletOffersScope,
+  walletOffersList,
 } from "../v1/orders/wallet-offers.ts";
-import { heldKey, keyOfHeld, walletScope } from "../v1/wallet-tokens.ts";
+import { heldKey, keyOfHeld, walletFilterOf, walletScope } from "../v1/wallet-tokens.ts";
 import { address } from "../v1/wire.ts";
 import {
   accountRoute,
   addresses,
   collectionAddress,
   cutList,
-  findByAddress,
   listFields,
   listMeta,
   listPageOf,
   listRefusals,
-  type NftDataContext,
   nextMeta,
   nftDataViewOf,
   walletAddress,
@@ -49,8 +42,9 @@ export const accountWalletTokens = accountRoute(
     refuses: { not_found: 404, ...listRefusals },
   },
   async ({ params, query }, context) => {
-    const { db, now } = context;
-    const filter = await walletFilterOf(params.address, query.collection, context);
+    const { db, chainId, now } = context;
+    const { collection } = query;
+    const filter = await walletFilterOf(db, { chainId, wallet: params.address, collection });
     if (isRejection(filter)) return filter;
     const request = listPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
@@ -77,10 +71,11 @@ export const accountWalletOffers = accountRoute(
     refuses: { ...walletOfferRefusals, ...listRefusals },
   },
   async ({ params, query }, context) => {
-    const { db } = context;
-    const filter = await walletFilterOf(params.address, query.collection, context);
+    const { db, chainId } = context;
+    const { collection } = query;
+    const filter = await walletFilterOf(db, { chainId, wallet: params.address, collection });
     if (isRejection(filter)) return filter;
-    const request = listPageOf(query, walletOffersScope(filter), walletOfferKey);
+    const request = listPageOf(query, walletScope(filter, walletOffersList), walletOfferKey);
     if (isRejection(request)) return request;
     const now = context.now();
     const page = await readWalletOffers(db, filter, request.read, now);
@@ -92,18 +87,6 @@ export const accountWalletOffers = accountRoute(
     };
   },
 );
-
-/** What the requests of a wallet's lists select. */
-async function walletFilterOf(
-  wallet: Address,
-  collection: Address | undefined,
-  context: NftDataContext,
-): Promise<WalletFilter | ReturnType<typeof rejectUnknownCollection>> {
-  const found = collection === undefined ? null : await findByAddress(context, collection);
-  if (isRejection(found)) return found;
-  const contractIds = found === null ? null : contractsOfReference(found);
-  return { chainId: context.chainId, wallet, contractIds };
-}
 
 export const batchWallets = accountRoute(
   {

@@ -24,7 +24,7 @@ import {
   withFields,
 } from "../http/page.ts";
 import { orderId } from "../orders/order-id.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
+import { contractsOfQuery } from "./collection-reference.ts";
 import { type Context, route } from "./context.ts";
 import type { OrderViewContext } from "./orders/book-order.ts";
 import {
@@ -320,7 +320,7 @@ export const listActivity = route(
   },
   async ({ query: { collection, ...query } }, context) => {
     const contractIds = await contractsOfQuery(context.db, { chainId: query.chainId, collection });
-    if (contractIds === undefined) return rejectUnknownCollection(query.chainId, collection);
+    if (isRejection(contractIds)) return contractIds;
     return answerActivity({ ...query, contractIds }, context);
   },
 );
@@ -344,7 +344,7 @@ export const tokenActivity = route(
   async ({ params: { collection, tokenId }, query }, context) => {
     const { chainId } = query;
     const contractIds = await contractsOfQuery(context.db, { chainId, collection });
-    if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
+    if (isRejection(contractIds)) return contractIds;
     return answerActivity({ ...query, contractIds, tokenId }, context);
   },
 );

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { type CollectionRef, findCollection } from "#projections/collections/find-collection.ts";
-import { reject } from "#projections/domain/rejection.ts";
+import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { versionCache } from "../http/reads/cache.ts";
 import { collectionUrls, presentCollectionUrls, type Site } from "./urls.ts";
@@ -10,16 +10,18 @@ import { collectionRef } from "./wire.ts";
 type CollectionQuery = { chainId: ChainId; collection?: string | undefined };
 
 /**
- * Contracts that a query selects: null is every contract, undefined an unknown collection. A slug means all contracts of
- * the collection, an address that contract: what is for one contract of a family cannot be used for another.
+ * Contracts that a query selects: null is every contract. A slug means all contracts of the collection, an address that
+ * contract: what is for one contract of a family cannot be used for another.
  */
 export async function contractsOfQuery(
   db: Database,
   { chainId, collection }: CollectionQuery,
-): Promise<number[] | null | undefined> {
+): Promise<number[] | null | Rejection<"not_found">> {
   if (collection === undefined) return null;
   const found = await referTo(db, chainId, collection);
-  return found === null ? undefined : contractsOfReference(found);
+  return found === null
+    ? rejectUnknownCollection(chainId, collection)
+    : contractsOfReference(found);
 }
 
 /** What the name of a collection stands for everywhere but on its profile. */

@@ -33,7 +33,7 @@ import {
   rowFields,
   withFields,
 } from "../http/page.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
+import { contractsOfQuery } from "./collection-reference.ts";
 import { route } from "./context.ts";
 import {
   chainId,
@@ -284,7 +284,7 @@ export const listSales = route(
   async ({ query }, { db, siteUrl }) => {
     const traits = query.traits ?? [];
     const contractIds = await contractsOfQuery(db, query);
-    if (contractIds === undefined) return rejectUnknownCollection(query.chainId, query.collection);
+    if (isRejection(contractIds)) return contractIds;
 
     const { chainId, token_id: tokenId = null, fields } = query;
     const trade = tradeFilterOf(query);

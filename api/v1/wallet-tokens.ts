@@ -1,6 +1,8 @@
+import type { Address } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
-import { isRejection } from "#projections/domain/rejection.ts";
+import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import {
   readWalletTokenDetails,
   type WalletFilter,
@@ -18,7 +20,7 @@ import {
   uncountedMeta,
   withFields,
 } from "../http/page.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "./collection-reference.ts";
+import { contractsOfQuery } from "./collection-reference.ts";
 import { presentToken, Token, tokenPartsOf } from "./collections/token.ts";
 import { route } from "./context.ts";
 import type { MediaLinks } from "./media-links.ts";
@@ -64,9 +66,8 @@ export const walletTokens = route(
   },
   async ({ params: { wallet }, query }, { db, siteUrl, media, market, now }) => {
     const { chainId, collection } = query;
-    const contractIds = await contractsOfQuery(db, { chainId, collection });
-    if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
-    const filter = { chainId, wallet, contractIds };
+    const filter = await walletFilterOf(db, { chainId, wallet, collection });
+    if (isRejection(filter)) return filter;
     const request = cursorPageOf(query, walletScope(filter), heldKey);
     if (isRejection(request)) return request;
     const parts = tokenPartsOf(query.fields);
@@ -83,9 +84,23 @@ export const walletTokens = route(
   },
 );
 
+type WalletQuery = { chainId: ChainId; wallet: Address; collection?: string | undefined };
+
+/** What a query of a wallet's lists selects. */
+export async function walletFilterOf(
+  db: Database,
+  { chainId, wallet, collection }: WalletQuery,
+): Promise<WalletFilter | Rejection<"not_found">> {
+  const contractIds = await contractsOfQuery(db, { chainId, collection });
+  return isRejection(contractIds) ? contractIds : { chainId, wallet, contractIds };
+}
+
 /** Shared by the batch endpoint, whose cursors continue in the wallet's own list. */
-export function walletScope({ chainId, wallet, contractIds }: WalletFilter): CursorScope {
-  return { list: "wallet tokens", chainId, wallet, contractIds: contractIds?.join() ?? null };
+export function walletScope(
+  { chainId, wallet, contractIds }: WalletFilter,
+  list = "wallet tokens",
+): CursorScope {
+  return { list, chainId, wallet, contractIds: contractIds?.join() ?? null };
 }
 
 /** Digits are those of the columns: integer, numeric(78,0). */

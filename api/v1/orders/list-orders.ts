@@ -26,7 +26,7 @@ import {
   orderCursor,
 } from "#projections/orders/read-order-page.ts";
 import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "../collection-reference.ts";
+import { contractsOfQuery } from "../collection-reference.ts";
 import type { Context } from "../context.ts";
 import {
   chainId,
@@ -90,7 +90,7 @@ export async function listOrders<
   const unusable = endedOrdersOfAll(query);
   if (unusable !== undefined) return unusable;
   const contractIds = await contractsOfQuery(db, query);
-  if (contractIds === undefined) return rejectUnknownCollection(query.chainId, query.collection);
+  if (isRejection(contractIds)) return contractIds;
   const filter = {
     chainId: query.chainId,
     contractIds,

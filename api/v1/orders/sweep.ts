@@ -7,7 +7,7 @@ import { type PreparedSweep, sweepListings } from "#api/orders/sweep-listings.ts
 import type { ChainId } from "#chains/index.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readTraitKeys } from "#projections/traits/read-tokens-with-traits.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "../collection-reference.ts";
+import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { bodyChainId, collectionKey, traitFilter, uint256, wallet } from "../parameters.ts";
 import {
@@ -183,8 +183,9 @@ export const sweep = route(
   },
   async ({ body, ...from }, { market, now }) => {
     const { chainId, collection, buyer, count } = body;
-    const contractIds = await contractsOfQuery(market.writer, { chainId, collection });
-    if (contractIds == null) return rejectUnknownCollection(chainId, collection);
+    const found = await referTo(market.writer, chainId, collection);
+    if (found === null) return rejectUnknownCollection(chainId, collection);
+    const contractIds = contractsOfReference(found);
     const traitKeys = await readTraitKeys(market.writer, contractIds, body.traits ?? []);
     const request = {
       ...{ chainId, contractIds, traitKeys, buyer, count },

@@ -19,12 +19,11 @@ import {
   type TokenOffer,
   type WalletOfferCursor,
 } from "#projections/tokens/read-wallet-offers.ts";
-import { detailWalletTokens, type WalletFilter } from "#projections/tokens/read-wallet-tokens.ts";
-import { contractsOfQuery, rejectUnknownCollection } from "../collection-reference.ts";
+import { detailWalletTokens } from "#projections/tokens/read-wallet-tokens.ts";
 import { route } from "../context.ts";
 import type { MediaLinks } from "../media-links.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "../parameters.ts";
-import { HeldToken, presentHeld } from "../wallet-tokens.ts";
+import { HeldToken, presentHeld, walletFilterOf, walletScope } from "../wallet-tokens.ts";
 import { currency, exactUnits, uint256Text } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
 import { type ListingViewContext, listingViewOf } from "./book-order.ts";
@@ -112,15 +111,15 @@ export const walletOffers = route(
   },
   async ({ params: { wallet }, query }, { db, siteUrl, media, market, now }) => {
     const { chainId, collection } = query;
-    const contractIds = await contractsOfQuery(db, { chainId, collection });
-    if (contractIds === undefined) return rejectUnknownCollection(chainId, collection);
-    const filter = { chainId, wallet, contractIds };
-    const request = pageOf(query, walletOffersScope(filter), walletOfferKey);
+    const filter = await walletFilterOf(db, { chainId, wallet, collection });
+    if (isRejection(filter)) return filter;
+    const request = pageOf(query, walletScope(filter, walletOffersList), walletOfferKey);
     if (isRejection(request)) return request;
-    const page = await readWalletOffers(db, filter, request.read, now());
+    const at = now();
+    const page = await readWalletOffers(db, filter, request.read, at);
     if (page === null) return rejectManyTokens();
     const { shown, meta } = cutPage(request, page.rows, keyOfWalletOffer);
-    const view = { ...(await listingViewOf({ siteUrl, market })), chainId, media, now: now() };
+    const view = { ...(await listingViewOf({ siteUrl, market })), chainId, media, now: at };
     return {
       data: withFields(await viewWalletOffers(db, shown, view), query.fields),
       meta: { chainId, total: Number(page.total), ...meta },
@@ -128,12 +127,8 @@ export const walletOffers = route(
   },
 );
 
-export const walletOffersScope = ({ chainId, wallet, contractIds }: WalletFilter) => ({
-  list: "wallet offers",
-  chainId,
-  wallet,
-  contractIds: contractIds?.join() ?? null,
-});
+/** The list that cursors of offers to a wallet continue. */
+export const walletOffersList = "wallet offers";
 
 /** Digits are those of the columns: numeric(78,0), integer, numeric(78,0). */
 export const walletOfferKey = z
