@@ -4,10 +4,9 @@ import { nativeCoins, priceAt, saleUsdE8 } from "../engine/usd.ts";
 import type { Session } from "../log/database.ts";
 import { anyValue } from "../log/sql-values.ts";
 import { documentStart } from "../metadata/read-media.ts";
-import type { BidRow } from "../orders/read-bids.ts";
+import { type BidRow, bestBidsOnContract, bestBidsOnToken } from "../orders/read-bids.ts";
 import type { ListingRow } from "../orders/read-listings.ts";
 import { unixSeconds } from "../orders/read-orders.ts";
-import { holdsToken } from "../orders/read-token-sets.ts";
 import type { SaleRow } from "../sales/read-sale.ts";
 import { holdersOf, type TokenRow } from "./read-token.ts";
 import type { StandardToken } from "./read-token-filter.ts";
@@ -171,26 +170,17 @@ function contractsCtes(now: Date): RawBuilder<unknown> {
         select k.* from log.contract k where k.contract_id = own.contract_id offset 0
       ) k
     ), best_collection_bid as materialized (
-      select o.* from requested_contract cross join lateral (
-        select o.* from bids.bid o
-        where o.contract_id = requested_contract.contract_id and o.kind = 'collection' and ${isActive(now)}
-        order by o.seller_net_wei desc, o.position limit 1
-      ) o
+      select o.* from requested_contract
+      cross join lateral ${bestBidsOnContract(sql`requested_contract.contract_id`, oneOpen(now))} o
     )`;
 }
 
 /** The active bid on the requested token that nets the seller most; of equal ones a bid on the token itself first, then the oldest. */
 function bestBid(now: Date): RawBuilder<unknown> {
+  const token = { contractId: sql`requested.contract_id`, tokenId: sql`requested.token_id` };
   return sql`
     select o.* from (
-      (select o.* from bids.bid o
-       where o.contract_id = requested.contract_id and o.token_id = requested.token_id and ${isActive(now)}
-       order by o.seller_net_wei desc, o.position limit 1)
-      union all
-      (select o.* from bids.bid o
-       where o.contract_id = requested.contract_id and o.criteria is not null and ${isActive(now)}
-         and ${holdsToken(sql`requested.token_id`)}
-       order by o.seller_net_wei desc, o.position limit 1)
+      ${bestBidsOnToken(token, oneOpen(now))}
       union all
       select o.* from best_collection_bid o where o.contract_id = requested.contract_id
     ) o
@@ -216,8 +206,13 @@ function rankOfToken(collectionId: number | null): RawBuilder<unknown> {
     where r.contract_id = requested.contract_id and r.token_id = requested.token_id and r.collection_id = ${own} offset 0`;
 }
 
+const isOpen = (now: Date) => sql`o.end_time > ${anyValue(unixSeconds(now), "bigint")}`;
+
+/** Of active bids, the best that has not ended. */
+const oneOpen = (now: Date) => ({ isWanted: isOpen(now), limit: 1 });
+
 function isActive(now: Date): RawBuilder<unknown> {
-  return sql`o.status = 'active' and o.end_time > ${anyValue(unixSeconds(now), "bigint")}`;
+  return sql`o.status = 'active' and ${isOpen(now)}`;
 }
 
 /** SQL of each column, by its name in a row. */
