@@ -5,6 +5,7 @@ import {
   resolveBySystem,
   urlRefusalReason,
 } from "#jobs/public-address.ts";
+import { retryAfterMs } from "#jobs/retry-after.ts";
 import { signedHeaders, type WebhookMessage } from "./signature.ts";
 
 /** One try of a delivery. `status` null: there was no answer, `failure` says why. */
@@ -127,8 +128,8 @@ async function endAnswer({ body }: Dispatcher.ResponseData): Promise<void> {
 }
 
 function retryAfterOf({ headers }: Dispatcher.ResponseData): { retryAfterMs?: number } {
-  const seconds = Number([headers["retry-after"]].flat()[0]);
-  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
+  const ms = retryAfterMs(headers["retry-after"]);
+  return ms === null ? {} : { retryAfterMs: ms };
 }
 
 const maxReasonLength = 200;

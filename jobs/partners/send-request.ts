@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { parseJson } from "#projections/domain/json.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import type { PartnerListing } from "#projections/partners/partner-listing.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import { orderParametersSchema, signedBytes, signedUint256 } from "./order-schema.ts";
 import type { ListingPage, PartnerFailure, SkippedEntry } from "./partner.ts";
 
@@ -93,15 +94,6 @@ function faultOf(
   return statusCode < 200 || (statusCode >= 300 && statusCode < 400)
     ? { ...refused, isRetryable: false }
     : null;
-}
-
-/** `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), as milliseconds; null without one. */
-function retryAfterMs(header: string | string[] | undefined): number | null {
-  const text = Array.isArray(header) ? header[0] : header;
-  if (text === undefined || text.trim() === "") return null;
-  const seconds = Number(text);
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
 async function readBody({ statusCode, body }: Dispatcher.ResponseData): Promise<RequestOutcome> {
