@@ -205,7 +205,7 @@ create table access.webhook (
   constraint webhook_disabled_by_check CHECK ((disabled_by = ANY (ARRAY['owner'::text, 'operator'::text, 'failures'::text, 'gone'::text])))
 ) with (fillfactor=50);
 comment on table access.webhook is 'Where an account has events of the feed sent, and how far they were.';
-comment on column access.webhook.types is 'Null: all.';
+comment on column access.webhook.types is 'Null: all but those of the order book, which are sent where they are named.';
 comment on column access.webhook.secret is 'What deliveries are signed with, whsec_ and base64: read for each of them.';
 comment on column access.webhook.former_secret is 'The one before it, which signs beside it until former_until.';
 comment on column access.webhook.revision is 'Raised by its owner''s changes: who delivers by an earlier one writes nothing more.';

@@ -381,7 +381,7 @@ export interface components {
             chainId: 1 | 33139;
             collection: components["schemas"]["CollectionRef"];
             collectionOffer: components["schemas"]["Bid"] | null;
-            /** @description Of those on traits and lists of tokens. */
+            /** @description The best of kind `trait` or `token-list` whose tokens include this one. */
             criteriaOffer: components["schemas"]["Bid"] | null;
             itemOffer: components["schemas"]["Bid"] | null;
             tokenId: string;
@@ -489,13 +489,13 @@ export interface components {
             status: components["schemas"]["OrderStatus"];
         };
         BidCriteria: {
-            /** @description How many of the tokens have the traits now: metadata changes, the root does not. null: of a list. */
+            /** @description Of kind `trait`: how many of the tokens have the traits now, since metadata changes and the root does not. Null of kind `token-list`. */
             matchingCount: number | null;
             /** @description Merkle root of the tokens: the order's `identifierOrCriteria`, as a number. Leaves are keccak256(uint256 id), pairs are hashed in ascending order. */
             root: string;
             /** @description Tokens under the root. */
             tokenCount: number;
-            /** @description All of which the tokens had when it was submitted; null: of a list. */
+            /** @description Of kind `trait`: the traits, all of which each token had when the bid was submitted. Null of kind `token-list`. */
             traits: ({
                 type: string;
                 value: string;
@@ -782,7 +782,7 @@ export interface components {
             tokenCount: number;
             /** @description By id. */
             tokenIds: string[];
-            /** @description All of which the tokens had when it was submitted; null: of a list. */
+            /** @description Of kind `trait`: the traits, all of which each token had when the bid was submitted. Null of kind `token-list`. */
             traits: ({
                 type: string;
                 value: string;
@@ -1889,7 +1889,7 @@ export interface components {
             chainId: 1 | 33139;
             /** @description What is bought, cheapest per unit first. */
             items: components["schemas"]["SweepItem"][];
-            /** @description Units of all items. */
+            /** @description Units bought, of all items together. */
             quantity: number;
             /** @description Why fewer units are bought than wanted: no others are within the budget; there are no others; so many cannot be bought that no more are checked. Null: as many as wanted. */
             shortage: ("budget" | "listings" | "checks") | null;

@@ -174,7 +174,9 @@ const BestBids = z
     best: Bid.nullable().meta({ description: "The one with the higher net for the seller." }),
     itemOffer: Bid.nullable(),
     collectionOffer: Bid.nullable(),
-    criteriaOffer: Bid.nullable().meta({ description: "Of those on traits and lists of tokens." }),
+    criteriaOffer: Bid.nullable().meta({
+      description: "The best of kind `trait` or `token-list` whose tokens include this one.",
+    }),
   })
   .meta({ id: "BestBids" });
 

@@ -58,7 +58,10 @@ const traits = z
     ]),
   )
   .nullable()
-  .meta({ description: "All of which the tokens had when it was submitted; null: of a list." });
+  .meta({
+    description:
+      "Of kind `trait`: the traits, all of which each token had when the bid was submitted. Null of kind `token-list`.",
+  });
 
 /** The tokens of a bid on several. */
 export const BidCriteria = z
@@ -68,7 +71,7 @@ export const BidCriteria = z
     traits,
     matchingCount: z.int().min(0).nullable().meta({
       description:
-        "How many of the tokens have the traits now: metadata changes, the root does not. null: of a list.",
+        "Of kind `trait`: how many of the tokens have the traits now, since metadata changes and the root does not. Null of kind `token-list`.",
     }),
   })
   .meta({ id: "BidCriteria" });

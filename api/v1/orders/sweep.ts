@@ -62,7 +62,7 @@ export const Sweep = z
   .object({
     chainId: chainIdValue,
     items: z.array(sweepItem).meta({ description: "What is bought, cheapest per unit first." }),
-    quantity: z.int().min(0).meta({ description: "Units of all items." }),
+    quantity: z.int().min(0).meta({ description: "Units bought, of all items together." }),
     totals: z
       .array(z.object({ currency, wei: uint256Text }))
       .meta({ description: "What all items cost, by currency. Together at most the budget." }),
