@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import {
   chmod,
   chown,
@@ -92,9 +93,27 @@ async function copyLauncher(place: string): Promise<string> {
     recursive: true,
     verbatimSymlinks: true,
   });
+  const placed = join(place, "node_modules");
+  await copyPackage("pg", createRequire(join(sources, "embedded.ts")), placed);
   await writeFile(join(place, "package.json"), '{"type":"module"}');
   await writeFile(join(place, "main.js"), launcher);
   return join(place, "main.js");
+}
+
+/** A package and all that it needs, in one folder: the lock has one version of each. */
+async function copyPackage(name: string, from: NodeJS.Require, placed: string): Promise<void> {
+  const folder = from.resolve
+    .paths(name)
+    ?.map((path) => join(path, name))
+    .find(existsSync);
+  if (folder === undefined) throw new Error(`${name} is not installed`);
+  const target = join(placed, name);
+  if (existsSync(target)) return;
+  await cp(folder, target, { recursive: true });
+  const manifest = join(folder, "package.json");
+  const { dependencies = {} } = JSON.parse(await readFile(manifest, "utf8"));
+  for (const one of Object.keys(dependencies))
+    await copyPackage(one, createRequire(manifest), placed);
 }
 
 const launcher = `
