@@ -65,6 +65,9 @@ async function upgradeAndBack(databaseUrl: string): Promise<void> {
   await until("the first release", async () => (await getReady(old)) === 200);
   const load = startLoad({ markets, firstTokenId: 20_001n, releases: () => releases });
   const { seen, isReady } = load;
+  onTestFailed(() => {
+    process.stderr.write(`${seen.refusedOrders.slice(-10).join("\n")}\n`);
+  });
   /** The load balancer leaves it out first; then its processes end. */
   const leave = async (one: Release) => {
     releases = releases.filter((other) => other !== one);
