@@ -53,6 +53,8 @@ async function upgradeAndBack(databaseUrl: string): Promise<void> {
   const settings = await pipelineSettings({
     databaseUrl,
     chains: markets.map(({ anvil }) => anvil),
+    // On a busy machine one maker lists for minutes.
+    settings: { ORDER_QUOTA_MAKER: "10000", ORDER_QUOTA_CONTRACT: "10000" },
   });
   let releases: Release[] = [];
   const start = async (directory: string) => {
