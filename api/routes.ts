@@ -41,6 +41,18 @@ import { search } from "./v1/search.ts";
 import { status } from "./v1/status.ts";
 import { transaction } from "./v1/transaction.ts";
 import { walletTokens } from "./v1/wallet-tokens.ts";
+import {
+  changeAccountWebhook,
+  createAccountWebhook,
+  deleteAccountWebhook,
+  getAccountWebhook,
+  listAccountWebhooks,
+} from "./webhooks/manage-webhooks.ts";
+import {
+  listWebhookDeliveries,
+  rotateWebhookSecret,
+  testAccountWebhook,
+} from "./webhooks/use-webhook.ts";
 
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
@@ -75,6 +87,14 @@ export const routes: readonly V1Route[] = [
   walletOffers,
   walletExposure,
   events,
+  createAccountWebhook,
+  listAccountWebhooks,
+  getAccountWebhook,
+  changeAccountWebhook,
+  rotateWebhookSecret,
+  testAccountWebhook,
+  listWebhookDeliveries,
+  deleteAccountWebhook,
   listListings,
   listing,
   buyData,

@@ -14,4 +14,9 @@ export type AccountContext = {
   readonly baseUrl: string;
   /** Minutes for which a password or code counts for what needs one. */
   readonly reauthenticationMinutes: number;
+  /** Origins that webhooks may be sent to although they are not public. */
+  readonly webhookOrigins: readonly string[];
 };
+
+/** What accounts manage their webhooks with. */
+export type WebhookOwners = Pick<AccountContext, "db" | "clock" | "throttle" | "webhookOrigins">;

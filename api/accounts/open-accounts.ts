@@ -34,6 +34,7 @@ type AccountsConfig = {
   };
   /** SMTP server and sender; null: no mail is sent. */
   readonly mail: { readonly url: string; readonly from: string } | null;
+  readonly webhooks: { readonly allowedOrigins: readonly string[] };
 };
 
 const sweepMs = 60_000;
@@ -65,6 +66,7 @@ export function openAccounts({
     mailer,
     baseUrl: config.http.baseUrl,
     reauthenticationMinutes: config.access.reauthenticationMinutes,
+    webhookOrigins: config.webhooks.allowedOrigins,
   };
   const places = openPlaces(accounts);
   const streams = openCallerStreams({ db, logger, limits: config.access.streams });

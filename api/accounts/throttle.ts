@@ -23,6 +23,8 @@ const throttleRules = {
   "login address": { maxAttempts: 30, seconds: 15 * minute },
   "tokens account": { maxAttempts: 100, seconds: day },
   "keys account": { maxAttempts: 30, seconds: day },
+  /** New ones, secrets, replays and tests: each costs others work, or their receivers a request. */
+  "webhooks account": { maxAttempts: 100, seconds: hour },
   "export account": { maxAttempts: 5, seconds: hour },
   "code account": { maxAttempts: 5, seconds: 15 * minute },
   "place mails account": { maxAttempts: 5, seconds: day },

@@ -202,7 +202,10 @@ export function limitPages(
 export const limitDocuments = (limiter: Limiter): RequestHandler =>
   limitRequests(limiter, () => true);
 
-/** What a key may be used for: reading, orders (submitting, buying, accepting, cancelling), events as they happen. */
-export const scopes = ["read", "orders", "stream"] as const;
+/**
+ * What a key may be used for: reading, orders (submitting, buying, accepting, cancelling), events as they happen, webhooks of
+ * its account.
+ */
+export const scopes = ["read", "orders", "stream", "webhooks"] as const;
 
 export type Scope = (typeof scopes)[number];

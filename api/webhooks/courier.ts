@@ -6,6 +6,7 @@ import { eventIdOf } from "../feed/subscribers.ts";
 import type { DueWebhook } from "./read-due.ts";
 import type { TriedEvent, TryRecorder, WebhookProgress } from "./record-tries.ts";
 import { isTaken, type Sender, type Try } from "./send-message.ts";
+import { secretsAt } from "./signature.ts";
 import type { WebhookEvents } from "./webhook-events.ts";
 
 /** When a failed delivery is tried again, and for how long. */
@@ -133,11 +134,6 @@ async function tryEvent(
   const entry = { webhookId, revision, progress, tried: { ...tried, ...result, attempt } };
   const isCurrent = await recorder.record(entry);
   return isCurrent && progress.disabledBy === null ? progress : null;
-}
-
-function secretsAt({ secret, formerSecret, formerUntil }: DueWebhook, at: Date): string[] {
-  if (formerSecret === null || formerUntil === null || formerUntil <= at) return [secret];
-  return [secret, formerSecret];
 }
 
 /** What a try makes of a webhook's progress. */

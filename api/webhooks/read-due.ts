@@ -4,6 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { FeedEventType } from "#projections/activity/feed-events.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { WebhookProgress } from "./record-tries.ts";
+import type { WebhookSecrets } from "./signature.ts";
 
 /** Which events are sent: those of `GET /v1/events` with these parameters. */
 export type WebhookFilter = {
@@ -13,17 +14,13 @@ export type WebhookFilter = {
 };
 
 /** A webhook that is delivered to, by its present revision. */
-export type DueWebhook = {
+export type DueWebhook = WebhookSecrets & {
   readonly id: number;
   readonly revision: number;
   readonly url: string;
   readonly chainId: ChainId;
   readonly delivery: "latest" | "final";
   readonly filter: WebhookFilter;
-  readonly secret: string;
-  /** Signs beside it until that time. */
-  readonly formerSecret: string | null;
-  readonly formerUntil: Date | null;
   readonly progress: WebhookProgress;
 };
 

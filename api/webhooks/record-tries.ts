@@ -128,8 +128,8 @@ async function storeEntries(db: Database, entries: readonly Entry[]): Promise<Se
 }
 
 /** Tries kept of each webhook, and for how long. */
-const maxTries = 1_000;
-const tryDays = 7;
+export const maxTries = 1_000;
+export const tryDays = 7;
 
 /** Deletes the tries of each webhook that are too old or too many. */
 export async function trimTries(db: Database, now: Date): Promise<void> {

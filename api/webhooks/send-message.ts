@@ -43,8 +43,8 @@ const usualTimeoutMs = 15_000;
 /** Of an answer: what it says is not read, only that it ends. */
 const answerBytes = 16_384;
 
-/** Why nothing is sent to a URL; null: it may be. */
-function receiverRefusal(url: URL, allowedOrigins: readonly string[] = []): string | null {
+/** Why nothing is sent to a URL; null: it may be. Its host is looked up when something is sent. */
+export function receiverRefusal(url: URL, allowedOrigins: readonly string[] = []): string | null {
   return allowedOrigins.includes(url.origin) ? null : urlRefusalReason(url);
 }
 

@@ -5,6 +5,18 @@ const prefix = "whsec_";
 /** A secret of Standard Webhooks: 256 random bits. */
 export const makeWebhookSecret = (): string => `${prefix}${randomBytes(32).toString("base64")}`;
 
+/** What a webhook is signed with; `formerSecret` beside the other until that time. */
+export type WebhookSecrets = {
+  readonly secret: string;
+  readonly formerSecret: string | null;
+  readonly formerUntil: Date | null;
+};
+
+export function secretsAt({ secret, formerSecret, formerUntil }: WebhookSecrets, at: Date) {
+  if (formerSecret === null || formerUntil === null || formerUntil <= at) return [secret];
+  return [secret, formerSecret];
+}
+
 /** What is sent: the same event has the same id and body in every try. */
 export type WebhookMessage = { readonly id: string; readonly body: Buffer };
 

@@ -9,9 +9,9 @@ import type { WebhookFilter } from "./read-due.ts";
 import type { DisabledBy } from "./record-tries.ts";
 import { makeWebhookSecret } from "./signature.ts";
 
-const maxWebhooks = 10;
+export const maxWebhooks = 10;
 /** For which a replaced secret signs beside the new one. */
-const secretOverlapHours = 24;
+export const secretOverlapHours = 24;
 
 /** A webhook of an account, without its secret. */
 export type Webhook = {
@@ -44,7 +44,7 @@ export type WebhookSelector = { readonly id: number; readonly accountId?: number
 
 export type NoWebhook = Rejection<"webhook_not_found">;
 
-const noWebhook: NoWebhook = reject("webhook_not_found", "There is no such webhook");
+export const noWebhook: NoWebhook = reject("webhook_not_found", "There is no such webhook");
 
 type NewWebhook = {
   readonly accountId: number;
@@ -94,6 +94,17 @@ const columns = sql`
 const isChosen = ({ id, accountId }: WebhookSelector) =>
   accountId === undefined ? sql`w.id = ${id}` : sql`w.id = ${id} and w.account_id = ${accountId}`;
 
+/** Those of an account, or of all, the oldest first. */
+export async function readWebhooks(
+  db: Database,
+  accountId: number | null = null,
+): Promise<Webhook[]> {
+  const { rows } = await sql<Webhook>`
+    select ${columns} from access.webhook w
+    where ${accountId}::int is null or w.account_id = ${accountId} order by w.id`.execute(db);
+  return rows;
+}
+
 export async function readWebhook(
   db: Database,
   which: WebhookSelector,
@@ -116,17 +127,19 @@ async function change(
   return numAffectedRows === 1n ? null : noWebhook;
 }
 
-/** Stops deliveries. The place is kept: events are sent from there once it is enabled again. */
+/**
+ * Stops deliveries. The place is kept: events are sent from there once it is enabled again. What an operator disabled its
+ * owner cannot enable.
+ */
 export const disableWebhook = (
   { db, clock }: Storage,
   which: WebhookSelector,
   by: DisabledBy,
-): Promise<NoWebhook | null> =>
-  change(
-    db,
-    which,
-    sql`disabled_by = coalesce(disabled_by, ${by}), disabled_at = coalesce(disabled_at, ${currentTime(clock)})`,
-  );
+): Promise<NoWebhook | null> => change(db, which, disabled(clock, by));
+
+const disabled = (clock: Clock, by: DisabledBy) =>
+  sql`disabled_at = coalesce(disabled_at, ${currentTime(clock)}),
+      disabled_by = ${by === "operator" ? sql`'operator'` : sql`coalesce(disabled_by, ${by})`}`;
 
 const asNew = sql`failures = 0, failing_since = null, retry_at = null`;
 
@@ -137,13 +150,41 @@ export const enableWebhook = (
 ): Promise<NoWebhook | null> =>
   change(db, which, sql`disabled_by = null, disabled_at = null, reported_at = null, ${asNew}`);
 
-/** Sends the events after a place, again where they were sent before, and goes on from there. */
-export const replayWebhook = (
-  { db }: Pick<Storage, "db">,
+/** What an owner changes; null: no such filter. `place`: events after it are sent, again where they were sent before. */
+export type WebhookChanges = {
+  readonly url?: string | undefined;
+  readonly chainId?: ChainId | undefined;
+  readonly types?: readonly FeedEventType[] | null | undefined;
+  readonly collection?: Address | null | undefined;
+  readonly wallet?: Address | null | undefined;
+  readonly place?: EventId | undefined;
+  readonly isEnabled?: boolean | undefined;
+};
+
+const ofOperator = sql`disabled_by = 'operator'`;
+const enabled = sql`disabled_by = case when ${ofOperator} then disabled_by end,
+  disabled_at = case when ${ofOperator} then disabled_at end,
+  reported_at = case when ${ofOperator} then reported_at end`;
+
+/** Changes a webhook of an account as its owner asks. It is tried again at once. */
+export async function updateWebhook(
+  { db, clock }: Storage,
   which: WebhookSelector,
-  { position, ordinal }: EventId,
-): Promise<NoWebhook | null> =>
-  change(db, which, sql`position = ${position}, ordinal = ${ordinal}, ${asNew}`);
+  { url, chainId, types, collection, wallet, place, isEnabled }: WebhookChanges,
+): Promise<NoWebhook | null> {
+  const assignments = [
+    asNew,
+    url !== undefined && sql`url = ${url}`,
+    chainId !== undefined && sql`chain_id = ${chainId}`,
+    types !== undefined && sql`types = ${types}::text[]`,
+    collection !== undefined && sql`collection = ${collection}`,
+    wallet !== undefined && sql`wallet = ${wallet}`,
+    place !== undefined && sql`position = ${place.position}, ordinal = ${place.ordinal}`,
+    isEnabled === true && enabled,
+    isEnabled === false && disabled(clock, "owner"),
+  ].filter((one) => one !== false);
+  return await change(db, which, sql.join(assignments));
+}
 
 /** A new secret, with which the last one signs for a day. Done twice within it, the first of the three ends. */
 export async function rotateSecret(

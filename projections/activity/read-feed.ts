@@ -126,7 +126,11 @@ const lookupProjections = [...["ownership", "sales", "activity", "listings", "bi
  * The position up to which events are handed out: where those projections are, and with `final` delivery what is final.
  * A transaction's facts that were appended together are handed out together, as events depend on all of them.
  */
-export async function readFeedPosition({ db, chainIds, delivery }: FeedSource): Promise<bigint> {
+export async function readFeedPosition({
+  db,
+  chainIds,
+  delivery,
+}: Omit<FeedSource, "feeRecipient">): Promise<bigint> {
   const position = await readPartEnd(db, await readProjectedPosition(db));
   return delivery === "final" ? await readFinalPosition(db, chainIds, position) : position;
 }

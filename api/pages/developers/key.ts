@@ -117,6 +117,7 @@ const meanings: Record<Scope, string> = {
   read: "read market data",
   orders: "submit, buy, accept and cancel orders",
   stream: "read events as they happen",
+  webhooks: "manage the account’s webhooks",
 };
 
 /** Fields for the terms of a new key. */

@@ -72,7 +72,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const accountApi = openNftData(config, parts);
   const nftData = accountApi && { ...accountApi, stream: answerFeed(feeds.account) };
   const now = () => new Date();
-  const context = { db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now };
+  const context = {
+    ...{ db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now },
+    webhooks: accounts,
+  };
   const responseCache = openResponseCache({ now });
   const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;

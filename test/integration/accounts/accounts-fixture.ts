@@ -51,6 +51,8 @@ type Options = {
   /** Whether it also serves the pages of the market. */
   hasSite?: boolean;
   logger?: Logger;
+  /** Origins that webhooks may be sent to. */
+  webhookOrigins?: readonly string[];
 };
 
 /** An API with its developer section, as one process has it: over connections of its own. */
@@ -73,6 +75,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     mailer: { delivery: "mail", send: (mail) => void mails.push(mail), close: async () => {} },
     baseUrl: options.baseUrl ?? "http://127.0.0.1",
     reauthenticationMinutes: 15,
+    webhookOrigins: options.webhookOrigins ?? [],
   };
   const limits = { keyless: options.keyless ?? 0, instant: 60, permanent: 120 };
   const usage = openUsage(db, now);
@@ -94,6 +97,7 @@ export async function openDesk(options: Options): Promise<Desk> {
     readStatus: async () => idle,
     market: openTestMarket(db),
     ownKeys: openOwnKeys(db, limits),
+    webhooks: accounts,
     now: now ?? (() => new Date()),
   };
   const tokens = openBearerTokens({ db, clock, onUse: places.onUse });

@@ -14,8 +14,8 @@ import {
   enableWebhook,
   readTries,
   readWebhook,
-  replayWebhook,
   rotateSecret,
+  updateWebhook,
 } from "#api/webhooks/stored-webhooks.ts";
 import { parseEventId } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
@@ -166,10 +166,10 @@ describe("a replay", () => {
     const all = idsAt("/");
     const place = parseEventId(all[9] ?? "");
     if (place === undefined) throw new Error("no id");
-    await replayWebhook(storage(), { id }, place);
+    await updateWebhook(storage(), { id }, { place });
     await receivers.until(() => idsAt("/").length === 30);
     expect(idsAt("/").slice(20)).toEqual(all.slice(10));
-    await replayWebhook(storage(), { id }, start);
+    await updateWebhook(storage(), { id }, { place: start });
     await receivers.until(() => idsAt("/").length === 50);
     expect(idsAt("/").slice(30)).toEqual(all);
   });
