@@ -33,7 +33,7 @@ const laws = [
   "integration/partners/marketplaces-job",
   "integration/sales/{sales,sales-bulk}",
   "integration/sdk/wallet",
-  "integration/webhooks/delivery-law",
+  "integration/webhooks/{delivery-law,management-law}",
 ].map((files) => `test/${files}.test.ts`);
 
 export default defineConfig({

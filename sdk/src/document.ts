@@ -224,6 +224,34 @@ export interface paths {
         /** Tokens that a wallet holds, of both standards, by contract and id */
         get: operations["listWalletTokens"];
     };
+    "/v1/webhooks": {
+        /** The account's webhooks, the oldest first */
+        get: operations["listWebhooks"];
+        /** Sends events to an address, signed as Standard Webhooks 1.0; an account may have 10 webhooks */
+        post: operations["createWebhook"];
+    };
+    "/v1/webhooks/{webhookId}": {
+        /** A webhook: its address, its filters, and how far it is */
+        get: operations["getWebhook"];
+        /** Changes a webhook: its address, its filters, whether it is enabled, or, for a replay, the place from which it goes on; what is not named stays */
+        post: operations["changeWebhook"];
+    };
+    "/v1/webhooks/{webhookId}/delete": {
+        /** Deletes a webhook with its secrets and its log */
+        post: operations["deleteWebhook"];
+    };
+    "/v1/webhooks/{webhookId}/deliveries": {
+        /** The newest 1,000 tries of 7 days with status and latency, newest first */
+        get: operations["listWebhookDeliveries"];
+    };
+    "/v1/webhooks/{webhookId}/rotate-secret": {
+        /** A new secret; the last one signs beside it for a day. Done twice within it, the first of the three ends */
+        post: operations["rotateWebhookSecret"];
+    };
+    "/v1/webhooks/{webhookId}/test": {
+        /** Sends a message of type `test` at once, signed as deliveries are, and tells how it was answered, within ten seconds */
+        post: operations["testWebhook"];
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1442,6 +1470,49 @@ export interface components {
             requestedAt: string;
             tokenId: string;
         };
+        NewWebhook: {
+            /** @description An event id: all events up to it were taken, or are not for this webhook. */
+            after: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description null: of all. */
+            collection: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @enum {string} */
+            delivery: "latest" | "final";
+            disabledAt: string | null;
+            /** @description Who disabled it: its owner, an operator, three days without success, or the receiver, which answered 410. null: it is enabled. */
+            disabledBy: ("owner" | "operator" | "failures" | "gone") | null;
+            failingSince: string | null;
+            /** @description In a row, of the event after `after`; 0: the last one was taken. */
+            failures: number;
+            /** @description Until then the secret before the present one signs too. */
+            formerSecretUntil: string | null;
+            isEnabled: boolean;
+            /** @description When that event is sent again. */
+            retryAt: string | null;
+            /** @description `whsec_` and base64, as libraries of Standard Webhooks take it. Shown once. */
+            secret: string;
+            /** @description null: all but those of the order book, which are sent where they are named. */
+            types: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+            url: string;
+            /** @description null: of all. */
+            wallet: string | null;
+            /** @description Number of the webhook. */
+            webhookId: string;
+        };
+        NewWebhookSecret: {
+            /**
+             * Format: date-time
+             * @description Deliveries are signed with both until then, 24 hours from now.
+             */
+            formerSecretUntil: string;
+            /** @description `whsec_` and base64, as libraries of Standard Webhooks take it. Shown once. */
+            secret: string;
+            /** @description Number of the webhook. */
+            webhookId: string;
+        };
         OfferAcceptData: {
             approval: components["schemas"]["SellerApproval"];
             basicOrderParameters: components["schemas"]["BasicOrderParameters"];
@@ -1722,7 +1793,7 @@ export interface components {
             /** @description 0: unlimited. The keys of an account share their limit. */
             requestsPerMinute: number;
             /** @description What the key may be used for. */
-            scopes: ("read" | "orders" | "stream")[];
+            scopes: ("read" | "orders" | "stream" | "webhooks")[];
             /** @enum {string} */
             type: "instant" | "permanent";
         };
@@ -2164,6 +2235,59 @@ export interface components {
             /** @description What the seller receives per unit, after fee and royalty. */
             sellerNetWei: string;
             token: components["schemas"]["HeldToken"];
+        };
+        Webhook: {
+            /** @description An event id: all events up to it were taken, or are not for this webhook. */
+            after: string;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description null: of all. */
+            collection: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @enum {string} */
+            delivery: "latest" | "final";
+            disabledAt: string | null;
+            /** @description Who disabled it: its owner, an operator, three days without success, or the receiver, which answered 410. null: it is enabled. */
+            disabledBy: ("owner" | "operator" | "failures" | "gone") | null;
+            failingSince: string | null;
+            /** @description In a row, of the event after `after`; 0: the last one was taken. */
+            failures: number;
+            /** @description Until then the secret before the present one signs too. */
+            formerSecretUntil: string | null;
+            isEnabled: boolean;
+            /** @description When that event is sent again. */
+            retryAt: string | null;
+            /** @description null: all but those of the order book, which are sent where they are named. */
+            types: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+            url: string;
+            /** @description null: of all. */
+            wallet: string | null;
+            /** @description Number of the webhook. */
+            webhookId: string;
+        };
+        WebhookDelivery: {
+            /** Format: date-time */
+            at: string;
+            /** @description 1: the first of its event. */
+            attempt: number;
+            deliveryId: string;
+            durationMs: number;
+            /** @description `webhook-id` of the request. */
+            eventId: string;
+            /** @description Why there was no answer. */
+            failure: string | null;
+            /** @description It was answered with 2xx. */
+            isTaken: boolean;
+            /** @description Of the answer; null: there was none. */
+            status: number | null;
+            /** @description Of the event; `test` of a test. */
+            type: string;
+        };
+        WebhookDeliveryMeta: {
+            /** @description `before` of the next page; null: none. */
+            next: string | null;
+            per_page: number;
         };
     };
     responses: never;
@@ -4698,9 +4822,273 @@ export interface operations {
             };
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"][];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An event id: events after it are sent; `0-0`: all. Without it those from now on. */
+                    after?: string;
+                    /**
+                     * @description Chain the request is about.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    collection?: string | null;
+                    /**
+                     * @description `final`: each event when its block is final, which no reorg takes back; without retractions and what they are of.
+                     * @default latest
+                     * @enum {string}
+                     */
+                    delivery?: "latest" | "final";
+                    types?: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+                    /** @description Where events are sent: an https address on the public internet, port 443 or 8443, without credentials. */
+                    url: string;
+                    wallet?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description A new webhook, with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NewWebhook"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An event id: the events after it are sent, again where they were sent before; `0-0`: all. */
+                    after?: string;
+                    /**
+                     * @description Whose events are sent.
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                    collection?: string | null;
+                    /** @description Enabled again, a webhook goes on from its place, `after`, at once. */
+                    isEnabled?: boolean;
+                    types?: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+                    /** @description Where events are sent: an https address on the public internet, port 443 or 8443, without credentials. */
+                    url?: string;
+                    wallet?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            webhookId: string;
+                        };
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `meta.next` of the previous page. */
+                before?: string;
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: components["schemas"]["WebhookDeliveryMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A new secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NewWebhookSecret"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `webhookId` of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
 }
 /** The code of a refusal. */
 export type ErrorCode =
+    | "account_required"
     | "address_not_allowed"
     | "amount_not_divisible"
     | "bad_amount"
@@ -4711,6 +5099,7 @@ export type ErrorCode =
     | "bad_signature"
     | "bad_signature_length"
     | "bad_structure"
+    | "bad_webhook_url"
     | "bulk_signature_not_allowed"
     | "bundle_not_supported"
     | "buyer_required"
@@ -4722,6 +5111,7 @@ export type ErrorCode =
     | "counter_ahead"
     | "counter_stale"
     | "database_unavailable"
+    | "disabled_by_operator"
     | "duration_too_long"
     | "duration_too_short"
     | "dynamic_price_not_supported"
@@ -4789,6 +5179,7 @@ export type ErrorCode =
     | "too_many_open_orders"
     | "too_many_streams"
     | "too_many_tokens"
+    | "too_many_webhooks"
     | "transfer_restricted"
     | "unavailable"
     | "unexpected_consideration"
@@ -4804,6 +5195,7 @@ export type ErrorCode =
     | "unsupported_order_type"
     | "upstream_error"
     | "use_cursor"
+    | "webhook_not_found"
     | "wrong_conduit"
     | "wrong_protocol"
     | "zero_price"

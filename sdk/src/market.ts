@@ -73,8 +73,12 @@ export type Market = {
   followBook(options?: BookOptions): Book;
 };
 
-/** Making a key twice gives two keys; everything else is the same when it is sent again. */
-const notRepeatable: ReadonlySet<string> = new Set<PostPath>(["/v1/auth/keys"]);
+/** Making a key or a webhook twice gives two, and a secret ends another; everything else is the same when it is sent again. */
+const notRepeatable: ReadonlySet<string> = new Set<PostPath>([
+  "/v1/auth/keys",
+  "/v1/webhooks",
+  "/v1/webhooks/{webhookId}/rotate-secret",
+]);
 
 /** A client of the API. It keeps nothing open and needs no closing. */
 export function market(options: MarketOptions): Market {

@@ -53,7 +53,64 @@ const intake = {
   raise_requires_cancel: 409,
 };
 
+const ofAccount = { unsupported_chain: 422, key_required: 401, account_required: 403 };
+const ofWebhook = { ...ofAccount, webhook_not_found: 404 };
+
+const webhooks: DocumentedEndpoint[] = [
+  {
+    method: "get",
+    path: "/v1/webhooks",
+    parameters: ["chainId"],
+    codes: { ...ofAccount, invalid_parameters: 422 },
+  },
+  {
+    method: "post",
+    path: "/v1/webhooks",
+    parameters: [],
+    codes: {
+      ...ofAccount,
+      bad_structure: 422,
+      bad_webhook_url: 422,
+      invalid_cursor: 422,
+      too_many_webhooks: 409,
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/webhooks/{webhookId}",
+    parameters: ["webhookId", "chainId"],
+    codes: { ...ofWebhook, invalid_parameters: 422 },
+  },
+  {
+    method: "post",
+    path: "/v1/webhooks/{webhookId}",
+    parameters: ["webhookId"],
+    codes: {
+      ...ofWebhook,
+      bad_structure: 422,
+      bad_webhook_url: 422,
+      invalid_cursor: 422,
+      disabled_by_operator: 403,
+    },
+  },
+  ...["rotate-secret", "test", "delete"].map(
+    (action): DocumentedEndpoint => ({
+      method: "post",
+      path: `/v1/webhooks/{webhookId}/${action}`,
+      parameters: ["webhookId"],
+      codes: { ...ofWebhook, bad_structure: 422 },
+    }),
+  ),
+  {
+    method: "get",
+    path: "/v1/webhooks/{webhookId}/deliveries",
+    parameters: ["webhookId", "chainId", "before", "per_page"],
+    codes: { ...ofWebhook, invalid_parameters: 422 },
+  },
+];
+
 export const documentedEndpoints: DocumentedEndpoint[] = [
+  ...webhooks,
   {
     method: "post",
     path: "/v1/auth/keys",

@@ -16,7 +16,9 @@ const desks = useTwoDesks(start);
 
 type Terms = { scopes?: string[]; expires?: string; networks?: string };
 
-const submit = (browser: Browser, { scopes = ["read", "orders", "stream"], ...terms }: Terms) =>
+const allScopes = ["read", "orders", "stream", "webhooks"];
+
+const submit = (browser: Browser, { scopes = allScopes, ...terms }: Terms) =>
   browser.post("/developers/keys", {
     name: "bot",
     terms: "yes",

@@ -31,7 +31,8 @@ it.each(Object.entries(apis))(
     const known = { values: knownValues(market), requests: requestsOf(market) };
     const requests = drawRequests(api.document as unknown as RequestDocument, known);
     const { seed = Date.now() } = fc.readConfigureGlobal() ?? {};
-    const headers = prefix === "" ? {} : { authorization: `Bearer ${market.bearer}` };
+    const headers: Record<string, string> =
+      prefix === "" ? { "x-api-key": market.key } : { authorization: `Bearer ${market.bearer}` };
     const counts = new Map<number, number>();
     let longest = 0;
     for (let done = 0; done < runs / 2; done += batch) {

@@ -21,6 +21,8 @@ function statusesOf(name: string): number[] {
   if (isMedia(name)) return [404];
   // Each client asks for it, and a token has one in ten minutes.
   if (name.endsWith("/refresh")) return [202, 429];
+  // The first of the clients deletes it.
+  if (name.endsWith("/delete")) return [200, 404];
   return name.endsWith("/cancel") ? [409] : [200, 201];
 }
 

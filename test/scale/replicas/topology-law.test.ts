@@ -118,8 +118,8 @@ function allReads(): Map<string, Record<string, string>> {
   return found;
 }
 
-/** Answers about the process, about the chain now, and about the caller's own requests. */
-const notOfProjections = /status|\/key\/requests|requirements|params/;
+/** Answers about the process, about the chain now, and about the caller's own requests and webhooks. */
+const notOfProjections = /status|\/key\/requests|requirements|params|webhooks/;
 
 type Answer = { status: number; position: string | null; etag: string | null; body: string };
 

@@ -2,6 +2,7 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ServedMarket } from "./served-market.ts";
 import type { MarketIds } from "./served-market-data.ts";
+import type { KnownWebhooks } from "./served-webhooks.ts";
 
 /** One request of an operation, as its parts. */
 type OperationRequest = {
@@ -44,10 +45,34 @@ function mediaRequests(chainId: number): OperationRequests {
 export const isMedia = (name: string) => name in mediaRequests(1);
 
 /** A market whose first collection is the punks: its chain, and what its rows are called. */
-type KnownMarket = { readonly ids: MarketIds; readonly chainId?: number };
+type KnownMarket = {
+  readonly ids: MarketIds;
+  readonly chainId?: number;
+  readonly webhooks?: KnownWebhooks;
+};
+
+const noWebhooks: KnownWebhooks = { url: "https://hooks.example.com/", id: "1", spare: "2" };
+
+function webhookRequests(chainId: number, { url, id, spare }: KnownWebhooks): OperationRequests {
+  const one = { path: { webhookId: id } };
+  return {
+    "get /v1/webhooks": {},
+    "post /v1/webhooks": { body: { url, chainId, types: ["sale"], collection: punks } },
+    "get /v1/webhooks/{webhookId}": one,
+    "post /v1/webhooks/{webhookId}": { ...one, body: { wallet: alice, isEnabled: true } },
+    "post /v1/webhooks/{webhookId}/rotate-secret": one,
+    "post /v1/webhooks/{webhookId}/test": one,
+    "get /v1/webhooks/{webhookId}/deliveries": { ...one, query: page },
+    "post /v1/webhooks/{webhookId}/delete": { path: { webhookId: spare } },
+  };
+}
 
 /** A request of every operation of `/v1` that succeeds, except cancels, which are refused to everybody. */
-export function v1Requests({ ids, chainId = 1 }: KnownMarket): OperationRequests {
+export function v1Requests({
+  ids,
+  chainId = 1,
+  webhooks = noWebhooks,
+}: KnownMarket): OperationRequests {
   const onChain = { query: { chainId } };
   const ask = { path: { askId: ids.ask }, ...onChain };
   const bid = { path: { bidId: ids.bid }, ...onChain };
@@ -93,6 +118,7 @@ export function v1Requests({ ids, chainId = 1 }: KnownMarket): OperationRequests
     "get /v1/wallets/{wallet}/offers": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/wallets/{wallet}/exposure": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/events": list({ after: "0-0", type: "sale" }),
+    ...webhookRequests(chainId, webhooks),
     "get /v1/listings": list({ collection: punks, sort: "price_asc" }),
     "get /v1/listings/{askId}": ask,
     "post /v1/listings/{askId}/buy-data": {

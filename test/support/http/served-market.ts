@@ -28,6 +28,13 @@ import {
   type MarketIds,
   trade,
 } from "./served-market-data.ts";
+import {
+  accountIdOf,
+  type KnownWebhooks,
+  makeKnownWebhooks,
+  openTakingReceiver,
+  webhookOwners,
+} from "./served-webhooks.ts";
 
 /** Both APIs over a local chain with trades, orders of every kind, partners' listings, metadata and prices. */
 export type ServedMarket = {
@@ -36,8 +43,9 @@ export type ServedMarket = {
   /** Paths begin at `base`. */
   account: ApiClient;
   bearer: string;
-  /** A key of `/v1`. */
+  /** A key of `/v1`, of the account. */
   key: string;
+  webhooks: KnownWebhooks;
   login: { email: string; client_key: string };
   ids: MarketIds;
   /** The live feed of the pages. */
@@ -61,6 +69,7 @@ export async function openServedMarket({
   server,
 }: MarketOptions = {}): Promise<ServedMarket> {
   let feed: Feed | undefined;
+  const receiver = await openTakingReceiver();
   const openPagesFeed = ({ db }: AppOptions["context"]): Feed => {
     const source = { db, chainIds: [chainId], feeRecipient: testFee.recipient };
     feed = openFeed({ source, logger: pino({ level: "silent" }) });
@@ -70,6 +79,7 @@ export async function openServedMarket({
     context: {
       ...context,
       ...servicesOf(context, rpcUrl),
+      webhooks: webhookOwners(context.db, receiver.origin),
       ...(hasPages && { siteUrl: baseUrl }),
     },
     ...(hasPages && feedOption(openPagesFeed(context))),
@@ -96,13 +106,16 @@ export async function openServedMarket({
   const login = { email, client_key };
   const { body } = await account.post(`${base}/api/auth/login`, login);
   const bearer = z.object({ data: z.object({ token: z.string() }) }).parse(body).data.token;
-  const key = await makeUsedKey(book.db);
+  const accountId = await accountIdOf(book.db, email);
+  const key = await makeUsedKey(book.db, accountId);
+  const webhooks = await makeKnownWebhooks(book.db, accountId, receiver);
   return {
-    ...{ book, v1, account, bearer, key, login, ids },
+    ...{ book, v1, account, bearer, key, webhooks, login, ids },
     feed: { notify: () => feed?.notify() },
     async close() {
       await feed?.stop();
       await book.close();
+      await receiver.close();
     },
   };
 }
@@ -113,8 +126,9 @@ const feedOption = (feed: Feed) => ({
 
 const logger = pino({ level: "silent" });
 /** A key with a request in its log. */
-async function makeUsedKey(db: Database): Promise<string> {
-  const { id, key } = await createPermanentKey(db, { name: "price bot", perMinute: null });
+async function makeUsedKey(db: Database, accountId: number): Promise<string> {
+  const asked = { name: "price bot", perMinute: null, accountId };
+  const { id, key } = await createPermanentKey(db, asked);
   const log = openRequestLog(db);
   const answered = { method: "GET", path: "/v1/sales", status: 200, durationMs: 12 };
   log.add({ keyId: id, at: new Date(), ...answered });
