@@ -58,12 +58,6 @@ const ofWebhook = { ...ofAccount, webhook_not_found: 404 };
 
 const webhooks: DocumentedEndpoint[] = [
   {
-    method: "get",
-    path: "/v1/webhooks",
-    parameters: ["chainId"],
-    codes: { ...ofAccount, invalid_parameters: 422 },
-  },
-  {
     method: "post",
     path: "/v1/webhooks",
     parameters: [],
@@ -74,6 +68,12 @@ const webhooks: DocumentedEndpoint[] = [
       invalid_cursor: 422,
       too_many_webhooks: 409,
     },
+  },
+  {
+    method: "get",
+    path: "/v1/webhooks",
+    parameters: ["chainId"],
+    codes: { ...ofAccount, invalid_parameters: 422 },
   },
   {
     method: "get",
