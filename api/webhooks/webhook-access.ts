@@ -59,5 +59,5 @@ export function ownWebhookOf(
 }
 
 /** Null: no webhook has such a number. */
-export const parseWebhookId = (text: string): number | null =>
+const parseWebhookId = (text: string): number | null =>
   /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;

@@ -24,7 +24,7 @@ const Body = z.looseObject({
   meta: z.unknown().optional(),
 });
 
-export type Told = {
+type Told = {
   readonly status: number;
   readonly code: string | undefined;
   readonly data: unknown;
