@@ -90,7 +90,7 @@ describe("a key", () => {
 });
 
 describe("a new webhook", () => {
-  it("is what was asked for, and its secret is told once", async () => {
+  it("is what was asked for, and its secret is shown only once", async () => {
     const owner = await newOwner();
     const wallet = `0x${"aB".repeat(20)}`;
     const filters = { types: ["sale", "sale", "listing"], collection: wallet, wallet };
