@@ -17,3 +17,9 @@ export const metadataAbi = parseAbi([
   "event TraitUpdatedListUniformValue(bytes32 indexed traitKey, uint256[] tokenIds, bytes32 traitValue)",
   "event TraitMetadataURIUpdated()",
 ]);
+
+/** The same of ERC-4906 with ids as topics, as some contracts emit them. */
+export const indexedMetadataAbi = parseAbi([
+  "event MetadataUpdate(uint256 indexed tokenId)",
+  "event BatchMetadataUpdate(uint256 indexed fromTokenId, uint256 indexed toTokenId)",
+]);

@@ -40,6 +40,15 @@ contract ChangingCollection is ERC721 {
         emit MetadataUpdate(id);
     }
 
+    /// As contracts that have the id as a topic: Solidity has one event of a name and its types alone.
+    function updateIndexed(uint256 id, string calldata to) external {
+        set(id, to);
+        bytes32 signature = MetadataUpdate.selector;
+        assembly {
+            log2(0, 0, signature, id)
+        }
+    }
+
     function reveal(string calldata to, uint256 fromId, uint256 toId) external {
         word = to;
         emit BatchMetadataUpdate(fromId, toId);

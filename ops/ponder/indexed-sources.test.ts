@@ -1,4 +1,4 @@
-import { pad } from "viem";
+import { type AbiEvent, concat, encodeAbiParameters, type Hex, pad, toEventSelector } from "viem";
 import { describe, expect, it } from "vitest";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { ethereum } from "#chains/ethereum.ts";
@@ -6,7 +6,13 @@ import type { CuratedCollection } from "#projections/collections/facts.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
 import { eventKinds } from "#projections/log/fact-kinds.ts";
 import type { ChainConfig } from "../config/config.ts";
-import { indexedSources, plainSources, sourceFilters } from "./indexed-sources.ts";
+import {
+  decodeArguments,
+  indexedSources,
+  metadataShapes,
+  plainSources,
+  sourceFilters,
+} from "./indexed-sources.ts";
 import { schemaName } from "./ponder-schema.ts";
 
 const a = "0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -67,6 +73,7 @@ describe("indexedSources", () => {
       ["ExchangeApproval", fromBlock],
       ["Conduit", fromBlock],
       ["MetadataUpdates", 100],
+      ["IndexedMetadataUpdates", 100],
     ]);
   });
 
@@ -115,6 +122,31 @@ describe("sourceFilters", () => {
       "ConduitApproval:ApprovalForAll": [null, pad(commonConduit.address)],
       "ExchangeApproval:Approval": [null, pad(seaportAddresses["1.6"])],
     });
+  });
+});
+
+describe("decodeArguments", () => {
+  const id = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
+  const both = (name: string) => metadataShapes.map(({ events }) => eventNamed(events, name));
+  const eventNamed = (events: readonly AbiEvent[], wanted: string) => {
+    const found = events.find(({ name }) => name === wanted);
+    if (found === undefined) throw new Error(`no event ${wanted}`);
+    return found;
+  };
+
+  it("takes an ERC-4906 event by the number of its topics, its ids being data or topics", () => {
+    const decoded = (name: string, topics: Hex[], data: Hex) =>
+      both(name).map((event) =>
+        decodeArguments(event, { topics: [toEventSelector(event), ...topics], data }),
+      );
+    const [one, range] = [{ tokenId: "7" }, { fromTokenId: "0", toTokenId: `${2n ** 256n - 1n}` }];
+    const last = id(2n ** 256n - 1n);
+    expect(decoded("MetadataUpdate", [], id(7n))).toEqual([one, null]);
+    expect(decoded("MetadataUpdate", [id(7n)], "0x")).toEqual([null, one]);
+    expect(decoded("MetadataUpdate", [], "0x")).toEqual([null, null]);
+    expect(decoded("BatchMetadataUpdate", [], concat([id(0n), last]))).toEqual([range, null]);
+    expect(decoded("BatchMetadataUpdate", [id(0n), last], "0x")).toEqual([null, range]);
+    expect(decoded("BatchMetadataUpdate", [id(0n)], last)).toEqual([null, null]);
   });
 });
 

@@ -2,7 +2,7 @@ import { type AbiEvent, type Address, decodeEventLog, type Hex, pad, toEventSele
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { hasTopicsOf } from "#abis/event-topics.ts";
 import { conduitAbi } from "#abis/seaport.ts";
-import { metadataAbi } from "#abis/token-metadata.ts";
+import { indexedMetadataAbi, metadataAbi } from "#abis/token-metadata.ts";
 import {
   erc20Abi,
   erc721Abi,
@@ -38,11 +38,20 @@ export type ChainEventSource = {
 /** The protocol that is indexed of every chain: orders of this market are made for it. */
 export const coreProtocol = seaportExchange.protocol;
 
-/** Stored with events by which contracts say that metadata changed. */
-export const metadataEvents = "MetadataUpdates";
+/** Events by which contracts say that metadata changed. */
+export type MetadataShape = {
+  /** Stored with them. */
+  name: string;
+  events: readonly AbiEvent[];
+  /** The source that stands for them of contracts that have none of their own: any, or older ones. */
+  source: string;
+};
 
-/** The source that stands for these events of contracts that have none of their own: any, or older ones. */
-export const metadataSourceName = "metadata";
+/** As the standards have them, and with ids as topics. */
+export const metadataShapes: readonly MetadataShape[] = [
+  { name: "MetadataUpdates", events: metadataAbi, source: "metadata" },
+  { name: "IndexedMetadataUpdates", events: indexedMetadataAbi, source: "metadata-indexed" },
+];
 
 /** What is indexed of a chain: Ponder's configuration and the audit's filters are both made of it. */
 export type IndexedSources = { chainId: ChainId; sources: readonly ChainEventSource[] };
@@ -64,8 +73,8 @@ type IndexerContents = {
   protocols: readonly string[];
   /** null: all. */
   collections: readonly IndexedCollection[] | null;
-  /** Contracts whose changes of metadata are indexed; null: any. */
-  metadata: readonly IndexedCollection[] | null;
+  /** Contracts whose changes of metadata are indexed, by shape; null: any. */
+  metadata: (shape: MetadataShape) => readonly IndexedCollection[] | null;
   /** Those whose transfers of other shapes are indexed too. */
   plain?: readonly IndexedCollection[];
 };
@@ -77,7 +86,7 @@ export function indexedSources(config: SourceConfig, curated: Curated): IndexedS
     isCore: true,
     protocols: addableExchanges(config.chainId).map(({ protocol }) => protocol),
     collections,
-    metadata: collections,
+    metadata: () => collections,
   });
 }
 
@@ -104,7 +113,9 @@ export function contentsOf(config: SourceConfig, contents: IndexerContents): Ind
       ...transferSources(addresses, startBlock ?? oldest),
       ...plainSources(sortedUnique(plain.map(({ address }) => address)), startBlock ?? oldest),
       ...(isCore ? accountSources(config, startBlock ?? deploymentBlock) : []),
-      metadataSource(metadata, startBlock, deploymentBlock),
+      ...metadataShapes.map((shape) =>
+        metadataSource(shape, metadata(shape), startBlock, deploymentBlock),
+      ),
     ].filter((source) => source.addresses?.length !== 0),
   };
 }
@@ -127,14 +138,15 @@ export function declaredCollections(
   }));
 }
 
-/** Whether a source, by the names stored with its events, has those of metadata. */
-export const hasMetadataEvents = ({ eventSources }: { eventSources: readonly string[] }): boolean =>
-  eventSources.includes(metadataEvents);
+/** Whether a source, by the names stored with its events, has those of a shape. */
+export const hasMetadataEvents = (
+  { eventSources }: { eventSources: readonly string[] },
+  { name }: MetadataShape,
+): boolean => eventSources.includes(name);
 
 /** Names stored with the events of a collection that is indexed by its address. */
 export const collectionEvents: readonly string[] = [
-  ...transferSources([], 0).map(({ name }) => name),
-  metadataEvents,
+  ...[...transferSources([], 0), ...metadataShapes].map(({ name }) => name),
 ];
 
 /** Exchanges of a chain beside the one that is always indexed, with the names stored with their events. */
@@ -187,14 +199,15 @@ export function transferSources(
 
 /** ERC-4906, ERC-1155, ERC-7572 and ERC-7496. Without a configured first block from the oldest contract's on. */
 function metadataSource(
+  { name, events }: MetadataShape,
   contracts: readonly IndexedCollection[] | null,
   startBlock: number | null,
   deploymentBlock: number,
 ): ChainEventSource {
   const firstBlocks = contracts?.map(({ firstBlock }) => firstBlock ?? deploymentBlock);
   return {
-    name: metadataEvents,
-    events: metadataAbi,
+    name,
+    events,
     addresses: contracts && sortedUnique(contracts.map(({ address }) => address)),
     firstBlock: startBlock ?? Math.min(...(firstBlocks ?? [deploymentBlock])),
     eventsWithCall: [],

@@ -23,8 +23,8 @@ import {
   type IndexedCollection,
   type IndexedSources,
   indexedSources,
-  metadataEvents,
-  metadataSourceName,
+  type MetadataShape,
+  metadataShapes,
 } from "./indexed-sources.ts";
 import { namedCollections, plainContract } from "./plain-transfers.ts";
 
@@ -64,7 +64,7 @@ export async function readIndexers(
         isCore: name === coreIndexer,
         protocols: some.flatMap(({ source, address }) => (address === null ? [source] : [])),
         collections: collectionsOf(name, some, declared),
-        metadata: metadataOf(some, all, declared),
+        metadata: (shape) => metadataOf(shape, some, all, declared),
         plain: plainOf(some, namedCollections(chain, curated)),
       });
     return {
@@ -108,14 +108,15 @@ function withFirstBlocks(
 
 /** Collections that were added by releases without these events have them from the source that stands for them alone. */
 function metadataOf(
+  shape: MetadataShape,
   members: readonly IndexedSource[],
   all: readonly IndexedSource[],
   declared: readonly IndexedCollection[] | null,
 ): IndexedCollection[] | null {
-  const isAdded = members.some(({ source }) => source === metadataSourceName);
+  const isAdded = members.some(({ source }) => source === shape.source);
   if (isAdded && declared === null) return null;
-  const own = members.filter(hasMetadataEvents);
-  const others = isAdded ? all.filter((one) => !hasMetadataEvents(one)) : [];
+  const own = members.filter((one) => hasMetadataEvents(one, shape));
+  const others = isAdded ? all.filter((one) => !hasMetadataEvents(one, shape)) : [];
   return withFirstBlocks([...own, ...others], declared);
 }
 
@@ -228,7 +229,7 @@ function placeSources(
   // What an earlier version has indexed stays as it was.
   const eventsOf = (one: DeclaredSource) =>
     began && inCore(one)
-      ? one.eventSources.filter((name) => name !== metadataEvents)
+      ? one.eventSources.filter((name) => metadataShapes.every((shape) => shape.name !== name))
       : one.eventSources;
   return added.map((one) => ({
     ...one,
@@ -272,13 +273,15 @@ export function collectionSource({
   return { source: address, eventSources: collectionEvents, address, firstBlock };
 }
 
-/** The source of changes of metadata: of any contract, or of collections that were added without them. */
+/** The sources of changes of metadata: of any contract, or of collections that were added without them. */
 export function metadataSources(
   { collections }: Pick<ChainConfig, "collections">,
   known: readonly IndexedSource[],
 ): DeclaredSource[] {
-  const isOfNone = (one: IndexedSource) => one.address !== null && !hasMetadataEvents(one);
-  if (collections !== "all" && !known.some(isOfNone)) return [];
-  const eventSources = [metadataEvents];
-  return [{ source: metadataSourceName, eventSources, address: null, firstBlock: null }];
+  return metadataShapes.flatMap((shape): DeclaredSource[] => {
+    const isOfNone = (one: IndexedSource) => one.address !== null && !hasMetadataEvents(one, shape);
+    if (collections !== "all" && !known.some(isOfNone)) return [];
+    const { name, source } = shape;
+    return [{ source, eventSources: [name], address: null, firstBlock: null }];
+  });
 }

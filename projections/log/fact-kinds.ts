@@ -129,6 +129,10 @@ export const eventKinds: Readonly<Record<string, Readonly<Record<string, FactKin
     PunkBidEntered: "bid_entered",
   },
   MetadataUpdates: metadataChanges,
+  IndexedMetadataUpdates: {
+    MetadataUpdate: "metadata_changed",
+    BatchMetadataUpdate: "metadata_changed",
+  },
   Conduit: { ChannelUpdated: "channel_updated" },
   Seaport: seaportOrders,
   SeaportLegacy: seaportOrders,

@@ -107,6 +107,9 @@ describe("metadata that a contract says to have changed", () => {
 
     await change("update", 1n, "one");
     await showsNames({ 0: "0 hidden", 1: "1 one" });
+    await change("updateIndexed", 0n, "topic");
+    await showsNames({ 0: "0 topic", 1: "1 one" });
+    await change("set", 0n, "");
     await change("reveal", "shown", 0n, 2n ** 256n - 1n);
     await showsNames({ ...allAre("shown"), 1: "1 one" });
     await change("updateTrait", 2n, "trait");

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainConfig } from "#ops/config/config.ts";
-import { collectionEvents, indexedSources, metadataEvents } from "#ops/ponder/indexed-sources.ts";
+import { collectionEvents, indexedSources, metadataShapes } from "#ops/ponder/indexed-sources.ts";
 import { assignIndexers, readFollowedCollections, readIndexers } from "#ops/ponder/indexers.ts";
 import { schemaName } from "#ops/ponder/ponder-schema.ts";
 import { exchanges } from "#projections/exchanges/exchanges.ts";
@@ -28,6 +28,7 @@ const chain: ChainConfig = {
   ...{ finalityBlocks: 30, collections: [punks, apes], wrappedNativeEvents: "all" },
 };
 const curated = { collections: [] };
+const metadataEvents = metadataShapes.map(({ name }) => name);
 /** A further exchange of the chain. */
 const fair: Exchange = {
   ...bazaar,
@@ -99,14 +100,14 @@ describe("the first start", () => {
       database.db,
     );
     const all = indexedSources(chain, curated);
-    const earlier = all.sources.filter(({ name }) => name !== metadataEvents);
+    const earlier = all.sources.filter(({ name }) => !metadataEvents.includes(name));
     const before = schemaName({ ...all, sources: earlier }, 0);
     table.push(bazaar);
     const indexers = await start();
     expect(namesOf(indexers)).toEqual(["core", "bazaar"]);
     expect(schemaOf(indexers, "core")).toBe(before);
     const later = await start();
-    expect(namesOf(later)).toEqual(["core", "bazaar", "metadata"]);
+    expect(namesOf(later)).toEqual(["core", "bazaar", "added-1"]);
     expect(schemaOf(later, "core")).toBe(before);
   });
 });
@@ -155,7 +156,7 @@ describe("a later start", () => {
   it("forgets collections apart once all of the chain are indexed", async () => {
     await start();
     await start({ collections: [punks, apes, cats] });
-    expect(namesOf(await start({ collections: "all" }))).toEqual(["core", "metadata"]);
+    expect(namesOf(await start({ collections: "all" }))).toEqual(["core", "added-1"]);
   });
 
   it("indexes changes of metadata apart, of collections that an earlier version added without", async () => {
@@ -169,19 +170,55 @@ describe("a later start", () => {
     const metadataOf = (name: string) =>
       after
         .find((one) => one.name === name)
-        ?.sources.sources.flatMap((one) => (one.name === metadataEvents ? [one.addresses] : []));
+        ?.sources.sources.flatMap((one) =>
+          metadataEvents.includes(one.name) ? [one.addresses] : [],
+        );
     expect(namesOf(before)).toEqual(["core"]);
     expect(schemaOf(after, "core")).toBe(schemaOf(old, "core"));
     expect(namesOf(after)).toEqual(["core", "added-1"]);
-    expect(metadataOf("core")).toEqual([[apes]]);
-    expect(metadataOf("added-1")).toEqual([[punks, cats]]);
+    expect(metadataOf("core")).toEqual([[apes], [apes]]);
+    expect(metadataOf("added-1")).toEqual([
+      [punks, cats],
+      [punks, cats],
+    ]);
+  });
+
+  it("indexes them with ids as topics apart, where an earlier version indexed the others", async () => {
+    const { db } = database;
+    const [usual, indexed] = metadataShapes;
+    await start();
+    await sql`
+      update ops.source set event_sources = array_remove(event_sources, ${indexed?.name})
+      where address is not null`.execute(db);
+    const old = await readIndexers(db, chain, curated);
+    const after = await start();
+    expect(namesOf(after)).toEqual(["core", indexed?.source]);
+    expect(schemaOf(after, "core")).toBe(schemaOf(old, "core"));
+    const read = after.map(({ recorded }) =>
+      recorded.sources.filter(({ name }) => metadataEvents.includes(name)),
+    );
+    const both = [punks, apes];
+    expect(read).toMatchObject([
+      [{ name: usual?.name, addresses: both }],
+      [{ name: indexed?.name, addresses: both }],
+    ]);
+  });
+
+  it("indexes them with ids as topics apart where all collections are", async () => {
+    const { db } = database;
+    const [, indexed] = metadataShapes;
+    await start({ collections: "all" });
+    await sql`delete from ops.source where source = ${indexed?.source}`.execute(db);
+    const after = await start({ collections: "all" });
+    expect(namesOf(after)).toEqual(["core", indexed?.source]);
+    expect(after[1]?.recorded.sources).toMatchObject([{ name: indexed?.name, addresses: null }]);
   });
 
   it("indexes changes of metadata of any contract where all collections are", async () => {
     const [core, ...others] = await start({ collections: "all" });
     expect(others).toEqual([]);
-    const found = core?.sources.sources.find(({ name }) => name === metadataEvents);
-    expect(found?.addresses).toBeNull();
+    const found = core?.sources.sources.filter(({ name }) => metadataEvents.includes(name));
+    expect(found?.map(({ addresses }) => addresses)).toEqual([null, null]);
   });
 });
 
@@ -202,7 +239,7 @@ describe("an operator's decision", () => {
     ]);
     const added = await start({ startBlock: null });
     expect(namesOf(added)).toEqual(["core", cats]);
-    expect(added[1]?.sources.sources.map(({ firstBlock }) => firstBlock)).toEqual([7, 7, 7]);
+    expect(added[1]?.sources.sources.map(({ firstBlock }) => firstBlock)).toEqual([7, 7, 7, 7]);
   });
 
   it("to reindex leaves out what is not recorded, which then has an indexer of its own", async () => {
