@@ -222,8 +222,8 @@ const traded = ([...periods, "all"] as const).flatMap((period) => {
     ],
     [
       `volume_usd_${period}`,
-      `case when s.priced_wei_${period} > 0 and s.priced_wei_${period} >= s.wei_${period} then (s.usd_e8_${period} * 0.00000001)::double precision end`,
-      `volume_wei_${period} in USD; null where a sale has no price`,
+      `case when s.priced_wei_${period} > 0 and s.unpriced_sales_${period} = 0 then (s.usd_e8_${period} * 0.00000001)::double precision end`,
+      `volume_wei_${period} in USD; null where a sale in any currency has no price`,
     ],
     [`wash_sales_${period}`, `coalesce(s.wash_sales_${period}, 0)`, "Of these, wash trades"],
     [

@@ -250,6 +250,7 @@ function tables(schema: string): readonly string[] {
        sales          numeric     not null,
        wei            numeric     not null,
        priced_wei     numeric     not null,
+       unpriced_sales numeric     not null,
        usd_e8         numeric     not null,
        primary key (contract_id, minute)
      )`,

@@ -33,7 +33,7 @@ export type BestOffer = { priceWei: string; sellerNetWei: string; orderHash: Hex
 
 /**
  * Sales in any currency; wei in the chain's currency; `pricedWei` of those with a known price; USD of these in 10⁻⁸, null
- * where a sale has none. Wash trades are counted in these, and their part is apart.
+ * where a sale in any currency has none. Wash trades are counted in these, and their part is apart.
  */
 type SalesFigures = {
   sales: bigint;
@@ -117,12 +117,11 @@ function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
 
 function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {
   const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
-  const pricedWei = row[`priced_wei_${period}`];
-  const isUnknown = pricedWei < wei;
+  const isUnknown = row[`unpriced_sales_${period}`] > 0n;
   return {
     sales,
     wei,
-    pricedWei,
+    pricedWei: row[`priced_wei_${period}`],
     usdE8: isUnknown ? null : row[`usd_e8_${period}`],
     washSales: row[`wash_sales_${period}`],
     washWei: row[`wash_wei_${period}`],

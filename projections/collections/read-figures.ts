@@ -6,8 +6,11 @@ export type Period = keyof typeof periodHours;
 
 export const periods = Object.keys(periodHours) as Period[];
 
-/** Sums over sales: count, wei in the chain's currency, wei of those with a USD price, and 10⁻⁸ USD. */
-export const salesFigures = ["sales", "wei", "priced_wei", "usd_e8"] as const;
+/**
+ * Sums over sales: count, wei in the chain's currency, wei of those with a USD price, count of those in any currency without
+ * one, and 10⁻⁸ USD.
+ */
+export const salesFigures = ["sales", "wei", "priced_wei", "unpriced_sales", "usd_e8"] as const;
 /** Sums over those of them that are wash trades. */
 export const washFigures = ["wash_sales", "wash_wei"] as const;
 type Figure = (typeof salesFigures)[number] | (typeof washFigures)[number];
@@ -122,11 +125,20 @@ export function orderFigures(
       from ${contracts} cross join lateral (
         select o.* from bids.bid o
         where o.contract_id = c.contract_id and o.kind = 'collection' and o.status = 'active' and ${isCurrent}
+          and not ${isBurned(sql`c.contract_id`)}
         order by o.seller_net_wei desc, o.position limit 1
       ) o
       order by o.seller_net_wei desc, o.position limit 1
     ) offer on true`;
 }
+
+/**
+ * SQL: whether nobody holds a token of a contract that had some, so that its bids are for nothing. A supply below zero says
+ * that units came from before the first recorded block.
+ */
+const isBurned = (contractId: RawBuilder<unknown>) => sql`exists (
+  select from ownership.collection held where held.contract_id = ${contractId} and held.holders = 0
+    and case when held.standard = 1155 then held.units else held.supply end = 0)`;
 
 /** SQL: the contracts `c` of collection `f`. */
 export const contractsOfCollection = sql`

@@ -32,7 +32,8 @@ const withPrice = sql`
 const minuteAggregates = sql`
   min(s.block_id) as first_block_id, max(s.block_id) as last_block_id, max(s.timestamp) as last_at,
   count(*)::numeric as sales, coalesce(sum(s.total_wei) filter (where native.coin is not null), 0) as wei,
-  coalesce(sum(s.total_wei) filter (where p.price_e8 is not null), 0) as priced_wei, coalesce(sum(div(s.total_wei * p.price_e8, 1000000000000000000)), 0) as usd_e8`;
+  coalesce(sum(s.total_wei) filter (where p.price_e8 is not null), 0) as priced_wei,
+  count(*) filter (where p.price_e8 is null and s.total_wei > 0)::numeric as unpriced_sales, coalesce(sum(div(s.total_wei * p.price_e8, 1000000000000000000)), 0) as usd_e8`;
 
 /** Derives the minutes whose sales or prices a window's facts may have changed; `sales` is at the window's end already. */
 export async function deriveMinuteSales(

@@ -68,7 +68,7 @@ const definitions = {
   },
   floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
   collection_stats: {
-    version: 18,
+    version: 19,
     first: 6,
     tables: [
       ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],

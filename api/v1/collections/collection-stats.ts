@@ -49,7 +49,11 @@ export const stats = z.object({
       sellerNetWei: uint256Text,
       bidId: z.string(),
     })
-    .nullable(),
+    .nullable()
+    .meta({
+      description:
+        "The active bid on the collection with the highest net; null while nobody holds a token of it.",
+    }),
   listed: z.int().min(0).meta({ description: "Tokens with an active listing." }),
   supply: z.int().min(0).meta({ description: "Tokens not burned; units for ERC-1155." }),
   supplyExact: exactUnits,
@@ -57,7 +61,8 @@ export const stats = z.object({
   volume: byPeriod(z.number()),
   volumeWei: byPeriod(uint256Text),
   volumeUsd: byPeriod(z.number().nullable()).meta({
-    description: "Of `volume`; null where a sale has no price in USD.",
+    description:
+      "Of `volume`; null where a sale has no price in USD, as one in another currency than the chain's.",
   }),
   volumeUsdShare: byPeriod(z.number().min(0).max(1)).meta({
     description: "The part of `volumeWei` whose sales have a price in USD, 0 to 1.",

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Target } from "#projections/engine/checkpoint.ts";
-import { dumpTable, project, setBlocks } from "#test/support/database/given.ts";
+import { bytea } from "#projections/log/sql-values.ts";
+import { addressOf, dumpTable, project, setBlocks } from "#test/support/database/given.ts";
 import { computeExpectedStats } from "#test/support/market-data/expected-stats.ts";
 import {
   blocks,
@@ -26,6 +27,9 @@ const tables = [
   "search_text",
   "collection_count",
 ];
+
+/** The first contract of the story. */
+const burnable = addressOf(1);
 
 let book: Awaited<ReturnType<typeof openProjectedLog>>;
 
@@ -84,6 +88,52 @@ describe("figures of collections", () => {
         expect(states[2]).toEqual(states[0]);
       }),
       { numRuns: runsOf(4, 1), endOnFailure: true },
+    );
+  });
+
+  it("have no best offer while all tokens are burned, and no volume in USD of a part", async () => {
+    const burns = [0, 1, 2].map((token): Step => ({ does: "burn", contract: 0, token, block: 0 }));
+    const terms = { contract: 0, maker: 1, price: 2, from: -1, to: 4 };
+    const trade = { does: "trade", contract: 0, seller: 0, buyer: 1, price: 3, block: 2 } as const;
+    const steps: Step[] = [
+      { does: "price", moment: 1, price: 5 },
+      { does: "bid", token: 0, ...terms },
+      trade,
+      { ...trade, isForeign: true },
+      ...burns,
+      { does: "move", contract: 0, token: 0, to: 2, block: 2 },
+    ];
+    let targets: readonly Target[] = [];
+    const seen: unknown[] = [];
+    await tell(steps, async () => {
+      if (targets.length === 0) targets = await book.emptyTargets();
+      await project(book.db, targets);
+      const { rows } = await sql<{ offers: boolean; sales: bigint; unpriced: bigint }>`
+        select best_offer is not null as offers, sales_all as sales, unpriced_sales_all as unpriced
+        from collection_stats.collection join log.contract k on k.contract_id = collection_id
+        where k.address = ${bytea(burnable)}`.execute(book.db);
+      seen.push(
+        rows.map(({ offers, sales, unpriced }) => [offers, Number(sales), Number(unpriced)]),
+      );
+    });
+    expect(seen).toEqual(
+      [
+        ...[
+          [false, 0, 0],
+          [false, 0, 0],
+          [true, 0, 0],
+        ],
+        ...[
+          [true, 1, 0],
+          [true, 2, 1],
+          [true, 2, 1],
+          [true, 2, 1],
+        ],
+        ...[
+          [false, 2, 1],
+          [true, 2, 1],
+        ],
+      ].map((one) => [one]),
     );
   });
 

@@ -22,6 +22,7 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
     ), sale as (
       select s.contract_id, date_trunc('minute', s.timestamp, 'UTC') as minute,
              case when n.ours then s.total_wei else 0 end as wei, case when p.price is not null and n.ours then s.total_wei else 0 end as priced_wei,
+             s.total_wei > 0 and (p.price is null or not n.ours) as is_unpriced,
              w.rule is not null as is_wash,
              case when n.ours then coalesce(div(s.total_wei * p.price, 1000000000000000000), 0) else 0 end as usd
       from sales.sale s
@@ -49,22 +50,25 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
         select jsonb_build_object('priceWei', unit_price_wei::text, 'sellerNetWei', seller_net_wei::text,
                                   'orderHash', '0x' || encode(order_hash, 'hex'))
         from bids.bid where contract_id = any (f.contracts) and kind = 'collection' and status = 'active'
+          and ${isForSomething}
         order by seller_net_wei desc, position limit 1),
       'next_change_at', least(
         (select min(case when status = 'active' then end_time else start_time end) from listings.listing
          where contract_id = any (f.contracts) and (status = 'active' or reason = 'not_started')),
         (select end_time from bids.bid
-         where contract_id = any (f.contracts) and kind = 'collection' and status = 'active'
+         where contract_id = any (f.contracts) and kind = 'collection' and status = 'active' and ${isForSomething}
          order by seller_net_wei desc, position limit 1),
         (select min(start_time) from bids.bid
          where contract_id = any (f.contracts) and kind = 'collection' and reason = 'not_started'))
     ) || (
       select jsonb_object_agg('sales_' || w.name, w.sales) || jsonb_object_agg('wei_' || w.name, w.wei)
              || jsonb_object_agg('priced_wei_' || w.name, w.priced_wei) || jsonb_object_agg('usd_e8_' || w.name, w.usd)
+             || jsonb_object_agg('unpriced_sales_' || w.name, w.unpriced_sales)
              || jsonb_object_agg('wash_sales_' || w.name, w.wash_sales) || jsonb_object_agg('wash_wei_' || w.name, w.wash_wei)
       from (
         select period.name, count(t.minute) as sales, coalesce(sum(t.wei), 0) as wei,
                coalesce(sum(t.priced_wei), 0) as priced_wei, coalesce(sum(t.usd), 0) as usd,
+               count(*) filter (where t.is_unpriced) as unpriced_sales,
                count(*) filter (where t.is_wash) as wash_sales,
                coalesce(sum(t.wei) filter (where t.is_wash), 0) as wash_wei
         from (values ('24h', 24), ('7d', 168), ('30d', 720), ('all', null)) period (name, hours)
@@ -92,6 +96,12 @@ export async function computeExpectedStats(db: Database): Promise<unknown[]> {
     order by f.collection_id`.execute(db);
   return rows.map(({ stats }) => stats);
 }
+
+/** SQL: whether a token of the bid's contract may be held: some owner has one, none was ever moved, or one is from before. */
+const isForSomething = sql`(
+  exists (select from ownership.holder h where h.contract_id = bid.contract_id)
+  or coalesce((select case when o.standard = 1155 then o.units else o.supply end <> 0
+               from ownership.collection o where o.contract_id = bid.contract_id), true))`;
 
 /** SQL: the cheapest listing of collection `f`. */
 function cheapest(condition: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -42,6 +42,8 @@ const contracts = [1, 2, 3].map(addressOf);
 const units = addressOf(3);
 const makers = [50, 51, 52].map(addressOf);
 const tokens = [1n, 2n, 3n];
+/** A currency without a price, as USDC. */
+const coin = addressOf(0xc0);
 
 /** Hours apart: sales enter and leave windows. */
 const heights = [1, 300, 600, 9_000, 60_000] as const;
@@ -66,7 +68,17 @@ export type Step =
   | ({ does: "show"; isOpensea: boolean; isWrapped: boolean } & Terms)
   | { does: "hide"; order: number; isOpensea: boolean }
   | { does: "fill" | "cancel"; order: number; block: number }
-  | { does: "trade"; contract: number; seller: number; buyer: number; price: number; block: number }
+  | {
+      does: "trade";
+      contract: number;
+      seller: number;
+      buyer: number;
+      price: number;
+      block: number;
+      /** Not in the chain's currency. */
+      isForeign?: boolean;
+    }
+  | { does: "burn"; contract: number; token: number; block: number }
   | { does: "move"; contract: number; token: number; to: number; block: number }
   | { does: "approve" | "revoke" | "fund"; contract: number; maker: number; block: number }
   | { does: "register"; family: number[]; verified: boolean }
@@ -119,6 +131,16 @@ const steps = [
       seller: at(makers),
       buyer: at(makers),
       price: fc.integer({ min: 1, max: 4 }),
+      block: at(blocks),
+      isForeign: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+    }),
+  ],
+  [
+    3,
+    fc.record({
+      does: fc.constant("burn" as const),
+      contract: at(contracts),
+      token: at(tokens),
       block: at(blocks),
     }),
   ],
@@ -277,6 +299,11 @@ function factsOf(
       const transfer = moved(contract, nth(tokens, step.token), nth(makers, step.to));
       return [transferred(transfer, { at: nth(blocks, step.block), log: index })];
     }
+    case "burn": {
+      const contract = nth(contracts, step.contract);
+      const burned = moved(contract, nth(tokens, step.token), zeroAddress, nth(makers, step.token));
+      return [transferred(burned, { at: nth(blocks, step.block), log: index })];
+    }
     case "approve":
     case "revoke": {
       const place = { at: nth(blocks, step.block), log: index };
@@ -310,7 +337,14 @@ function trade(step: Extract<Step, { does: "trade" }>, index: number): Fact {
   const terms = { ...step, maker: step.seller, token: 0, from: -1, to: 4 };
   const order = givenListing({ ...termsOf(terms, index), tokenId: nth(tokens, 0) });
   const place = { at: nth(blocks, step.block), log: index };
-  return filled(order, 1n, place, nth(makers, step.buyer));
+  return filled(step.isForeign ? paidIn(order, coin) : order, 1n, place, nth(makers, step.buyer));
+}
+
+/** The same order with another currency. */
+function paidIn(order: GivenOrder, token: Address): GivenOrder {
+  const { components } = order;
+  const consideration = components.consideration.map((item) => ({ ...item, itemType: 1, token }));
+  return { ...order, components: { ...components, consideration } };
 }
 
 type Snapshot = { takenAtMs: number; floors: ReadonlyMap<Address, bigint> };
