@@ -26,6 +26,7 @@ it("tells people what runs, where to look and what to try, without keys and pass
   expect(screen).toContain("    curl 'https://api.example.com/v1/sales?chainId=1&per_page=3'\n");
   expect(screen).not.toMatch(/secret-key|password|simulated/);
   expect(screen.trimEnd().split("\n").at(-1)).toContain("https://api.example.com/?chainId=1");
+  expect(screen.match(/api\.example\.com\/\?chainId=1/g)).toHaveLength(1);
 });
 
 it("tells programs the same in the fields of one log line", () => {

@@ -43,7 +43,7 @@ function renderScreen(config: Ready, local: LocalChains | undefined): string {
     ...rows(parts(config, local)),
     "",
     "  Where to look",
-    ...rows(pages(config)),
+    ...rows(pagesOfApi(config)),
     "",
     "  What to try, in another terminal",
     ...commands(config).flatMap(({ shows, command }) => [`    # ${shows}`, `    ${command}`]),
