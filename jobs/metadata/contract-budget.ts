@@ -28,10 +28,11 @@ type ContractWork = {
 export type ContractCost = FetchCost & { bytes: number; over: "bulky" | "unpaid" | null };
 
 /**
- * How a contract's pass ended: `costly` where answers were too large, too slow, missing, or all failures, `bulky` where
- * documents add too much to the disk, `unpaid` where facts do that nobody paid for one by one.
+ * How a contract's pass ended: `costly` where answers were too large, too slow, missing, or all failures, `waiting` where
+ * hosts of documents are left alone, `bulky` where documents add too much to the disk, `unpaid` where facts do that nobody
+ * paid for one by one.
  */
-export type PassResult = "served" | "costly" | "bulky" | "unpaid";
+export type PassResult = "served" | "costly" | "waiting" | "bulky" | "unpaid";
 
 export function workByContract(
   targets: readonly MetadataTarget[],
@@ -52,7 +53,7 @@ export async function fetchWithinBudget(
   { targets }: ContractWork,
   fetchOne: (target: MetadataTarget, uri: UriResult, cost: ContractCost) => Promise<boolean>,
 ): Promise<PassResult> {
-  const cost: ContractCost = { ms: 0, bytes: 0, over: null };
+  const cost: ContractCost = { ms: 0, isResting: false, bytes: 0, over: null };
   const left = targets.values();
   let done = 0;
   let isCostly = areFailing(targets);
@@ -66,13 +67,17 @@ export async function fetchWithinBudget(
       }
       const isAnswered = await fetchOne(target, uri, cost);
       done += 1;
-      if (!isAnswered || isTooLarge(uri)) isCostly = true;
+      if (isMissing(isAnswered, cost) || isTooLarge(uri)) isCostly = true;
     }
   }
 
   await Promise.all(Array.from({ length: documentsAtOnce }, work));
-  return cost.over ?? (isCostly ? "costly" : "served");
+  const cheap = cost.isResting ? "waiting" : "served";
+  return cost.over ?? (isCostly ? "costly" : cheap);
 }
+
+/** Whether no answer came though the hosts were asked. */
+const isMissing = (isAnswered: boolean, { isResting }: ContractCost) => !(isAnswered || isResting);
 
 const isTooLarge = (uri: UriResult): boolean =>
   uri !== undefined && "fault" in uri && uri.isTooLarge === true;

@@ -32,8 +32,8 @@ type FetcherOptions = {
 /** A document, or why there is none; undefined while its hosts are cooling down. */
 type FetchResult = FetchedDocument | { fault: string } | undefined;
 
-/** Milliseconds in which requests were made, without waiting for their turn. */
-export type FetchCost = { ms: number };
+/** Milliseconds in which requests were made, without waiting for their turn; whether hosts of a document are left alone. */
+export type FetchCost = { ms: number; isResting: boolean };
 
 export type DocumentFetcher = {
   /** Fetches an untrusted URI within the limits and adds to its cost. Resolves with a fault when aborted. */
@@ -85,9 +85,12 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     return await queue.run(host, async () => {
       if (cooldowns.isCoolingDown(host)) return null;
       const startedAt = performance.now();
+      const failures = cooldowns.failures(host);
       const found = await fetchDocumentAt(address.url, routeOf(address), limits, signal);
       cost.ms += performance.now() - startedAt;
-      if ("fault" in found && needsCooldown(found, address))
+      // Of requests that were under way at once, the first counts: one slow moment is one failure.
+      const isFirst = cooldowns.failures(host) === failures;
+      if ("fault" in found && needsCooldown(found, address) && (isFirst || found.retryAfterMs))
         cooldowns.recordFailure(host, found.retryAfterMs);
       if (!("fault" in found) || found.cause === "document") cooldowns.recordSuccess(host);
       return found;
@@ -107,11 +110,13 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
       if (fault === null && !("fault" in found)) return found;
       faults.push(`${address.url.host}: ${fault}`);
     }
-    return faults.length === 0 ? undefined : { fault: faults.join("; ") };
+    if (faults.length > 0) return { fault: faults.join("; ") };
+    cost.isResting = true;
+    return undefined;
   }
 
   return {
-    async fetchDocument(uri, signal, cost = { ms: 0 }) {
+    async fetchDocument(uri, signal, cost = { ms: 0, isResting: false }) {
       const location = locate(uri);
       if (typeof location === "string") return { fault: location };
       if (location.kind === "data") return await inlineDocument(location, limits.bytes);

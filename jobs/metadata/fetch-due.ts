@@ -59,7 +59,7 @@ export type FetchOutcome = {
   /** Facts appended, and the log's head after the last of them. */
   recorded: number;
   head: bigint;
-  /** How the pass of each contract ended. A host that is cooling down makes a contract costly. */
+  /** How the pass of each contract ended. */
   results: ReadonlyMap<number, PassResult>;
   /** What facts were appended of. */
   answered: readonly MetadataTarget[];

@@ -20,6 +20,7 @@ import type { Job, Waker } from "../runner/job.ts";
 import {
   createStorageMeter,
   createUnpaidBudget,
+  type PassResult,
   type StorageMeter,
   type UnpaidBudget,
 } from "./contract-budget.ts";
@@ -29,6 +30,8 @@ import { type FetchOutcome, fetchDue } from "./fetch-due.ts";
 const pollMs = 5_000;
 const hourMs = 3_600_000;
 const contractCooldown = { failuresUntilCooldown: 1, firstMs: hourMs / 12, mostMs: hourMs };
+/** Of contracts whose documents are at a host that is left alone: as long as the host is at first. */
+const hostCooldown = { failuresUntilCooldown: 1, firstMs: 60_000, mostMs: hourMs };
 /** Of contracts whose documents fill the disk: in the end they may add the bytes of one pass a day. */
 const storageCooldown = { failuresUntilCooldown: 1, firstMs: hourMs / 2, mostMs: 24 * hourMs };
 
@@ -49,7 +52,7 @@ type RefreshState = {
   turns: Turns;
   meter: StorageMeter;
   unpaid: UnpaidBudget;
-  cooldowns: Record<"costly" | "bulky", ReturnType<typeof createCooldowns<number>>>;
+  cooldowns: Record<"costly" | "waiting" | "bulky", ReturnType<typeof createCooldowns<number>>>;
 };
 
 /**
@@ -63,6 +66,7 @@ export function metadataRefresh(options: RefreshOptions): Job[] {
     unpaid: createUnpaidBudget(now),
     cooldowns: {
       costly: createCooldowns<number>({ now, ...contractCooldown }),
+      waiting: createCooldowns<number>({ now, ...hostCooldown }),
       bulky: createCooldowns<number>({ now, ...storageCooldown }),
     },
   };
@@ -99,8 +103,8 @@ async function fetchPass(
 ): Promise<FetchOutcome> {
   const { db, client } = options;
   const { meter, unpaid, cooldowns, turns } = state;
-  const { costly, bulky } = cooldowns;
-  const pausedContractIds = [...costly.coolingDown(), ...bulky.coolingDown(), ...unpaid.paused()];
+  const resting = Object.values(cooldowns).flatMap((one) => one.coolingDown());
+  const pausedContractIds = [...resting, ...unpaid.paused()];
   const filter = { chainId: client.chainId, now: options.now(), pausedContractIds };
   const due = await state.select(db, filter, turns);
   const outcome = await fetchDue({ ...options, meter, unpaid }, due);
@@ -118,14 +122,24 @@ function noteResults(
   results: FetchOutcome["results"],
 ): void {
   for (const [contractId, result] of results) {
-    if (result !== "costly") cooldowns.costly.recordSuccess(contractId);
-    if (result === "served") cooldowns.bulky.recordSuccess(contractId);
-    if (result === "bulky" || result === "costly") cooldowns[result].recordFailure(contractId);
+    noteResult(cooldowns, contractId, result);
     if (result === "bulky" || result === "unpaid") {
       const about = { chainId, contractId };
       logger.info(about, "metadata fetching paused, contract is over its storage budget");
     }
   }
+}
+
+function noteResult(
+  { costly, waiting, bulky }: RefreshState["cooldowns"],
+  contractId: number,
+  result: PassResult,
+): void {
+  if (result !== "costly") costly.recordSuccess(contractId);
+  if (result !== "waiting") waiting.recordSuccess(contractId);
+  if (result === "served") bulky.recordSuccess(contractId);
+  const rests = { costly, waiting, bulky, served: null, unpaid: null };
+  rests[result]?.recordFailure(contractId);
 }
 
 /** Size of one pass: new tokens of some contracts in turn, and some refetches. */

@@ -36,6 +36,8 @@ export function createCooldowns<Key extends string | number>(options: CooldownOp
     remainingMs,
     isCoolingDown,
     coolingDown: (): Key[] => [...failing.keys()].filter(isCoolingDown),
+    /** Those that are remembered. */
+    failures: failuresOf,
     /** Whether failures are remembered. */
     isFailing: (key: Key): boolean => failuresOf(key) > 0,
     recordSuccess(key: Key): void {

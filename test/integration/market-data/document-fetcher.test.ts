@@ -457,6 +457,17 @@ describe("a host", () => {
     expect(allowed.asked).toHaveLength(6);
   });
 
+  it("that is slow for a moment is asked on: what was under way at once is one failure", async () => {
+    allowed.answers(() => undefined);
+    const ask = (path: number) => fetched(`${allowed.origin}/${path}`);
+    const slow = await Promise.all([1, 2, 3, 4].map(ask));
+    for (const one of slow) expect(one).toMatch(/timeout/);
+    expect(await ask(5)).toMatch(/timeout/);
+    allowed.answers(says("back"));
+    expect(await ask(6)).toBe("back");
+    expect(allowed.asked).toHaveLength(6);
+  });
+
   it("that asks to be left alone is, for as long as it says", async () => {
     first.answers((_request, response) => response.writeHead(429, { "retry-after": "120" }).end());
     second.answers(says("{}"));

@@ -717,6 +717,22 @@ describe("fetching", () => {
       ["failed", expect.stringContaining("larger than 1048576 bytes")],
       ["ok", expect.stringContaining("name")],
     ]);
+  it("leaves a contract alone for no longer than the host of its documents", async () => {
+    await serve();
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 8n, 9n];
+    host.answers((_request, response) => response.writeHead(429, { "retry-after": "60" }).end());
+    await hold(...ids.map((id) => edition(id)));
+    const job = startJob();
+    await job.until(async () => (await rows(served)).length > 0);
+    now += 61_000;
+    host.answers(says({ name: "later" }));
+    await job.until(
+      async () =>
+        (await rows(served)).filter(({ status }) => status === "ok").length === ids.length,
+    );
+    await job.stop();
+  });
+
     const { rows: counts } = await sql<{ count: number }>`
       select jsonb_array_length(attributes) as count from metadata.token where name = 'many'`.execute(
       database.db,
