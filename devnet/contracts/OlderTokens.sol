@@ -56,3 +56,19 @@ contract PlainCollection is OlderTokens("Plain", "PLN") {
         emit Transfer(from, to, id);
     }
 }
+
+/// Claims to be an ERC-721, of whose Transfer nothing is indexed.
+contract ClaimingCollection is OlderTokens("Claiming", "CLM") {
+    event Transfer(address from, address to, uint256 tokenId);
+
+    uint256 public totalSupply;
+
+    function tell(address from, address to, uint256 id) internal override {
+        if (from == address(0)) totalSupply++;
+        emit Transfer(from, to, id);
+    }
+
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7 || id == 0x80ac58cd;
+    }
+}

@@ -16,7 +16,7 @@ export const ownSources = {
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
   Exchanges: ["BlurExchange", "SudoswapFactory", "SudoswapPool"],
-  OlderTokens: ["UnindexedCollection", "PlainCollection"],
+  OlderTokens: ["UnindexedCollection", "PlainCollection", "ClaimingCollection"],
   Hostile: [
     "RangeFlood",
     "LargeUri",

@@ -58,6 +58,24 @@ export function hasOtherTransfers([is721, is1155, ...coin]: readonly ContractRes
   return !claims && !looksLikeCoin(coin);
 }
 
+/** Whether a contract that answers `standardCalls` so claims to be an ERC-721, and is no coin. */
+export function isClaimedErc721([is721, is1155, ...coin]: readonly ContractResult[]): boolean {
+  const [claims721, claims1155] = [is721, is1155].map((one) => parseContractFlag(one ?? "0x"));
+  return claims721 === true && !claims1155 && !looksLikeCoin(coin);
+}
+
+/** `totalSupply()`, and who owns the first tokens. */
+export const tokenCalls: readonly Hex[] = [
+  "0x18160ddd",
+  ...[0n, 1n].map((id) =>
+    encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [id] }),
+  ),
+];
+
+/** Whether a contract that answers `tokenCalls` so has tokens. */
+export const hasTokens = (answers: readonly ContractResult[]): boolean =>
+  answers.some((answer) => /^0x[0-9a-f]{64}$/i.test(answer ?? "") && BigInt(answer ?? 0) > 0n);
+
 const wordOf = (address: Address) => `0x${"0".repeat(24)}${address.slice(2).toLowerCase()}`;
 
 /** Maximum characters of a contract's text. */

@@ -1,16 +1,25 @@
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
 import {
   type ContractResult,
   callContracts,
   fetchReadBasis,
   haveCode,
+  type ReadBasis,
 } from "#jobs/chain/contract-calls.ts";
-import { hasOtherTransfers, standardCalls } from "#jobs/collections/token-standard.ts";
+import {
+  hasOtherTransfers,
+  hasTokens,
+  isClaimedErc721,
+  standardCalls,
+  tokenCalls,
+} from "#jobs/collections/token-standard.ts";
 import type { Job } from "#jobs/runner/job.ts";
+import { readContractsWithoutTransfers } from "#projections/log/contracts.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
   addSources,
+  haveIndexersCaughtUp,
   type IndexedSource,
   type NewSource,
   readSources,
@@ -39,61 +48,71 @@ type PlainOptions = { db: Database; chain: ChainConfig; curated: Curated };
 const pollMs = 10_000;
 
 /**
- * Adds the sources of transfers whose id is not indexed for each named contract that is deployed, claims
- * no standard by ERC-165 and answers nothing that a coin does: an ERC-20's Transfer has the same topics, and its amounts
- * are no tokens. They have an indexer of their own, so that nothing else is indexed again.
+ * Adds the sources of transfers whose id is not indexed for each named contract that is deployed, claims no standard by
+ * ERC-165 and answers nothing that a coin does: an ERC-20's Transfer has the same topics, and its amounts are no tokens. So
+ * it does for one that claims to be an ERC-721 and has tokens, where the log holds no transfer of it once the chain's
+ * indexers have caught up. They have an indexer of their own, so that nothing else is indexed again.
  */
 export function plainTransfers({ db, chain, curated }: PlainOptions): Job {
   const client = openChainClient(chain);
-  let open = namedCollections(chain, curated).map(({ address }) => address);
+  const named = namedCollections(chain, curated).map(({ address }) => address);
+  const open: OpenContracts = { unknown: named, claiming: [] };
   return {
     name: "plain transfers",
     about: { chainId: chain.chainId },
     every: pollMs,
     retry: { firstMs: pollMs, mostMs: pollMs },
     async run() {
-      if (open.length > 0) open = await addAnswering(db, client, open);
-      return open.length === 0 ? "ended" : undefined;
+      if (open.unknown.length > 0) await addAnswering(db, client, open);
+      if (open.claiming.length > 0) await addClaiming(db, client, open);
+      return open.unknown.length + open.claiming.length === 0 ? "ended" : undefined;
     },
   };
 }
 
-/** Returns the contracts that are not known to be a coin or a token yet. */
-async function addAnswering(
-  db: Database,
-  client: ChainClient,
-  addresses: readonly Address[],
-): Promise<Address[]> {
+/** Contracts that are not known to be a coin or a token yet, and those that claim to be an ERC-721. */
+type OpenContracts = { unknown: Address[]; claiming: Address[] };
+
+async function addAnswering(db: Database, client: ChainClient, open: OpenContracts): Promise<void> {
   const sources = await readSources(db, client.chainId);
   const added = new Set(sources.map((one) => plainContract(one)));
-  const asked = addresses.filter((address) => !added.has(address));
-  const { others, tokens } = await askContracts(client, asked);
-  if (tokens.length > 0) await addPlain(db, client.chainId, tokens);
-  const known = new Set([...others, ...tokens]);
-  return asked.filter((address) => !known.has(address));
+  const asked = open.unknown.filter((address) => !added.has(address));
+  const basis = await fetchReadBasis(client);
+  const codes = await haveCode(client, basis, asked);
+  const deployed = asked.filter((_, index) => codes[index] === true);
+  const answers = await askEach(client, basis, deployed, standardCalls([]));
+  const known = deployed.filter((address) => !answers.get(address)?.includes(undefined));
+  const of = (is: (answers: readonly ContractResult[]) => boolean) =>
+    known.filter((address) => is(answers.get(address) ?? []));
+  await addPlain(db, client.chainId, of(hasOtherTransfers));
+  open.claiming = [...open.claiming, ...of(isClaimedErc721)];
+  open.unknown = asked.filter((address) => !known.includes(address));
 }
 
-/** Contracts with code that have transfers of other shapes, and those that have none. */
-async function askContracts(
+async function addClaiming(db: Database, client: ChainClient, open: OpenContracts): Promise<void> {
+  const { chainId } = client;
+  const silent = await readContractsWithoutTransfers(db, chainId, open.claiming);
+  open.claiming = silent;
+  if (silent.length === 0 || !(await haveIndexersCaughtUp(db, chainId))) return;
+  const answers = await askEach(client, await fetchReadBasis(client), silent, tokenCalls);
+  const tokens = silent.filter((address) => hasTokens(answers.get(address) ?? []));
+  await addPlain(db, chainId, tokens);
+  open.claiming = silent.filter((address) => !tokens.includes(address));
+}
+
+/** What each contract answers, in the order of the questions. */
+async function askEach(
   client: ChainClient,
-  addresses: readonly Address[],
-): Promise<{ others: Address[]; tokens: Address[] }> {
-  const asks = standardCalls([]);
-  const basis = await fetchReadBasis(client);
-  const codes = await haveCode(client, basis, addresses);
-  const deployed = addresses.filter((_, index) => codes[index] === true);
-  const calls = deployed.flatMap((to) => asks.map((data) => ({ to, data })));
+  basis: ReadBasis,
+  contracts: readonly Address[],
+  questions: readonly Hex[],
+): Promise<ReadonlyMap<Address, ContractResult[]>> {
+  const calls = contracts.flatMap((to) => questions.map((data) => ({ to, data })));
   const answers = await callContracts(client, basis, calls);
-  const answersOf = (index: number): ContractResult[] =>
-    answers.slice(index * asks.length, (index + 1) * asks.length);
-  const known = deployed
-    .map((address, index) => ({ address, answers: answersOf(index) }))
-    .filter((one) => !one.answers.includes(undefined));
-  const addressesOf = (isToken: boolean) =>
-    known.flatMap(({ address, answers }) =>
-      hasOtherTransfers(answers) === isToken ? [address] : [],
-    );
-  return { others: addressesOf(false), tokens: addressesOf(true) };
+  const { length } = questions;
+  return new Map(
+    contracts.map((one, index) => [one, answers.slice(index * length, (index + 1) * length)]),
+  );
 }
 
 async function addPlain(
@@ -101,6 +120,7 @@ async function addPlain(
   chainId: number,
   addresses: readonly Address[],
 ): Promise<void> {
+  if (addresses.length === 0) return;
   const indexers = new Set((await readSources(db, chainId)).map(({ indexer }) => indexer));
   let number = 1;
   while (indexers.has(`plain-${number}`)) number += 1;

@@ -19,7 +19,7 @@ import { readContractsWithoutTransfers } from "#projections/log/contracts.ts";
 import type { Database } from "#projections/log/database.ts";
 import { readJobFigures } from "#projections/log/operators.ts";
 import { pendingMigrations } from "#projections/log/schema.ts";
-import { readCaughtUpIndexers, readIndexerNames } from "#projections/log/sources.ts";
+import { haveIndexersCaughtUp } from "#projections/log/sources.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { readHeldFees } from "#projections/partners/sync-fees.ts";
 import { type ChainConfig, isLoopback } from "../config/config.ts";
@@ -155,9 +155,7 @@ async function checkCollections(
 ): Promise<Finding[]> {
   const findings = chains.map(async (chain) => {
     const named = namedCollections(chain, curated).map(({ address }) => address);
-    const caughtUp = await readCaughtUpIndexers(db, chain.chainId);
-    const indexers = await readIndexerNames(db, chain.chainId);
-    const isCaughtUp = indexers.length > 0 && indexers.every((name) => caughtUp.has(name));
+    const isCaughtUp = await haveIndexersCaughtUp(db, chain.chainId);
     const silent = isCaughtUp ? await readContractsWithoutTransfers(db, chain.chainId, named) : [];
     return silent.map((address) =>
       note(

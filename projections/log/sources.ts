@@ -117,6 +117,15 @@ export async function readIndexerNames(db: Database, chainId: number): Promise<s
   return rows.map(({ name }) => name);
 }
 
+/** Whether all of them have followed new blocks since their first pass. */
+export async function haveIndexersCaughtUp(db: Database, chainId: number): Promise<boolean> {
+  const [names, caughtUp] = [
+    await readIndexerNames(db, chainId),
+    await readCaughtUpIndexers(db, chainId),
+  ];
+  return names.length > 0 && names.every((name) => caughtUp.has(name));
+}
+
 /** One of a chain's indexers: a Ponder process with its schema. */
 export type IndexerId = { chainId: number; indexer: string };
 

@@ -9,7 +9,11 @@ import { createDatabase, type TestDatabase } from "../support/database/postgres.
 import { runOp } from "../support/processes/op.ts";
 
 const chainId = 33139;
-const older = { unindexed: "UnindexedCollection", plain: "PlainCollection" } as const;
+const older = {
+  unindexed: "UnindexedCollection",
+  plain: "PlainCollection",
+  claiming: "ClaimingCollection",
+} as const;
 type Older = keyof typeof older;
 
 const [alice, bob] = [addressOf(1), addressOf(2)];
