@@ -214,10 +214,8 @@ function tokenFact(
   result: TokenMetadata | string,
 ): Observation {
   const about = { ...subjectOf(work, subject), tokenId: subject.tokenId };
-  const notes: string[] = [];
-  const tokenUri = keptUri(uri, (note) => notes.push(`tokenUri left out: ${note}`));
-  const stated = withNotes(result, notes);
-  const fact = tokenMetadataFetched(about, tokenUri, resultOrFailure(subject, stated));
+  const { kept, stated } = withUri("tokenUri", uri, result);
+  const fact = tokenMetadataFetched(about, kept, resultOrFailure(subject, stated));
   return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
 }
 
@@ -228,7 +226,8 @@ function contractFact(
   result: ContractMetadata | string,
 ): Observation {
   const about = subjectOf(work, subject);
-  const fact = contractMetadataFetched(about, keptUri(uri), resultOrFailure(subject, result));
+  const { kept, stated } = withUri("contractUri", uri, result);
+  const fact = contractMetadataFetched(about, kept, resultOrFailure(subject, stated));
   return isKnown(subject, fact) ? metadataConfirmed(about) : fact;
 }
 
@@ -241,17 +240,21 @@ const subjectOf = ({ client, now }: FetchContext, read: ReadTarget) => ({
   shown: read.shownPosition,
 });
 
-const keptUri = (uri: string | null, onLimit?: OnLimit) =>
-  uri === null ? null : parseUri(uri, onLimit);
-
-/** A token's metadata, or why there is none, with what was left out beside it. */
-function withNotes(
-  result: TokenMetadata | string,
-  notes: readonly string[],
-): TokenMetadata | string {
-  if (notes.length === 0) return result;
-  if (typeof result === "string") return [result, ...notes].join("; ");
-  return { ...result, issue: [result.issue, ...notes].filter(Boolean).join("; ") };
+/** The URI as it is kept, and what was found with what of the URI was left out. */
+function withUri<Found extends { issue?: string }>(
+  name: string,
+  uri: string | null,
+  result: Found | string,
+): { kept: string | null; stated: Found | string } {
+  const notes: string[] = [];
+  const onLimit: OnLimit = (note) => notes.push(`${name} left out: ${note}`);
+  const kept = uri === null ? null : parseUri(uri, onLimit);
+  if (notes.length === 0) return { kept, stated: result };
+  if (typeof result === "string") return { kept, stated: [result, ...notes].join("; ") };
+  return {
+    kept,
+    stated: { ...result, issue: [result.issue, ...notes].filter(Boolean).join("; ") },
+  };
 }
 
 function resultOrFailure<Result extends object>(

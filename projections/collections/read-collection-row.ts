@@ -45,7 +45,7 @@ type SalesFigures = {
 };
 
 /** A collection with its primary contract's metadata; figures are over all its contracts. */
-export type CollectionRow = Omit<ContractMetadata, "name"> & {
+export type CollectionRow = Omit<ContractMetadata, "name" | "issue"> & {
   collectionId: number;
   chainId: number;
   address: Hex;
@@ -57,6 +57,10 @@ export type CollectionRow = Omit<ContractMetadata, "name"> & {
   createdAt: Date | null;
   updatedAt: Date | null;
   contracts: { address: Hex; standard: 721 | 1155 | null }[];
+  /** Of the document with its metadata, if it was fetched; with the time of the fact that is shown. */
+  metadataStatus: "ok" | "failed" | null;
+  metadataIssue: string | null;
+  metadataAt: Date | null;
   /** Of the primary contract. */
   royalty: { recipient: Hex; bps: number; source: Royalty["source"] } | null;
   supply: bigint;
@@ -156,6 +160,7 @@ export function collectionRowColumns(now: Date, parts: CollectionParts): RawBuil
     f.next_change_at as "nextChangeAt", f.collection_id as "collectionId", f.chain_id as "chainId", k.address, c.slug, c.name,
     c.symbol, c.standard, f.verified, c.created_at as "createdAt", c.updated_at as "updatedAt", coalesce(parts.contracts, '[]'::jsonb) as contracts,
     md.description, ${uri(sql`md.image`)} as image, ${uri(sql`md.banner`)} as banner, md.website, md.twitter, md.discord,
+    md.status as "metadataStatus", md.issue as "metadataIssue", md.updated_at as "metadataAt",
     decided.recipient as "decidedRecipient", decided.bps as "decidedBps",
     due.recipient as "partnerRecipient", due.bps as "partnerBps",
     stated.recipient as "statedRecipient", stated.bps as "statedBps",

@@ -42,7 +42,7 @@ const definitions = {
   },
   activity: { version: 6, first: 4, tables: ["cancel"] },
   metadata: {
-    version: 6,
+    version: 7,
     first: 3,
     tables: [
       ...["token", "contract", "change", "pending_token", "pending_range"],
@@ -87,10 +87,10 @@ const definitions = {
     },
   },
   traits: {
-    version: 12,
+    version: 13,
     first: 6,
     tables: ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"],
-    reads: { metadata: 6, ownership: 4, listings: 11 },
+    reads: { metadata: 7, ownership: 4, listings: 11 },
   },
   cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
 } satisfies Record<string, Versioned>;

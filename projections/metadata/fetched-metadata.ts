@@ -30,6 +30,9 @@ type FetchedTable = {
   lists: readonly string[];
 };
 
+/** What was left out, or why there is nothing. */
+const issueColumn = ["issue", "issue", "error"] as const;
+
 const tokenTable: FetchedTable = {
   table: "token",
   kind: "token_metadata_fetched",
@@ -42,7 +45,7 @@ const tokenTable: FetchedTable = {
     ["animation", "animation"],
     ["content_type", "contentType"],
     ["token_uri", "tokenUri"],
-    ["issue", "issue", "error"],
+    issueColumn,
   ],
   lists: ["attributes"],
 };
@@ -52,9 +55,12 @@ const contractTable: FetchedTable = {
   kind: "contract_metadata_fetched",
   isOwn: sql`token_id is null`,
   key: ["contract_id"],
-  columns: ["name", "description", "image", "banner", "website", "twitter", "discord", "uri"].map(
-    (name) => [name, name] as const,
-  ),
+  columns: [
+    ...["name", "description", "image", "banner", "website", "twitter", "discord", "uri"].map(
+      (name) => [name, name] as const,
+    ),
+    issueColumn,
+  ],
   lists: [],
 };
 

@@ -87,10 +87,11 @@ function tables(schema: string): readonly string[] {
        twitter       text,
        discord       text,
        uri           text,
+       issue         text,
        updated_at    timestamptz not null,${state}
      )`,
-    `comment on column ${schema}.token.issue is 'Why there is no metadata, or what of the document was left out for a limit'`,
     ...["token", "contract"].flatMap((table) => [
+      `comment on column ${schema}.${table}.issue is 'Why there is no metadata, or what of the document was left out for a limit'`,
       `comment on column ${schema}.${table}.position is 'Of the fact that the row shows: the last successful one, else the last'`,
       `comment on column ${schema}.${table}.attempt is 'Failed attempts since the last success'`,
       `comment on column ${schema}.${table}.last_position is 'Of the last fact, successful or not'`,

@@ -53,6 +53,7 @@ import {
   type ShownPeriod,
   stats,
 } from "./collection-stats.ts";
+import { MetadataState, presentMetadataState } from "./metadata-state.ts";
 
 /** One contract, or several contracts with combined statistics. */
 export const Collection = z
@@ -76,6 +77,9 @@ export const Collection = z
       twitter: z.url().nullable(),
       discord: z.url().nullable(),
     }),
+    metadata: MetadataState.meta({
+      description: "Of the contract's document (`contractURI`), which most contracts do not have.",
+    }),
     verified: z.boolean(),
     royalty: z.object({
       recipient: address.nullable(),
@@ -96,7 +100,7 @@ function collectionPartsOf(fields: RowFields): CollectionParts {
   return partsOf(fields, fieldsOfParts);
 }
 const fieldsOfParts: PartFields<CollectionPart, keyof typeof Collection.shape> = [
-  ["metadata", ["description", "media", "links"]],
+  ["metadata", ["description", "media", "links", "metadata"]],
   ["royalty", ["royalty"]],
   ["contracts", ["contracts"]],
   ["orders", ["stats"]],
@@ -128,6 +132,11 @@ export function presentCollection(
       twitter: parseLink(row.twitter),
       discord: parseLink(row.discord),
     },
+    metadata: presentMetadataState({
+      status: row.metadataStatus,
+      at: row.metadataAt,
+      issue: row.metadataIssue,
+    }),
     verified: row.verified,
     royalty: row.royalty ?? { recipient: null, bps: 0, source: "none" },
     stats: presentStats(row, periods, view),

@@ -4,7 +4,6 @@ import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { statedIssue } from "#projections/domain/metadata/stated-issue.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { isSellable, readToken } from "#projections/tokens/read-token.ts";
 import {
@@ -37,9 +36,9 @@ import {
   exactUnits,
   nameStandard,
   standardName,
-  time,
   uint256Text,
 } from "../wire.ts";
+import { MetadataState, presentMetadataState } from "./metadata-state.ts";
 
 const attribute = z.object({
   trait_type: z.string(),
@@ -93,15 +92,10 @@ export const Token = z
     }),
     lastSale: LastSale.nullable(),
     isBurned: z.boolean(),
-    metadata: z.object({
-      status: z.enum(["ok", "pending", "failed"]).meta({
+    metadata: MetadataState.extend({
+      status: MetadataState.shape.status.meta({
         description:
           "`failed` also where a token was burned before its metadata was fetched. One sent to 0x…dead still exists and is fetched.",
-      }),
-      updatedAt: time.nullable(),
-      issue: z.string().nullable().meta({
-        description:
-          "Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing.",
       }),
     }),
     urls: tokenUrls,
@@ -158,11 +152,7 @@ export function presentToken(
     bestOffer: isSellable(row) ? bestBid && presentTokenBid(bestBid, view) : null,
     lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
-    metadata: {
-      status: row.status ?? (isWithoutUri(row) ? "failed" : "pending"),
-      updatedAt: row.describedAt?.toISOString() ?? null,
-      issue: issueOf(row),
-    },
+    metadata: metadataOf(row),
     urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
   };
 }
@@ -188,10 +178,11 @@ function isWithoutUri({ isBurned, standard, owner }: DescribedToken): boolean {
   return isBurned && (standard === 1155 || owner === zeroAddress);
 }
 
-function issueOf(row: DescribedToken): string | null {
-  if (row.status === "failed") return statedIssue(row.issue ?? "");
-  if (row.status === "ok") return row.issue;
-  return isWithoutUri(row) ? "the token was burned before its metadata was fetched" : null;
+function metadataOf(row: DescribedToken): z.output<typeof MetadataState> {
+  const state = presentMetadataState({ ...row, at: row.describedAt });
+  if (row.status !== null || !isWithoutUri(row)) return state;
+  const issue = "the token was burned before its metadata was fetched";
+  return { ...state, status: "failed", issue };
 }
 
 function presentRarity({ rank, score, ranked }: DescribedToken) {

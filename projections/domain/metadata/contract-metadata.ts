@@ -3,10 +3,12 @@ import {
   isJsonSchema,
   type JsonObject,
   membersOf,
+  type OnLimit,
   parseDescription,
   parseName,
   parseNestedUri,
 } from "./document.ts";
+import { openLimitNotes } from "./limit-notes.ts";
 import { parseLink, parseSvg } from "./media.ts";
 
 /** Metadata from a contract's document (ERC-7572). */
@@ -18,30 +20,45 @@ export type ContractMetadata = {
   website: string | null;
   twitter: string | null;
   discord: string | null;
+  /** What of the document is left out for a limit; absent: nothing. */
+  issue?: string;
 };
 
 /** Parses a contract's document; null where it has no usable member. */
 export function parseContractMetadata(document: JsonObject): ContractMetadata | null {
   if (isJsonSchema(document)) return null;
   const members = membersOf(document);
-  const first = (parse: (value: unknown) => string | null, ...names: string[]) =>
-    firstUsable(members(...names), parse);
+  const notes = openLimitNotes();
+  const first = (what: string, parse: Parse, ...names: string[]) =>
+    firstUsable(members(...names), (value) => parse(value, (note) => notes.add(`${what} ${note}`)));
   const metadata: ContractMetadata = {
-    name: first(parseName, "name"),
-    description: first(parseDescription, "description"),
-    image: first(parseNestedMedia, "image", "image_url", "image_uri", "image_data"),
-    banner: first(parseNestedMedia, "banner_image", "banner_image_url", "banner"),
-    website: first(parseLink, "external_link", "external_url", "website"),
-    twitter: first(parseTwitter, "twitter", "twitter_url", "x"),
-    discord: first(parseLink, "discord", "discord_url"),
+    name: first("name", parseName, "name"),
+    description: first("description", parseDescription, "description"),
+    image: first("image", parseNestedMedia, "image", "image_url", "image_uri", "image_data"),
+    banner: first("banner", parseNestedMedia, "banner_image", "banner_image_url", "banner"),
+    website: first("website", parseWholeLink, "external_link", "external_url", "website"),
+    twitter: first("twitter", parseTwitter, "twitter", "twitter_url", "x"),
+    discord: first("discord", parseWholeLink, "discord", "discord_url"),
   };
-  return Object.values(metadata).every((one) => one === null) ? null : metadata;
+  if (Object.values(metadata).every((one) => one === null)) return null;
+  const issue = notes.text();
+  return issue === undefined ? metadata : { ...metadata, issue };
 }
 
-const parseNestedMedia = (value: unknown) => parseNestedUri(value, parseSvg);
+type Parse = (value: unknown, onLimit: OnLimit) => string | null;
+
+const leftOut =
+  (onLimit: OnLimit): OnLimit =>
+  (note) =>
+    onLimit(`left out: ${note}`);
+
+const parseNestedMedia: Parse = (value, onLimit) =>
+  parseNestedUri(value, (uri) => parseSvg(uri, leftOut(onLimit)));
+
+const parseWholeLink: Parse = (value, onLimit) => parseLink(value, leftOut(onLimit));
 
 /** The account is given as URL or as name. */
-function parseTwitter(value: unknown): string | null {
+function parseTwitter(value: unknown, onLimit: OnLimit): string | null {
   const [, name] = typeof value === "string" ? (/^\s*@?(\w{1,15})\s*$/.exec(value) ?? []) : [];
-  return name === undefined ? parseLink(value) : `https://x.com/${name}`;
+  return name === undefined ? parseWholeLink(value, onLimit) : `https://x.com/${name}`;
 }

@@ -61,8 +61,8 @@ export function parseSvg(value: unknown, onLimit?: OnLimit): string | null {
 }
 
 /** URL of a web page on a public host, as `URL` writes it; null for anything else. */
-export function parseLink(value: unknown): string | null {
-  const uri = parseUri(value);
+export function parseLink(value: unknown, onLimit?: OnLimit): string | null {
+  const uri = parseUri(value, onLimit);
   if (uri === null || !URL.canParse(uri)) return null;
   const url = new URL(uri);
   return isWeb(url) && isSafe(url) ? url.href : null;

@@ -4,7 +4,7 @@ const plain = /^(?:the (?:document|contract's|data URI|URI)|[a-z][a-z0-9+.-]*: i
 /** Of the others, which name hosts and addresses, this much is said. */
 const phrases: readonly (readonly [pattern: RegExp, phrase: string])[] = [
   [/: (the document is HTML or XML, not JSON)$/, "$1"],
-  [/^(tokenUri left out: longer than \d+ characters)$/, "$1"],
+  [/^((?:token|contract)Uri left out: longer than \d+ characters)$/, "$1"],
   [/\bHTTP (\d{3})$/, "the host answered HTTP $1"],
   [/\btimeout$/, "the host did not answer in time"],
   [/\blarger than (\d+) bytes$/, "the document is larger than $1 bytes"],

@@ -208,6 +208,26 @@ describe("a contract's document", () => {
       discord: null,
     });
   });
+
+  it("says what of it is left out for a limit", () => {
+    const long = "x".repeat(3_000);
+    const found = parseContractMetadata({
+      name: long,
+      description: "a",
+      image: `https://example.com/${long}`,
+      image_url: "https://example.com/a.png",
+      banner: { url: `ipfs://${long}` },
+      external_link: `https://example.com/${long}`,
+      twitter: `https://x.com/${long}`,
+      discord: `https://discord.example.com/${long}`,
+    });
+    expect(found?.image).toBe("https://example.com/a.png");
+    const left = ["image", "banner", "website", "twitter", "discord"];
+    expect(found?.issue?.split("; ")).toEqual([
+      "name cut to 256 characters",
+      ...left.map((what) => `${what} left out: longer than 2048 characters`),
+    ]);
+  });
 });
 
 describe("a stranger's link", () => {

@@ -15,6 +15,7 @@ import {
   parseText,
   plainName,
 } from "./document.ts";
+import { type LimitNotes, openLimitNotes } from "./limit-notes.ts";
 import { type IdForm, substituteId } from "./location.ts";
 import { mediaTypeOf, parseMedia, parseSvg } from "./media.ts";
 
@@ -271,20 +272,3 @@ const isAddress = (member: unknown): boolean =>
 /** A document of its own, as some interfaces answer it in `attributes`. */
 const isDocument = (object: JsonObject): boolean =>
   membersOf(object)("image", "image_url", "animation_url").some(isAddress);
-
-/** Notes kept of one document. */
-const maxNotes = 8;
-
-type LimitNotes = ReturnType<typeof openLimitNotes>;
-
-/** Collects what of a document is left out for a limit. */
-function openLimitNotes() {
-  const notes = new Set<string>();
-  return {
-    add(note: string): void {
-      if (notes.size < maxNotes) notes.add(note);
-    },
-    /** As one text; undefined: all of the document was taken. */
-    text: (): string | undefined => (notes.size === 0 ? undefined : [...notes].join("; ")),
-  };
-}

@@ -1,7 +1,9 @@
+import type { Address } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { floorSnapshotted, snapshotMs } from "#projections/collections/floors.ts";
 import { appendObservations } from "#projections/log/append.ts";
+import { contractMetadataFetched } from "#projections/metadata/facts.ts";
 import { priceTicked } from "#projections/prices/coin-prices.ts";
 import { givenListing, ticked } from "#test/support/orders/order-facts.ts";
 import {
@@ -273,3 +275,37 @@ async function walk(path: string, next: (page: number, cursor: string | null) =>
     }
   }
 }
+
+describe("the metadata of a collection", () => {
+  const stateOf = async (slug: string) => (await book.one(`/v1/collections/${slug}`)).metadata;
+
+  it("tells whether its document was read, and what of it was not", async () => {
+    const recordedAt = new Date(Number(openedAt) * 1_000);
+    const of = (contract: Address) => ({ chainId: 1, contract, recordedAt });
+    const nothing = {
+      description: null,
+      banner: null,
+      website: null,
+      twitter: null,
+      discord: null,
+    };
+    const pending = { status: "pending", updatedAt: null, issue: null };
+    expect(await stateOf("punks")).toEqual(pending);
+    const issue = "image left out: longer than 2048 characters";
+    await appendObservations(book.db, [
+      contractMetadataFetched(of(nfts.punks.address), "https://a.example", {
+        ...{ ...nothing, name: "Punks", image: null, issue },
+      }),
+      contractMetadataFetched(of(nfts.kin.address), "https://a.example", {
+        error: "10.0.0.7:8080: HTTP 404",
+        attempt: 1,
+      }),
+    ]);
+    await book.catchUp();
+    const updatedAt = recordedAt.toISOString();
+    expect(await stateOf("punks")).toEqual({ status: "ok", updatedAt, issue });
+    const failed = { status: "failed", updatedAt, issue: "the host answered HTTP 404" };
+    expect(await stateOf("kin")).toEqual(failed);
+    expect(await stateOf("editions")).toEqual(pending);
+  });
+});

@@ -310,6 +310,33 @@ describe("a token's URI as contracts write it", () => {
     ]);
   });
 
+  it("and what is left out of the contract's own document are told of the contract too", async () => {
+    const [long, picture] = [addressOf(0x715), addressOf(0x716)];
+    const name = "n".repeat(300);
+    host.answers(says({ name }));
+    await serve(long, `${host.origin}/${"x".repeat(2_048)}`);
+    await serve(picture, "data:image/png;base64,iVBORw0=");
+    await hold(edition(1n, long), edition(1n, picture));
+    const read = async () =>
+      await sql<{ status: string; issue: string; uri: string | null }>`
+        select status, issue, uri from metadata.contract join log.contract using (contract_id)
+        where address in (${Buffer.from(long.slice(2), "hex")}, ${Buffer.from(picture.slice(2), "hex")})
+        order by address`.execute(database.db);
+    await runUntil(async () => (await read()).rows.length === 2);
+    expect((await read()).rows).toEqual([
+      {
+        status: "ok",
+        issue: "name cut to 256 characters; contractUri left out: longer than 2048 characters",
+        uri: null,
+      },
+      {
+        status: "failed",
+        issue: "the document is a picture, not JSON",
+        uri: "data:image/png;base64,iVBORw0=",
+      },
+    ]);
+  });
+
   it("may hold a document that a contract wrote by hand (cases 14 and 16)", async () => {
     const [handmade, schema] = [addressOf(0x713), addressOf(0x714)];
     await serve(
@@ -690,6 +717,22 @@ describe("fetching", () => {
     );
   });
 
+  it("leaves a contract alone for no longer than the host of its documents", async () => {
+    await serve();
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 8n, 9n];
+    host.answers((_request, response) => response.writeHead(429, { "retry-after": "60" }).end());
+    await hold(...ids.map((id) => edition(id)));
+    const job = startJob();
+    await job.until(async () => (await rows(served)).length > 0);
+    now += 61_000;
+    host.answers(says({ name: "later" }));
+    await job.until(
+      async () =>
+        (await rows(served)).filter(({ status }) => status === "ok").length === ids.length,
+    );
+    await job.stop();
+  });
+
   it("records hostile documents as far as they can be parsed", async () => {
     await serve();
     const documents: Record<string, string> = {
@@ -717,22 +760,6 @@ describe("fetching", () => {
       ["failed", expect.stringContaining("larger than 1048576 bytes")],
       ["ok", expect.stringContaining("name")],
     ]);
-  it("leaves a contract alone for no longer than the host of its documents", async () => {
-    await serve();
-    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 8n, 9n];
-    host.answers((_request, response) => response.writeHead(429, { "retry-after": "60" }).end());
-    await hold(...ids.map((id) => edition(id)));
-    const job = startJob();
-    await job.until(async () => (await rows(served)).length > 0);
-    now += 61_000;
-    host.answers(says({ name: "later" }));
-    await job.until(
-      async () =>
-        (await rows(served)).filter(({ status }) => status === "ok").length === ids.length,
-    );
-    await job.stop();
-  });
-
     const { rows: counts } = await sql<{ count: number }>`
       select jsonb_array_length(attributes) as count from metadata.token where name = 'many'`.execute(
       database.db,
