@@ -1,5 +1,9 @@
 import type { Address } from "viem";
-import { contractRoyaltyStated, type StatedRoyalty } from "#projections/collections/facts.ts";
+import {
+  contractRoyaltyStated,
+  type StatedRoyalty,
+  tokenRoyaltyStated,
+} from "#projections/collections/facts.ts";
 import { readContractRoyalties } from "#projections/collections/read-royalties.ts";
 import { areCollectionsAtLeastAt } from "#projections/collections/read-undescribed-contracts.ts";
 import { appendObservations } from "#projections/log/append.ts";
@@ -12,6 +16,7 @@ import {
   readContractsWithoutRoyalty,
   readScanBatch,
 } from "#projections/partners/royalty-sync.ts";
+import { readUnknownFees, type UnknownFee } from "#projections/sales/read-unknown-fees.ts";
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { queryChain } from "../chain/query-chain.ts";
@@ -29,8 +34,8 @@ type RoyaltyOptions = {
 };
 
 /**
- * Fetches the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day.
- * Only changes are appended.
+ * Fetches the ERC-2981 royalty of each new contract of a chain, of those that orders found changed, and of all once a day,
+ * and that of sold tokens of which somebody had a part who is not known for it. Only changes are appended.
  */
 export function royaltyFetches(options: RoyaltyOptions): Job {
   const { db, client, changeSignal } = options;
@@ -40,7 +45,7 @@ export function royaltyFetches(options: RoyaltyOptions): Job {
     about: { chainId: client.chainId },
     every: pollMs,
     wakesOn: changeSignal,
-    reads: ["collections", "ownership"],
+    reads: ["collections", "ownership", "sales"],
     async run() {
       // Waits until readings appended before this process started are applied: no contract is read twice.
       state ??= { head: await readLogHead(db), unanswered: unansweredContracts() };
@@ -56,6 +61,8 @@ export type RoyaltyState = {
   head: bigint;
   /** Contracts without an answer of the node. */
   readonly unanswered: UnansweredContracts;
+  /** The last block whose sales were looked at; absent: none were. */
+  soldUpTo?: bigint | null;
 };
 
 const batchSize = 100;
@@ -65,8 +72,8 @@ const askedWei = 10n ** 18n;
 type Work = { db: Database; client: ChainClient; now: () => Date };
 
 /**
- * One batch: contracts never read, then those to read again, then the daily scan. Returns how many contracts were called;
- * 0: nothing is due. Throws `RpcFailure`.
+ * One batch: contracts never read, then those to read again, then the daily scan, then sold tokens. Returns how many calls
+ * were made; 0: nothing is due. Throws `RpcFailure`.
  */
 export async function fetchDueRoyalties(work: Work, state: RoyaltyState): Promise<number> {
   const { db, client, now } = work;
@@ -81,7 +88,7 @@ export async function fetchDueRoyalties(work: Work, state: RoyaltyState): Promis
     return read;
   }
   const batch = await readScanBatch(db, chainId, now(), batchSize);
-  if (batch === null) return 0;
+  if (batch === null) return await fetchSoldTokens(work, state);
   if (batch.contracts.length > 0) await fetchBatch(work, state, batch.contracts, "changed");
   await advanceScan(db, chainId, batch);
   return batch.contracts.length;
@@ -115,6 +122,42 @@ async function fetchBatch(
   });
   if (facts.length > 0) state.head = (await appendObservations(db, facts)).head;
   return contracts.length;
+}
+
+/** Tokens of a contract may have creators of their own: the one who was paid is known once the contract says so. */
+async function fetchSoldTokens({ db, client, now }: Work, state: RoyaltyState): Promise<number> {
+  const { chainId } = client;
+  const sold = await readUnknownFees(db, chainId, { after: state.soldUpTo ?? null, now: now() });
+  const resting = new Set(state.unanswered.coolingDown());
+  const asked = sold.fees.filter(({ contract }) => !resting.has(contract));
+  for (let start = 0; start < asked.length; start += batchSize)
+    await fetchTokens({ db, client }, state, asked.slice(start, start + batchSize));
+  state.soldUpTo = sold.upTo;
+  return asked.length;
+}
+
+async function fetchTokens(
+  { db, client }: Pick<Work, "db" | "client">,
+  state: RoyaltyState,
+  sold: readonly UnknownFee[],
+): Promise<void> {
+  const { chainId } = client;
+  const queries = sold.map(({ contract, tokenId }) => ({
+    ...({ kind: "royalty", contract, tokenId, salePriceWei: askedWei } as const),
+  }));
+  const results = await queryChain(client, queries);
+  const known = new Set<string>();
+  const facts = sold.flatMap(({ contract, tokenId, recipient }, index) => {
+    const query = queries[index];
+    const answer = query && results.find(query);
+    if (answer === undefined) state.unanswered.recordFailure(contract);
+    const royalty = shareOf(answer?.royalty ?? null);
+    const name = `${contract} ${recipient}`;
+    if (royalty.recipient !== recipient || known.has(name)) return [];
+    known.add(name);
+    return [tokenRoyaltyStated({ chainId, contract, tokenId, royalty, basis: results.basis })];
+  });
+  if (facts.length > 0) state.head = (await appendObservations(db, facts)).head;
 }
 
 /** Rounded like the share that order parameters tell. */

@@ -78,6 +78,24 @@ export function contractRoyaltyStated({
   };
 }
 
+/** The royalty that a contract states for one of its tokens, and not for all. */
+export function tokenRoyaltyStated({
+  tokenId,
+  ...stated
+}: ContractRoyalty & { tokenId: bigint }): Observation {
+  const { chainId, contract, basis } = stated;
+  const payload = { source: "erc2981_token", tokenId: String(tokenId), ...stated.royalty };
+  return {
+    kind: "royalty_stated",
+    chainId,
+    contract,
+    identity: contentIdentity(["royalty_stated", chainId, contract, basis.hash, payload]),
+    recordedAt: new Date(),
+    basis,
+    payload,
+  };
+}
+
 type OperatorRoyalty = {
   chainId: ChainId;
   contract: Address;

@@ -109,7 +109,7 @@ export const saleNames = sql`
 
 /**
  * SQL: the fees of the row `sale` of `sales.sale`, with their kinds. Royalty is what goes to a recipient that was ever known
- * for the contract: required by a partner, stated by ERC-2981 or the operator, or that is configured for its collection.
+ * for the contract: required by a partner, stated by ERC-2981 (of any token) or the operator, or that is configured for its collection.
  * Derived when it is read, as a source may become known long after the sale; the row itself tells service fees from others.
  */
 export const feesOfSale = (sale: string): string => `
@@ -119,7 +119,8 @@ export const feesOfSale = (sale: string): string => `
     from jsonb_array_elements(${sale}.fees) with ordinality fee
   ) else ${sale}.fees end`;
 
-function isRoyalty(sale: string, recipient: string): string {
+/** SQL: whether a recipient (text) was ever known as one of royalties of the contract of the row `sale`. */
+export function isRoyalty(sale: string, recipient: string): string {
   const bytes = `decode(substr(${recipient}, 3), 'hex')`;
   const ofContract = `known.contract_id = ${sale}.contract_id and known.bps > 0 and known.recipient = ${bytes}`;
   return `(

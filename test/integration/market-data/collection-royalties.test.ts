@@ -14,9 +14,13 @@ import { creatorFeeRead } from "#projections/partners/sync-fees.ts";
 import { addressOf, appendEvents, block, zeroAddress } from "#test/support/database/given.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { filled, givenListing } from "#test/support/orders/order-facts.ts";
 
 /** Answers every call by the address in slot 0 and the second argument's share, in hundredths of a percent, in slot 1. */
 const sharingCode: Hex = "0x5f545f52612710600154602435020460205260405ff3";
+
+/** Says of every token that 5 % are for the address that is its id. */
+const creatorCode: Hex = "0x6004355f526127106101f4602435020460205260405ff3";
 
 const recipients = {
   partner: addressOf(1),
@@ -208,5 +212,37 @@ describe.each<ChainId>([1, 33139])("on chain %i, the royalty of a collection", (
       source: "erc2981",
     });
     await expectEqual(punks);
+  });
+
+  it("of a token that has its own creator makes the creator's part of its sales one, and no other", async () => {
+    const contract = addressOf(950);
+    const [creator, stranger] = [addressOf(0xcafe), addressOf(0x717)];
+    await book.client.setCode({ address: contract, bytecode: creatorCode });
+    await book.client.mine({ blocks: 1 });
+    const soldAt = block(chainId, 3);
+    const terms = { chainId, maker: addressOf(300), contract, salt: 1n };
+    const sold = givenListing({
+      ...{ ...terms, tokenId: BigInt(creator), royaltyWei: 5n * 10n ** 16n },
+    });
+    const consideration = sold.components.consideration.flatMap((item, index) =>
+      index === 0 ? [item, { ...item, recipient: stranger, startAmount: 10n ** 17n }] : [item],
+    );
+    const tipped = { ...sold, components: { ...sold.components, consideration } };
+    await appendEvents(book.db, [
+      {
+        ...{ kind: "erc721_transfer" as const, block: block(chainId, 2), logIndex: 1, contract },
+        ...{ tokenId: 1n, from: zeroAddress, to: addressOf(9) },
+      },
+      filled(tipped, 1n, { at: soldAt, log: 0 }),
+    ]);
+    now = new Date((soldAt.timestamp + 60) * 1_000);
+    await readRoyalties();
+    const { fees } = (await book.get(`/v1/sales?chainId=${chainId}&collection=${contract}`))
+      .data[0];
+    const kindOf = (one: Address) =>
+      fees.find(({ recipient }: { recipient: Address }) => recipient === one)?.kind;
+    expect([kindOf(creator), kindOf(stranger)]).toEqual(["royalty", "other"]);
+    // The contract's own is still that of its lowest token.
+    expect((await royaltyOf(contract)).recipient).toBe(numberToHex(1, { size: 20 }));
   });
 });
