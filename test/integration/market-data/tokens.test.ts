@@ -297,6 +297,8 @@ describe("a list of tokens", () => {
     for (const bad of [
       `token_ids=${ids}`,
       "token_ids=x",
+      "token_ids=007",
+      `token_ids=${2n ** 256n}`,
       "token_ids=",
       "owner=0x1",
       "listed=maybe",

@@ -65,6 +65,15 @@ describe("the way to a partner", () => {
     expect(clock.now()).toBeLessThan(5 * 60_000);
   });
 
+  it("says of a failed connection neither the partner's path nor the driver's code", async () => {
+    reply = () => ({ cut: true });
+    const answer = await open({ attempts: 1 }).send(read("/api/v2/listings"));
+    expect(answer).toMatchObject({
+      rejected: "upstream_error",
+      message: "Partner did not answer: the connection failed",
+    });
+  });
+
   it("serves twenty requests of callers at once, and says when the next is possible", async () => {
     const transport = open({ waitMs: 0 });
     const act = (path: string) => ({ ...read(path), budget: "act" }) as const;

@@ -12,6 +12,10 @@ export type RpcProxy = {
   requests: number;
   /** Answer in place of the node's; undefined: the node's answer. */
   override: (call: Call) => Omit<Answer, "id"> | undefined;
+  /** Answer in place of the node's to a request of so many calls; `isBatch`: in a list. */
+  refuse: (count: number, isBatch: boolean) => { status: number; body: unknown } | undefined;
+  /** What becomes of each of the node's answers. */
+  reform: (answer: Record<string, unknown>) => Record<string, unknown>;
   /** Awaited before each request is passed on. */
   before: (calls: readonly Call[]) => Promise<void>;
   close(): Promise<void>;
@@ -32,6 +36,12 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     const calls = Calls.parse(isBatch ? parsed : [parsed]);
     proxy.requests += 1;
     await proxy.before(calls);
+    const refused = proxy.refuse(calls.length, isBatch);
+    response.setHeader("content-type", "application/json");
+    if (refused !== undefined) {
+      response.writeHead(refused.status).end(JSON.stringify(refused.body));
+      return;
+    }
     const nodeResponse = await fetch(rpcUrl, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -41,9 +51,10 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     const answers = Answers.parse(isBatch ? given : [given]).map((answer) => {
       const call = calls.find(({ id }) => id === answer.id);
       const override = call && proxy.override(call);
-      return override === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...override };
+      return override === undefined
+        ? proxy.reform(answer)
+        : { jsonrpc: "2.0", id: answer.id, ...override };
     });
-    response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(isBatch ? answers : answers[0]));
   };
   const server = createServer((request, response) => {
@@ -56,6 +67,8 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     url: `http://127.0.0.1:${port}`,
     requests: 0,
     override: () => undefined,
+    refuse: () => undefined,
+    reform: (answer) => answer,
     before: async () => {},
     async close() {
       server.closeAllConnections();
