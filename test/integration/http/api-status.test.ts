@@ -10,6 +10,8 @@ import { listen } from "#api/http/server.ts";
 import { createOperatorApp } from "#api/status/operator-app.ts";
 import { openStatusReader, type StatusReader } from "#api/status/status-reader.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
+import { readConfig } from "#ops/config/read-config.ts";
+import { readServiceProgress } from "#ops/reports/read-status.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { storeNodeFaults } from "#projections/log/chain-state.ts";
 import { openDatabase } from "#projections/log/database.ts";
@@ -424,6 +426,17 @@ describe("GET /v1/status", () => {
         failing: [],
       },
     });
+  });
+
+  it("tells no lag below zero where an indexer is ahead of the head that was seen, nor does op", async () => {
+    await indexed(1, 103);
+    const { body } = await api.get("/v1/status");
+    const ahead = { chainId: 1, lagBlocks: 0, lagSeconds: 0 };
+    expect(body).toMatchObject({ data: { chains: [ahead, { chainId: 33139 }] } });
+    const seen = { head: { number: 100, timestamp: timestampOf(100) }, faults: [] };
+    const config = readConfig({ RPC_URL_1: ethereum.url, FEE_RECIPIENT: addressOf(9) });
+    const told = await readServiceProgress(database.db, config, async () => seen);
+    expect(told.chains).toMatchObject([{ ...ahead, head: 100, indexed: 103 }]);
   });
 
   it("answers with what it knows while a chain and the database are gone", async () => {

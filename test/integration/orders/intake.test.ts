@@ -171,7 +171,10 @@ describe("a bulk request", () => {
     });
     expect([status, success, data.created, data.failed]).toEqual([200, true, 97, 3]);
     expect(message).toBe("97 of 100 orders are in the order book; 3 were rejected");
-    const two = await stand.post("/v1/orders/asks/bulk", { chainId, listings: listings.slice(2, 4) });
+    const two = await stand.post("/v1/orders/asks/bulk", {
+      chainId,
+      listings: listings.slice(2, 4),
+    });
     expect(two.message).toBe("1 of 2 orders are in the order book; 1 was rejected");
     const failed = data.results.flatMap((one: { success: boolean; code: string }, index: number) =>
       one.success ? [] : [[index, one.code]],
