@@ -694,6 +694,14 @@ export interface components {
                 /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
                 imageUrl: string | null;
             };
+            /** @description Of the contract's document (`contractURI`), which most contracts do not have. */
+            metadata: {
+                /** @description Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing. */
+                issue: string | null;
+                /** @enum {string} */
+                status: "ok" | "pending" | "failed";
+                updatedAt: string | null;
+            };
             name: string | null;
             royalty: {
                 bps: number;
@@ -707,6 +715,7 @@ export interface components {
             slug: string | null;
             standard: ("erc721" | "erc1155") | null;
             stats: {
+                /** @description The active bid on the collection with the highest net; null while nobody holds a token of it. */
                 bestOffer: {
                     bidId: string;
                     price: number;
@@ -740,7 +749,7 @@ export interface components {
                     "30d"?: number;
                     all?: number;
                 };
-                /** @description Of `volume`; null where a sale has no price in USD. */
+                /** @description Of `volume`; null where a sale has no price in USD, as one in another currency than the chain's. */
                 volumeUsd: {
                     "7d"?: number | null;
                     "24h"?: number | null;
@@ -2660,7 +2669,7 @@ export interface operations {
                 /** @description Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part. */
                 exclude_wash?: boolean;
                 /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
-                fields?: ("chainId" | "address" | "slug" | "name" | "symbol" | "description" | "standard" | "contracts" | "media" | "links" | "verified" | "royalty" | "stats" | "urls" | "createdAt" | "updatedAt")[];
+                fields?: ("chainId" | "address" | "slug" | "name" | "symbol" | "description" | "standard" | "contracts" | "media" | "links" | "metadata" | "verified" | "royalty" | "stats" | "urls" | "createdAt" | "updatedAt")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
                 /** @description Rows per page. */
