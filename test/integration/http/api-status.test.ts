@@ -433,7 +433,8 @@ describe("GET /v1/status", () => {
     const { body } = await api.get("/v1/status");
     const ahead = { chainId: 1, lagBlocks: 0, lagSeconds: 0 };
     expect(body).toMatchObject({ data: { chains: [ahead, { chainId: 33139 }] } });
-    const seen = { head: { number: 100, timestamp: timestampOf(100) }, faults: [] };
+    const { hash } = block(1, 100);
+    const seen = { head: { number: 100, hash, timestamp: timestampOf(100) }, faults: [] };
     const config = readConfig({ RPC_URL_1: ethereum.url, FEE_RECIPIENT: addressOf(9) });
     const told = await readServiceProgress(database.db, config, async () => seen);
     expect(told.chains).toMatchObject([{ ...ahead, head: 100, indexed: 103 }]);
