@@ -310,7 +310,7 @@ describe("a token's URI as contracts write it", () => {
     ]);
   });
 
-  it("and what is left out of the contract's own document are told of the contract too", async () => {
+  it("says what is left out of a contract's own document as well", async () => {
     const [long, picture] = [addressOf(0x715), addressOf(0x716)];
     const name = "n".repeat(300);
     host.answers(says({ name }));
