@@ -163,7 +163,7 @@ const orderQuota = (name: keyof OrderQuotas, meaning: string) =>
 const orderSettings = {
   ORDER_QUOTA_MAKER: orderQuota(
     "maker",
-    "open orders of a maker without trades; grows with trades, up to 10000",
+    "open orders of a maker without trades; grows with trades, up to 10000; its new lists of tokens take at most 25 rows for each at once",
   ),
   ORDER_QUOTA_CONTRACT: orderQuota(
     "contract",
@@ -175,7 +175,7 @@ const orderSettings = {
   ),
   ORDER_BUDGET_NEWCOMERS: orderQuota(
     "newcomersPerDay",
-    "new listings a day and chain of all makers without trades together, and as many offers of each size",
+    "new listings a day and chain of all makers without trades together, and as many offers of each size; their new lists of tokens take at most 25 rows for each",
   ),
   OFFER_EXPOSURE: orderQuota(
     "bidExposure",

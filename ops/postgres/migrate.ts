@@ -171,6 +171,11 @@ async function allowTokenSets(session: Session): Promise<void> {
     select role, ${set}::smallint from ops.appendable_kind where kind = ${order} on conflict do nothing`.execute(
     session,
   );
+  await sql`
+    comment on column ops.order_budget.spent is
+      'Orders, or rows of token sets, as of spent_at; per_second of them are given back'`.execute(
+    session,
+  );
 }
 
 async function createWebhookTables(session: Session): Promise<void> {

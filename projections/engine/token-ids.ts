@@ -117,10 +117,12 @@ export function rangedAreas(facts: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** Token ids that one bit string stands for: those of chunk c are c × 1024 to c × 1024 + 1023. */
-const CHUNK = sql.raw("1024");
+export const idsPerChunk = 1_024;
+
+const CHUNK = sql.raw(`${idsPerChunk}`);
 
 /** Type of such a bit string. */
-export const bitsType = "bit(1024)";
+export const bitsType = `bit(${idsPerChunk})`;
 
 const type = sql.raw(bitsType);
 

@@ -274,7 +274,7 @@ create table ops.order_budget (
   constraint order_budget_pkey PRIMARY KEY (chain_id, subject, address)
 ) with (fillfactor=70);
 comment on column ops.order_budget.address is 'Of a maker or a contract; empty: a budget that many share';
-comment on column ops.order_budget.spent is 'Orders as of spent_at; per_second of them are given back';
+comment on column ops.order_budget.spent is 'Orders, or rows of token sets, as of spent_at; per_second of them are given back';
 CREATE INDEX order_budget_spent_at ON ops.order_budget USING btree (spent_at);
 
 create table ops.order_recheck (

@@ -20,6 +20,26 @@ export async function readTokenSets(
   return new Map(rows.map(({ root, tokenIds }) => [root, tokenIds.map(BigInt)]));
 }
 
+/** A set of a contract's tokens, by its root. */
+export type TokenSetKey = { contract: Address; root: Hex };
+
+export const nameOfTokenSet = ({ contract, root }: TokenSetKey): string => `${contract} ${root}`;
+
+/** Which of the sets the log holds, by `nameOfTokenSet`. */
+export async function findTokenSets(
+  db: Database,
+  chainId: number,
+  sets: readonly TokenSetKey[],
+): Promise<Set<string>> {
+  if (sets.length === 0) return new Set();
+  const { rows } = await sql<TokenSetKey>`
+    select k.address as contract, f.order_hash as root
+    from log.fact f join log.contract k using (contract_id)
+    where f.order_hash = any (${byteaArray(sets.map(({ root }) => root))}) and f.kind = ${kindLiteral("token_set_submitted")}
+      and k.chain_id = ${chainId}`.execute(db);
+  return new Set(rows.map(nameOfTokenSet));
+}
+
 /** SQL: whether the set that bid `o` is for holds a token id. */
 export function holdsToken(tokenId: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (

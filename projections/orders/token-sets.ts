@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { holdsAny } from "../engine/fact-window.ts";
 import type { Relation, WindowWithKinds } from "../engine/projection.ts";
-import { bitsOf, bitsType, chunkOf } from "../engine/token-ids.ts";
+import { bitsOf, bitsType, chunkOf, idsPerChunk } from "../engine/token-ids.ts";
 import { contentIdentity, type Observation } from "../log/append.ts";
 import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
@@ -25,6 +25,16 @@ export function tokenSetSubmitted(
     orderHash: root,
     payload: { tokenIds: tokenIds.map(String) },
   };
+}
+
+/** Ids whose text in the log takes the place of a row. */
+const idsPerRow = 50;
+
+/** What a new set is charged with: its chunks' rows, and as many as the log's text of its ids is worth. */
+export function rowsOfTokenSet(tokenIds: readonly bigint[]): number {
+  // As text: a set of bigints tells them apart by their low 64 bits, in which all may be equal.
+  const chunks = new Set(tokenIds.map((tokenId) => String(tokenId / BigInt(idsPerChunk))));
+  return chunks.size + Math.ceil(tokenIds.length / idsPerRow);
 }
 
 /** The tables of sets: their sizes, and their ids as bits, of which a set of neighbours needs few rows. */

@@ -4103,7 +4103,7 @@ export interface operations {
                      * @enum {integer}
                      */
                     chainId: 1 | 33139;
-                    /** @description The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before. */
+                    /** @description The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before. Lists that are new have a budget by maker: beyond it 429 `rate_limited` with `Retry-After`, while known ones are accepted. */
                     criteria?: components["schemas"]["CriteriaRequest"];
                     /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
                     seaport: {

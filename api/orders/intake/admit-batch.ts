@@ -28,7 +28,7 @@ import type { AdmissionOutcome, IntakeRejection } from "../market.ts";
 import { findChangedRoyalties } from "../royalty.ts";
 import type { PendingOrder } from "./parse.ts";
 import { admissionQueries, readStoredContext, type StoredContext } from "./queries.ts";
-import { budgetsOf, createBatchTotals } from "./quotas.ts";
+import { chargesOf, createBatchTotals } from "./quotas.ts";
 import { type Charge, chargeBudgets } from "./stored-quotas.ts";
 import { quotaContextOf, rejectUnsigned, validateOrder, validateWithoutChain } from "./validate.ts";
 
@@ -243,7 +243,7 @@ function validateInOrder(
       accepted.set(order.orderHash, { pending, terms: result.terms });
       batchTotals.add(
         order,
-        budgetsOf(order, quotaContextOf(pending, { ...validated, batchTotals })),
+        chargesOf(order, quotaContextOf(pending, { ...validated, batchTotals })),
       );
     }
   }

@@ -10,13 +10,16 @@ import {
   offerSize,
   openOrderQuota,
   ownBudget,
+  ownRowBudget,
   secondsUntilFree,
   sharedBudget,
+  sharedRowBudget,
   shareOfBudget,
 } from "#projections/domain/orders/order-quotas.ts";
 import type { ParsedOrder } from "#projections/domain/orders/order-terms.ts";
 import type { OwnListing } from "#projections/domain/orders/validate-state.ts";
 import type { Rejection } from "#projections/domain/rejection.ts";
+import { nameOfTokenSet } from "#projections/orders/read-token-sets.ts";
 import { budgetKey, type Charge, networkKey, type StoredQuotas } from "./stored-quotas.ts";
 
 /** Whatever the history: what one maker or contract may cost. */
@@ -29,6 +32,8 @@ export type QuotaContext = {
   batchTotals: BatchTotals;
   funds: Omit<OfferFunds, "offerWei">;
   network: string | null;
+  /** What storing the order's tokens takes; 0: they are stored, or it names no set. */
+  newRows: number;
   now: Date;
 };
 
@@ -41,21 +46,37 @@ type Quotas = {
   contract: { quota: number; share: OrderBudget | null } | null;
   own: OrderBudget;
   shared: SharedBudget[];
+  /** For the rows of a new set of tokens. */
+  ofRows: SharedBudget[];
 };
 
 /** The quotas that an order falls under, and the budgets that it is charged to. */
 function quotasOf(order: ParsedOrder, context: QuotaContext): Quotas {
-  const { maker, contract } = order;
-  const { quotas, stored, now, network } = context;
+  const { maker } = order;
+  const { quotas, stored, now } = context;
   const makerHistory = stored.makers.get(maker) ?? noHistory;
-  const history = stored.contracts.get(contract);
   const ofMaker = openOrderQuota(quotas.maker, makerHistory, now, maxOpenOrders.maker);
-  const own = ownBudget("maker", maker, ofMaker);
   const isNewcomer = makerHistory.trades === 0;
+  return {
+    ...{ maker: ofMaker, own: ownBudget("maker", maker, ofMaker) },
+    ...sharedQuotasOf(order, isNewcomer, context),
+    ofRows: rowBudgetsOf(maker, { quota: ofMaker, isNewcomer }, context),
+  };
+}
+
+/** What the order shares with those of other makers. */
+function sharedQuotasOf(
+  order: ParsedOrder,
+  isNewcomer: boolean,
+  context: QuotaContext,
+): Pick<Quotas, "contract" | "shared"> {
+  const { contract } = order;
+  const { quotas, stored, now, network } = context;
+  const history = stored.contracts.get(contract);
   const isOffer = order.side === "bid";
   if (history?.isVerified === true) {
     const shared = isOffer && isNewcomer ? newcomerOffers(order, context) : [];
-    return { maker: ofMaker, contract: null, own, shared };
+    return { contract: null, shared };
   }
   const quota = openOrderQuota(quotas.contract, history ?? noHistory, now, maxOpenOrders.contract);
   const ofContract = ownBudget("contract", contract, quota);
@@ -64,7 +85,7 @@ function quotasOf(order: ParsedOrder, context: QuotaContext): Quotas {
   if (isOffer) {
     const share = shareOfContract("contract offers share");
     const shared = isNewcomer ? newcomerOffers(order, context) : [];
-    return { maker: ofMaker, contract: { quota, share }, own, shared };
+    return { contract: { quota, share }, shared };
   }
   const share = shareOfContract("contract share");
   const shared = [
@@ -74,7 +95,17 @@ function quotasOf(order: ParsedOrder, context: QuotaContext): Quotas {
       : []),
     ...(isNewcomer ? [withShare(sharedBudget("newcomers", quotas.newcomersPerDay), network)] : []),
   ];
-  return { maker: ofMaker, contract: { quota, share }, own, shared };
+  return { contract: { quota, share }, shared };
+}
+
+function rowBudgetsOf(
+  maker: Address,
+  { quota, isNewcomer }: { quota: number; isNewcomer: boolean },
+  { quotas, network, newRows }: QuotaContext,
+): SharedBudget[] {
+  if (newRows === 0) return [];
+  const own = { budget: ownRowBudget(maker, quota), share: null };
+  return isNewcomer ? [own, withShare(sharedRowBudget(quotas.newcomersPerDay), network)] : [own];
 }
 
 /** Offers of makers who never traded share a budget with those of their size only. */
@@ -96,38 +127,66 @@ function withShare(budget: OrderBudget, network: string | null): SharedBudget {
 }
 
 /** What an accepted order is charged to. */
-export function budgetsOf(order: ParsedOrder, context: QuotaContext): OrderBudget[] {
-  const { own, shared, contract } = quotasOf(order, context);
-  const budgets = [own, ...shared.flatMap(({ budget, share }) => [budget, share])];
-  const all = [...budgets, contract?.share ?? null].filter((one) => one !== null);
-  return [...new Map(all.map((one) => [budgetKey(one), one])).values()];
+export function chargesOf(order: ParsedOrder, context: QuotaContext): Charge[] {
+  const { own, shared, contract, ofRows } = quotasOf(order, context);
+  const charges = (budgets: readonly (OrderBudget | null)[], amount: number) =>
+    budgets.flatMap((budget) => (budget === null ? [] : [{ budget, amount }]));
+  const all = [
+    ...charges([own, ...shared.flatMap(bothOf), contract?.share ?? null], 1),
+    ...charges(ofRows.flatMap(bothOf), context.newRows),
+  ];
+  return [...new Map(all.map((one) => [budgetKey(one.budget), one])).values()];
 }
+
+const bothOf = ({ budget, share }: SharedBudget) => [budget, share];
 
 /** Whether one more order of this maker and contract fits. */
 export function validateQuotas(
   order: ParsedOrder,
   context: QuotaContext,
 ): Rejection<IntakeCode> | null {
-  const { stored, batchTotals, now } = context;
-  const { maker, contract, own, shared } = quotasOf(order, context);
+  const quotas = quotasOf(order, context);
+  return validateOpenOrders(order, quotas, context) ?? validateBudgets(quotas, context);
+}
+
+function validateOpenOrders(
+  order: ParsedOrder,
+  { maker, contract }: Quotas,
+  context: QuotaContext,
+): Rejection<IntakeCode> | null {
+  const { stored, batchTotals } = context;
   const ofMaker = (stored.openOfMakers.get(order.maker) ?? 0) + batchTotals.orders(order.maker);
   if (ofMaker >= maker) return tooMany("the maker", "parameters.offerer", ofMaker, maker);
-  const waitFor = (budget: OrderBudget) => {
-    const spending = stored.spending.get(budgetKey(budget));
-    return secondsUntilFree(budget, spending, batchTotals.charged(budget), now);
-  };
-  const hasShare = (share: OrderBudget | null) => share !== null && waitFor(share) === 0;
-  if (contract !== null && !hasShare(contract.share)) {
-    const full = validateContract(order, contract.quota, context);
-    if (full !== null) return full;
+  if (contract === null) return null;
+  const hasShare = contract.share !== null && waitFor(contract.share, 1, context) === 0;
+  return hasShare ? null : validateContract(order, contract.quota, context);
+}
+
+function validateBudgets(
+  { own, shared, ofRows }: Quotas,
+  context: QuotaContext,
+): Rejection<IntakeCode> | null {
+  for (const one of [{ budget: own, share: null }, ...shared]) {
+    const wait = waitForShared(one, 1, context);
+    if (wait > 0) return rateLimited(one.budget, wait);
   }
-  const ownWait = waitFor(own);
-  if (ownWait > 0) return rateLimited(own, ownWait);
-  for (const { budget, share } of shared) {
-    const wait = hasShare(share) ? 0 : waitFor(budget);
-    if (wait > 0) return rateLimited(budget, wait);
+  for (const one of ofRows) {
+    const wait = waitForShared(one, context.newRows, context);
+    if (wait > 0) return setsLimited(one.budget, wait);
   }
   return null;
+}
+
+/** Seconds until so much more fits into a budget; 0: it fits now. */
+function waitFor(budget: OrderBudget, amount: number, context: QuotaContext): number {
+  const { stored, batchTotals, now } = context;
+  const spending = stored.spending.get(budgetKey(budget));
+  return secondsUntilFree(budget, spending, { pending: batchTotals.charged(budget), amount }, now);
+}
+
+function waitForShared({ budget, share }: SharedBudget, amount: number, context: QuotaContext) {
+  const hasShare = share !== null && waitFor(share, amount, context) === 0;
+  return hasShare ? 0 : waitFor(budget, amount, context);
 }
 
 /** Listings of a contract have a number of their own; an offer is refused only where that many makers outbid it. */
@@ -184,6 +243,19 @@ function rateLimited({ subject }: OrderBudget, wait: number): Rejection<IntakeCo
   };
 }
 
+function setsLimited({ subject }: OrderBudget, wait: number): Rejection<IntakeCode> {
+  const whose = subject === "maker token sets" ? "of this maker" : "of makers who never traded";
+  return {
+    ...rejectField("rate_limited", {
+      field: "criteria.tokenIds",
+      expected: "new lists of tokens within the budget",
+      actual: "more at present",
+      message: `too many new lists of tokens ${whose}: this one is accepted in ${wait} s; one that an offer was for before needs no wait, nor does an offer on the collection or on one token`,
+    }),
+    retryAfterSeconds: wait,
+  };
+}
+
 /** Totals of the orders accepted so far in the current batch, which no projection contains yet. */
 export type BatchTotals = {
   /** The cheapest listing of the same token by the same maker. */
@@ -193,10 +265,12 @@ export type BatchTotals = {
   contractListings(contract: Address): number;
   /** Other makers who bid on the contract at this price or above. */
   higherBidders(order: ParsedOrder): number;
-  /** Orders charged to a budget. */
+  /** Orders, or rows of token sets, charged to a budget. */
   charged(budget: OrderBudget): number;
   charges(): readonly Charge[];
-  add(order: ParsedOrder, budgets: readonly OrderBudget[]): void;
+  /** Whether one of the orders is for this set of tokens, by `nameOfTokenSet`. */
+  hasTokenSet(name: string): boolean;
+  add(order: ParsedOrder, charged: readonly Charge[]): void;
 };
 
 export function createBatchTotals(): BatchTotals {
@@ -206,6 +280,7 @@ export function createBatchTotals(): BatchTotals {
   const contracts = new Map<Address, number>();
   const bids: ParsedOrder[] = [];
   const charges = new Map<string, Charge>();
+  const tokenSets = new Set<string>();
   return {
     cheapest: (order) => listings.get(tokenOf(order)) ?? null,
     bidWei: (maker) => wei.get(maker) ?? 0n,
@@ -217,15 +292,14 @@ export function createBatchTotals(): BatchTotals {
           .filter((bid) => bid.contract === contract && bid.unitPriceWei >= unitPriceWei)
           .flatMap((bid) => (bid.maker === maker ? [] : [bid.maker])),
       ).size,
-    charged: (budget) => charges.get(budgetKey(budget))?.orders ?? 0,
+    charged: (budget) => charges.get(budgetKey(budget))?.amount ?? 0,
     charges: () => [...charges.values()],
-    add(order, budgets) {
-      const { side, components, orderHash, unitPriceWei, quantity } = order;
+    hasTokenSet: (name) => tokenSets.has(name),
+    add(order, charged) {
+      const { side, components, orderHash, unitPriceWei, quantity, contract, criteria } = order;
       const maker = components.offerer;
-      for (const budget of budgets) {
-        const key = budgetKey(budget);
-        charges.set(key, { budget, orders: (charges.get(key)?.orders ?? 0) + 1 });
-      }
+      for (const charge of charged) addCharge(charges, charge);
+      if (criteria !== undefined) tokenSets.add(nameOfTokenSet({ contract, root: criteria.root }));
       counts.set(maker, (counts.get(maker) ?? 0) + 1);
       if (side === "bid") {
         wei.set(maker, (wei.get(maker) ?? 0n) + unitPriceWei * quantity);
@@ -239,6 +313,11 @@ export function createBatchTotals(): BatchTotals {
       }
     },
   };
+}
+
+function addCharge(charges: Map<string, Charge>, { budget, amount }: Charge): void {
+  const key = budgetKey(budget);
+  charges.set(key, { budget, amount: (charges.get(key)?.amount ?? 0) + amount });
 }
 
 const tokenOf = ({ components, contract, tokenId }: ParsedOrder): string =>

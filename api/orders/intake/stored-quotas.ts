@@ -16,6 +16,7 @@ import {
   readMakerHistories,
   readOpenOrderCounts,
 } from "#projections/orders/read-maker-histories.ts";
+import { findTokenSets } from "#projections/orders/read-token-sets.ts";
 import { readBlocked } from "../blocked-makers.ts";
 
 /** What the quotas of orders depend on. */
@@ -27,6 +28,8 @@ export type StoredQuotas = {
   higherBidders: ReadonlyMap<Hex, number>;
   /** By `budgetKey`. */
   spending: ReadonlyMap<string, Spending>;
+  /** The sets of tokens that bids were for before, by `nameOfTokenSet`. */
+  tokenSets: ReadonlySet<string>;
   blocked: ReadonlySet<Address>;
 };
 
@@ -45,16 +48,21 @@ export async function readStoredQuotas(
   const contracts = orders.map(({ contract }) => contract);
   const bids = orders.filter(({ side }) => side === "bid");
   const keys = [...makers, ...contracts, ...submitted.flatMap(shareKeys)];
-  const [histories, ofContracts, openOfMakers, ranks, spending, blocked] = await Promise.all([
-    readMakerHistories(db, chainId, makers),
-    readContractHistories(db, chainId, contracts),
-    readOpenOrderCounts(db, chainId, makers, now),
-    readHigherBidders(db, chainId, bids, contractQuota),
-    readSpending(db, chainId, keys),
-    readBlocked(db, makers),
-  ]);
+  const sets = orders.flatMap(({ contract, criteria }) =>
+    criteria === undefined ? [] : [{ contract, root: criteria.root }],
+  );
+  const [histories, ofContracts, openOfMakers, ranks, spending, tokenSets, blocked] =
+    await Promise.all([
+      readMakerHistories(db, chainId, makers),
+      readContractHistories(db, chainId, contracts),
+      readOpenOrderCounts(db, chainId, makers, now),
+      readHigherBidders(db, chainId, bids, contractQuota),
+      readSpending(db, chainId, keys),
+      findTokenSets(db, chainId, sets),
+      readBlocked(db, makers),
+    ]);
   const higherBidders = new Map(ranks.map((one) => [one.orderHash, one.higherBidders]));
-  const stored = { openOfMakers, higherBidders, spending, blocked };
+  const stored = { openOfMakers, higherBidders, spending, tokenSets, blocked };
   return { ...stored, makers: histories, contracts: ofContracts };
 }
 
@@ -75,7 +83,7 @@ async function readSpending(
     select subject, encode(address, 'hex') as key, spent, spent_at as "spentAt"
     from ops.order_budget
     where chain_id = ${chainId}
-      and (address = any (${byteaArray([...new Set(keys)])}) or subject in ('untraded', 'newcomers', 'newcomer offers')
+      and (address = any (${byteaArray([...new Set(keys)])}) or subject in ('untraded', 'newcomers', 'newcomer offers', 'newcomer token sets')
            and length(address) <= ${maxSharedKeyBytes})`.execute(db);
   return new Map(
     rows.map(({ subject, key, ...spending }) => [
@@ -85,7 +93,8 @@ async function readSpending(
   );
 }
 
-export type Charge = { budget: OrderBudget; orders: number };
+/** `amount`: orders, or rows of token sets. */
+export type Charge = { budget: OrderBudget; amount: number };
 
 /** Charges accepted orders. Processes that charge at once add up. */
 export async function chargeBudgets(
@@ -98,11 +107,11 @@ export async function chargeBudgets(
   const sorted = charges.toSorted((a, b) => (budgetKey(a.budget) < budgetKey(b.budget) ? -1 : 1));
   await sql`
     insert into ops.order_budget as b (chain_id, subject, address, spent, spent_at, per_second)
-    select ${chainId}, c.subject, decode(c.address, 'hex'), c.orders, ${now}, c.per_second
+    select ${chainId}, c.subject, decode(c.address, 'hex'), c.amount, ${now}, c.per_second
     from unnest(${sorted.map(({ budget }) => budget.subject)}::text[],
                 ${sorted.map(({ budget }) => budget.key?.slice(2) ?? "")}::text[],
-                ${sorted.map(({ orders }) => orders)}::float8[],
-                ${sorted.map(({ budget }) => budget.perSecond)}::float8[]) c (subject, address, orders, per_second)
+                ${sorted.map(({ amount }) => amount)}::float8[],
+                ${sorted.map(({ budget }) => budget.perSecond)}::float8[]) c (subject, address, amount, per_second)
     on conflict (chain_id, subject, address) do update
       set spent = excluded.spent + greatest(0, b.spent
             - excluded.per_second * greatest(0, extract(epoch from excluded.spent_at - b.spent_at))),
@@ -113,11 +122,13 @@ export async function chargeBudgets(
 
 /** Deletes budgets from which everything was given back long ago, at most `limit`. */
 export async function deleteIdleBudgets(db: Database, now: Date, limit = 1_000): Promise<void> {
+  const isIdle = sql`
+    spent_at < ${now}::timestamptz - interval '1 day'
+    and spent <= per_second * extract(epoch from ${now}::timestamptz - spent_at)`;
   await sql`
     delete from ops.order_budget where (chain_id, subject, address) in (
-      select chain_id, subject, address from ops.order_budget
-      where spent_at < ${now}::timestamptz - interval '1 day' order by spent_at limit ${limit}
-    ) and spent_at < ${now}::timestamptz - interval '1 day'`.execute(db);
+      select chain_id, subject, address from ops.order_budget where ${isIdle} order by spent_at limit ${limit}
+    ) and ${isIdle}`.execute(db);
 }
 
 /** Bytes of a key: enough that no other has it, and no address of ours is as long. */

@@ -64,6 +64,7 @@ function contextWith(openOrders: number): ValidationContext {
         openOfMakers: new Map([[maker, openOrders]]),
         higherBidders: new Map(),
         spending: new Map(),
+        tokenSets: new Set(),
         blocked: new Set(),
       },
     },

@@ -27,6 +27,8 @@ import type { Royalty } from "#projections/domain/royalty.ts";
 import { validateCounter } from "#projections/domain/seaport/signature.ts";
 import type { Database } from "#projections/log/database.ts";
 import { unixSeconds } from "#projections/orders/read-orders.ts";
+import { nameOfTokenSet } from "#projections/orders/read-token-sets.ts";
+import { rowsOfTokenSet } from "#projections/orders/token-sets.ts";
 import { rejectBlocked } from "../blocked-makers.ts";
 import type { IntakeRejection } from "../market.ts";
 import { readStoredRoyalties, royaltyFrom } from "../royalty.ts";
@@ -221,7 +223,16 @@ export function quotaContextOf(pending: PendingOrder, context: ValidationContext
   const { stored, quotas, batchTotals } = context;
   const { network, now } = pending;
   const funds = fundsOf(pending, context);
-  return { quotas, stored: stored.quotas, batchTotals, funds, network, now };
+  const newRows = newRowsOf(pending, context);
+  return { quotas, stored: stored.quotas, batchTotals, funds, network, newRows, now };
+}
+
+function newRowsOf({ order, tokenIds }: PendingOrder, { stored, batchTotals }: ValidationContext) {
+  const { contract, criteria } = order;
+  if (criteria === undefined || tokenIds === null) return 0;
+  const name = nameOfTokenSet({ contract, root: criteria.root });
+  const isStored = stored.quotas.tokenSets.has(name) || batchTotals.hasTokenSet(name);
+  return isStored ? 0 : rowsOfTokenSet(tokenIds);
 }
 
 function fundsOf(

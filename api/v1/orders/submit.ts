@@ -53,7 +53,7 @@ const bodyOf = <Fields extends z.core.$ZodShape>(more: Fields) => ({
 
 const criteria = criteriaRequest.optional().meta({
   description:
-    "The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before.",
+    "The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before. Lists that are new have a budget by maker: beyond it 429 `rate_limited` with `Retry-After`, while known ones are accepted.",
 });
 const bodies = { ask: bodyOf({}), bid: bodyOf({ criteria }) };
 type SingleBody = { chainId: ChainId; seaport?: unknown; criteria?: CriteriaRequest | undefined };

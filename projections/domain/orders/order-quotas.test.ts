@@ -5,6 +5,7 @@ import {
   type OrderBudget,
   openOrderQuota,
   ownBudget,
+  ownRowBudget,
   secondsUntilFree,
 } from "./order-quotas.ts";
 
@@ -36,23 +37,63 @@ describe("a quota of open orders", () => {
 
 describe("a budget", () => {
   const budget: OrderBudget = ownBudget("maker", "0x0000000000000000000000000000000000000001", 100);
+  const one = (pending: number) => ({ pending, amount: 1 });
   const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
   it("grants its capacity at once, then its rate: the wait that it names suffices and is needed", () => {
     fc.assert(
       fc.property(fc.nat(300), fc.nat(50), (spent, pending) => {
         const spending = { spent, spentAt: now };
-        const wait = secondsUntilFree(budget, spending, pending, now);
+        const wait = secondsUntilFree(budget, spending, one(pending), now);
         expect(wait === 0).toBe(spent + pending + 1 <= budget.capacity);
         // Pending orders are not given back while they are pending: charged, they are.
         const charged = { spent: spent + pending, spentAt: now };
-        expect(secondsUntilFree(budget, charged, 0, later(wait))).toBe(0);
-        if (wait > 1) expect(secondsUntilFree(budget, charged, 0, later(wait - 2))).not.toBe(0);
+        expect(secondsUntilFree(budget, charged, one(0), later(wait))).toBe(0);
+        if (wait > 1)
+          expect(secondsUntilFree(budget, charged, one(0), later(wait - 2))).not.toBe(0);
       }),
     );
   });
 
   it("is not spent by a clock that runs behind", () => {
-    expect(secondsUntilFree(budget, { spent: 10, spentAt: later(100) }, 0, now)).toBe(0);
+    expect(secondsUntilFree(budget, { spent: 10, spentAt: later(100) }, one(0), now)).toBe(0);
+  });
+});
+
+describe("the budget of a maker's token sets", () => {
+  const budget = ownRowBudget("0x0000000000000000000000000000000000000001", 100);
+  const largest = 10_200;
+
+  it("lets in its capacity, its rate and one set at most, whatever is tried when", () => {
+    const tries = fc.array(fc.tuple(fc.nat(20_000), fc.integer({ min: 2, max: largest })), {
+      maxLength: 200,
+    });
+    fc.assert(
+      fc.property(tries, (sets) => {
+        let seconds = 0;
+        let stored = 0;
+        let spending = { spent: 0, spentAt: now };
+        for (const [wait, amount] of sets) {
+          seconds += wait;
+          const at = new Date(now.getTime() + seconds * 1000);
+          if (secondsUntilFree(budget, spending, { pending: 0, amount }, at) > 0) continue;
+          const elapsed = (at.getTime() - spending.spentAt.getTime()) / 1000;
+          const left = Math.max(0, spending.spent - elapsed * budget.perSecond);
+          spending = { spent: left + amount, spentAt: at };
+          stored += amount;
+        }
+        const most = budget.capacity + largest + seconds * budget.perSecond;
+        expect(stored).toBeLessThanOrEqual(most + 1e-6);
+      }),
+    );
+  });
+
+  it("takes the largest set of whoever has stored none, and tells when the next fits", () => {
+    expect(secondsUntilFree(budget, undefined, { pending: 0, amount: largest }, now)).toBe(0);
+    const spending = { spent: largest, spentAt: now };
+    const wait = secondsUntilFree(budget, spending, { pending: 0, amount: 10 }, now);
+    const then = new Date(now.getTime() + wait * 1000);
+    expect(wait).toBeGreaterThan(0);
+    expect(secondsUntilFree(budget, spending, { pending: 0, amount: 10 }, then)).toBe(0);
   });
 });

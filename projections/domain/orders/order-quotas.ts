@@ -51,9 +51,11 @@ export type BudgetSubject =
   | "untraded"
   | "newcomers"
   | "newcomer offers"
-  | `${"contract" | "contract offers" | "untraded" | "newcomers" | "newcomer offers"} share`;
+  | "maker token sets"
+  | "newcomer token sets"
+  | `${"contract" | "contract offers" | "untraded" | "newcomers" | "newcomer offers" | "newcomer token sets"} share`;
 
-/** Orders that may be added at once (`capacity`) and on average. */
+/** Orders, or rows of token sets, that may be added at once (`capacity`) and on average. */
 export type OrderBudget = {
   readonly subject: BudgetSubject;
   /** Bytes that tell budgets of a subject apart; null where all share one. */
@@ -75,9 +77,22 @@ export function ownBudget(
   return { subject, key, capacity: quota, perSecond: (quota * turnover) / daySeconds };
 }
 
+/** Rows of new token sets for each order of a budget. */
+const rowsPerOrder = 25;
+
+/** What a maker's new token sets may take, from its quota of open orders. */
+export function ownRowBudget(key: Hex, quota: number): OrderBudget {
+  const { capacity, perSecond } = ownBudget("maker", key, quota * rowsPerOrder);
+  return { subject: "maker token sets", key, capacity, perSecond };
+}
+
+/** What new token sets of all makers who never traded may take, from their orders a day. */
+export const sharedRowBudget = (ordersPerDay: number): OrderBudget =>
+  sharedBudget("newcomer token sets", ordersPerDay * rowsPerOrder);
+
 /** A budget that many share: an hour's orders at once. */
 export function sharedBudget(
-  subject: "untraded" | "newcomers" | "newcomer offers",
+  subject: "untraded" | "newcomers" | "newcomer offers" | "newcomer token sets",
   perDay: number,
   key: Hex | null = null,
 ): OrderBudget {
@@ -96,16 +111,19 @@ export function shareOfBudget(budget: OrderBudget, subject: BudgetSubject, key: 
 /** What was charged to a budget, as of a time. */
 export type Spending = { readonly spent: number; readonly spentAt: Date };
 
-/** Seconds until one more order fits after `pending` ones; 0: it fits now. */
+/**
+ * Seconds until `amount` more fits after what is pending; 0: it fits now. More than the capacity fits where nothing is
+ * spent, and is given back before anything else fits.
+ */
 export function secondsUntilFree(
   { capacity, perSecond }: OrderBudget,
   spending: Spending | undefined,
-  pending: number,
+  { pending, amount }: { pending: number; amount: number },
   now: Date,
 ): number {
   const elapsed = spending === undefined ? 0 : (now.getTime() - spending.spentAt.getTime()) / 1000;
   const left = Math.max(0, (spending?.spent ?? 0) - Math.max(0, elapsed) * perSecond);
-  const excess = left + pending + 1 - capacity;
+  const excess = left + pending + Math.min(amount, Math.max(1, capacity)) - capacity;
   if (excess <= 0) return 0;
   return perSecond === 0 ? daySeconds : Math.max(1, Math.ceil(excess / perSecond));
 }

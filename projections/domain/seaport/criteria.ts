@@ -49,7 +49,11 @@ const leafOf = (tokenId: bigint): Uint8Array =>
   keccak256(Buffer.from(tokenId.toString(16).padStart(64, "0"), "hex"), "bytes");
 
 function sortedLeaves(tokenIds: readonly bigint[]): Uint8Array[] {
-  return [...new Set(tokenIds)].map(leafOf).sort(Buffer.compare);
+  const leaves = tokenIds.map(leafOf).sort(Buffer.compare);
+  return leaves.filter((leaf, place) => {
+    const before = leaves[place - 1];
+    return before === undefined || Buffer.compare(before, leaf) !== 0;
+  });
 }
 
 function pairUp(level: readonly Uint8Array[]): Uint8Array[] {
