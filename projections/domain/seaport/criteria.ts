@@ -1,4 +1,5 @@
-import { bytesToHex, type Hex, keccak256 } from "viem";
+import { bytesToHex, type Hex } from "viem";
+import { keccakOfBlock } from "./keccak-block.ts";
 
 /** Token ids that an order by criteria may name at most. */
 export const maxCriteriaTokens = 10_000;
@@ -46,7 +47,7 @@ export function criteriaProof(tokenIds: readonly bigint[], tokenId: bigint): rea
 }
 
 const leafOf = (tokenId: bigint): Uint8Array =>
-  keccak256(Buffer.from(tokenId.toString(16).padStart(64, "0"), "hex"), "bytes");
+  keccakOfBlock(Buffer.from(tokenId.toString(16).padStart(64, "0"), "hex"));
 
 function sortedLeaves(tokenIds: readonly bigint[]): Uint8Array[] {
   const leaves = tokenIds.map(leafOf).sort(Buffer.compare);
@@ -71,5 +72,5 @@ function hashPair(one: Uint8Array, other: Uint8Array): Uint8Array {
   const isSorted = Buffer.compare(one, other) <= 0;
   pair.set(isSorted ? one : other);
   pair.set(isSorted ? other : one, 32);
-  return keccak256(pair, "bytes");
+  return keccakOfBlock(pair);
 }
