@@ -84,7 +84,16 @@ describe.each([1, 33139] as const)("bids on a list of tokens, on chain %i", (cha
     expect(await stage.holds("alice", "erc721", 9n)).toBe(1n);
     await stage.book.catchUp();
     const { data: bid } = await stage.book.get(`/v1/bids/${bidId}?chainId=${chainId}`);
-    expect(bid.status).toBe("filled");
+    const criteria = { root: criteriaTree([9n, 10n, 13n, 500n]).root, tokenCount: 4 };
+    expect(bid).toMatchObject({ status: "filled", kind: "token-list", criteria });
+    const { data: sales } = await stage.book.get(
+      `/v1/sales?chainId=${chainId}&collection=${contracts.punks}&token_id=9`,
+    );
+    expect(sales[0]).toMatchObject({
+      side: "bid",
+      marketplace: "native",
+      orderHash: bid.orderHash,
+    });
   });
 
   it("count as offers on their tokens, and on no other", async () => {
