@@ -39,7 +39,7 @@ const BookOrderState = z
     kind: z.string().meta({ description: "`single-token`, or of bids what they are on." }),
     criteriaRoot: hash.nullable().meta({
       description:
-        "Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells which they are.",
+        "Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells how many they are, and their traits.",
     }),
     standard: standardName,
     sellerNetWei: uint256Text.meta({ description: "Per unit, what the seller gets." }),

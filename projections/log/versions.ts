@@ -61,7 +61,7 @@ const definitions = {
   coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
   listings: { version: 11, first: 7, tables: ["listing", "count"], reads: { ownership: 4 } },
   bids: {
-    version: 9,
+    version: 10,
     first: 4,
     tables: ["bid", "count", "token_set", "token_set_chunk"],
     reads: { ownership: 4 },
@@ -81,7 +81,7 @@ const definitions = {
         coin_prices: 1,
         sales: 16,
         listings: 11,
-        bids: 9,
+        bids: 10,
         floors: 2,
       },
     },

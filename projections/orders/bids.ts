@@ -183,6 +183,7 @@ function bidTables(schema: string): string[] {
     `create index on ${bid} (contract_id, token_id, seller_net_wei desc, position) where status = 'active' and token_id is not null`,
     `create index on ${bid} (contract_id, seller_net_wei desc, position) where status = 'active' and kind = 'collection'`,
     `create index on ${bid} (contract_id, seller_net_wei desc, position) where status = 'active' and criteria is not null`,
+    `create index on ${bid} (contract_id, criteria, status, unit_price_wei, position) where criteria is not null`,
     `create index on ${bid} (maker, chain_id, status, unit_price_wei, position)`,
     `create index on ${bid} (maker, chain_id, status, created_at, position)`,
     `create table ${schema}.count (

@@ -22,7 +22,7 @@ import {
   orderColumns,
   readOrdersByHash,
 } from "./read-orders.ts";
-import { holdsToken } from "./read-token-sets.ts";
+import { bidsOnToken, holdsToken } from "./read-token-sets.ts";
 
 /** A bid and its state at a given time. */
 export type BidRow = OrderRow & {
@@ -104,9 +104,12 @@ function pageOfBids(
   parts: OrderParts = allOrderParts,
 ) {
   const ofKind = filter.kind === null ? sql`true` : sql`kind = ${filter.kind}`;
+  const { tokenId, contractIds } = filter;
   const query: OrderQuery = {
     schema: "bids",
     filter,
+    rowsOfToken:
+      tokenId === null || contractIds === null ? null : bidsOnToken(tokenId, contractIds),
     condition: ofKind,
     countCondition: ofKind,
     marketplaces: null,

@@ -38,7 +38,8 @@ function exposedOrders(
     tokenId: null,
   };
   const condition = sql`o.reason in (${sql.join(reasons.map((one) => sql.lit(one)))})`;
-  return { schema, filter, condition, countCondition: null, marketplaces: null };
+  const anyToken = { rowsOfToken: null, countCondition: null, marketplaces: null };
+  return { schema, filter, condition, ...anyToken };
 }
 
 /** Reasons that end when a token or an approval comes back to the maker, without anything signed anew. */

@@ -114,6 +114,7 @@ function listingQuery(filter: ListingFilter): OrderQuery {
   return {
     schema: "listings",
     filter,
+    rowsOfToken: null,
     condition: sql`${ofMarketplace} ${from} ${upTo}`,
     countCondition: isBounded ? null : ofMarketplace,
     marketplaces: maker === null && tokenId === null ? wanted : null,

@@ -103,14 +103,14 @@ function pageOf(query: OrderQuery, sort: OrderSort, slice: OrderSlice, now: Date
     ${conditions(query, now)} ${afterCursor(sort, after)} and (select total from counted) > 0`;
   if (ranges === null) {
     return sql`
-      select o.* from ${orderTable(query.schema)} o where ${matching}
+      select o.* from ${rowsOf(query)} o where ${matching}
       ${orderBy(sort)} limit ${limit} offset ${offset}`;
   }
   // The first rows of each range by its index, then the union sorted again.
   return sql`
     select o.* from ${ranges.values}
     cross join lateral (
-      select o.* from ${orderTable(query.schema)} o where ${ranges.condition} and ${matching}
+      select o.* from ${rowsOf(query)} o where ${ranges.condition} and ${matching}
       ${orderBy(sort)} limit ${limit + offset}
     ) o
     ${orderBy(sort)} limit ${limit} offset ${offset}`;
@@ -149,6 +149,8 @@ export type OrderFilter = {
 export type OrderQuery = {
   schema: OrderSchema;
   filter: OrderFilter;
+  /** SQL: the rows that the filter's token selects; null: those of its id. */
+  rowsOfToken: RawBuilder<unknown> | null;
   /** On a row of the order table, its columns unqualified. */
   condition: RawBuilder<unknown>;
   /** The same on a row of the `count` table; null where that table has no such column. */
@@ -156,6 +158,8 @@ export type OrderQuery = {
   /** Marketplaces that may match, each with an index range of its own; null: one index range holds all rows. */
   marketplaces: readonly string[] | null;
 };
+
+const rowsOf = ({ schema, rowsOfToken }: OrderQuery) => rowsOfToken ?? orderTable(schema);
 
 /** Ranges that are sorted within an index: one per contract or marketplace, and one per stored status of several. */
 function indexRanges({ filter: { contractIds, status }, marketplaces }: OrderQuery) {
@@ -194,7 +198,7 @@ function indexRanges({ filter: { contractIds, status }, marketplaces }: OrderQue
 /** How many match: the rows, or their counted number as of the tables' clock, less the orders that have ended since. */
 function totalOf(query: OrderQuery, now: Date): RawBuilder<unknown> {
   const rows = sql`
-    select count(*) from ${orderTable(query.schema)} o where ${ofContracts(query)} and`;
+    select count(*) from ${rowsOf(query)} o where ${ofContracts(query)} and`;
   if (!hasCounts(query)) return sql`(${rows} ${conditions(query, now)})`;
   return sql`(${sumOfCounts(query)}) - (${rows} ${filters(query)} and ${hasEnded(now)})`;
 }
@@ -220,9 +224,10 @@ function conditions(query: OrderQuery, now: Date): RawBuilder<unknown> {
   return sql`${filters(query)} ${timely(query.filter.status, now)}`;
 }
 
-function filters({ filter, condition }: OrderQuery): RawBuilder<unknown> {
+function filters({ filter, condition, rowsOfToken }: OrderQuery): RawBuilder<unknown> {
   const { chainId, tokenId, maker, status } = filter;
-  const ofToken = tokenId === null ? sql`` : sql`and o.token_id = ${tokenId}`;
+  const isById = tokenId !== null && rowsOfToken === null;
+  const ofToken = isById ? sql`and o.token_id = ${tokenId}` : sql``;
   const ofMaker = maker === null ? sql`` : sql`and o.maker = ${bytea(maker)}`;
   return sql`
     ${ofStatus(status)} and o.chain_id = ${chainId} ${ofToken} ${ofMaker} and ${condition}`;

@@ -48,3 +48,16 @@ export function holdsToken(tokenId: RawBuilder<unknown>): RawBuilder<boolean> {
       and ${bitOf(sql`s.bits`, tokenId)} = 1 offset 0
   )`;
 }
+
+/** SQL: rows of `bids.bid`: those on a token of the contracts, and those on sets that hold it. */
+export function bidsOnToken(tokenId: bigint, contractIds: readonly number[]): RawBuilder<unknown> {
+  const id = sql`${tokenId}::numeric`;
+  const ofContracts = sql`any (${contractIds}::int[])`;
+  return sql`(
+    select b.* from bids.bid b where b.contract_id = ${ofContracts} and b.token_id = ${id}
+    union all
+    select b.* from bids.token_set_chunk s join bids.bid b on b.contract_id = s.contract_id and b.criteria = s.root
+    where s.contract_id = ${ofContracts} and s.chunk = ${chunkOf(id)} and ${bitOf(sql`s.bits`, id)} = 1
+      and b.criteria is not null
+  )`;
+}

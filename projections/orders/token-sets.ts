@@ -53,7 +53,7 @@ export function tokenSetTables(schema: string): string[] {
        root        bytea not null,
        chunk       numeric(78,0) not null,
        bits        ${bitsType} not null,
-       primary key (contract_id, root, chunk)
+       primary key (contract_id, chunk, root)
      )`,
     `comment on table ${chunk} is 'A bit per token id of a chunk of 1,024: whether the set holds it'`,
   ];

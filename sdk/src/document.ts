@@ -573,7 +573,7 @@ export interface components {
         };
         BookOrderState: {
             buyableViaApi: boolean;
-            /** @description Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells which they are. */
+            /** @description Merkle root of the tokens of a bid of kind `trait` or `token-list`; `GET /v1/bids/{bidId}` tells how many they are, and their traits. */
             criteriaRoot: string | null;
             fees: {
                 kind: string;
@@ -2452,7 +2452,7 @@ export interface operations {
                 sort?: "price_asc" | "price_desc" | "created_at" | "seller_net_asc" | "seller_net_desc";
                 /** @description Status at the time of the request. `filled`, `expired`, `cancelled` and `all` list the orders of a `maker` or a `token_id`. `expired`, `cancelled` and other orders that ended without a fill are listed until 30 days after their end time. */
                 status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
-                /** @description Only this token id: of the collection, else of every contract of the chain. */
+                /** @description Of `collection`: bids on this token, and those on several among which it is (`criteria`), not those on the whole collection (`kind=collection`). Without `collection`: bids on this one id, of every contract of the chain. */
                 token_id?: string;
             };
             header?: never;

@@ -22,6 +22,8 @@ import { feeRecipient } from "../support/orders/order-facts.ts";
 const sales = 200_000;
 /** Of 30 contracts, 500 makers and 2,000 ids; nine of ten have ended. */
 const orders = 100_000;
+/** Bids on sets, each its own: of each contract one in 50 in the chunk of the ids above, one in three of these with all of them. */
+const setBids = 30_000;
 const wallet: Hex = addressOf(7);
 const walletOf = (number: string) =>
   sql.raw(`decode(lpad(to_hex(40960 + ${number}), 40, '0'), 'hex')`);
@@ -85,6 +87,17 @@ async function seedOrders(): Promise<void> {
     select ${shared}, 'single-token', '\\x01' from generate_series(1, ${orders}::int) n`.execute(
     db,
   );
+  const set = sql`sha256((-n)::text::bytea)`;
+  await sql`
+    insert into bids.bid (${columns}, kind, currency, criteria)
+    select ${set}, s.chain_id, ${orders}::int + n, s.contract_id, null, s.standard, s.maker, s.unit_price_wei, s.seller_net_wei,
+           s.quantity, s.start_time, s.end_time, s.counter, s.fees, s.is_contract_signed, s.created_at, s.status, s.filled,
+           s.updated_at, 'token-list', '\\x01', ${set}
+    from (select n, ${shared} from generate_series(1, ${setBids}::int) n) s`.execute(db);
+  await sql`
+    insert into bids.token_set_chunk (contract_id, root, chunk, bits)
+    select 1 + n % 30, ${set}, n / 30 % 50, case when n % 3 = 0 then ~ 0::bit(1024) else set_bit(0::bit(1024), 1023, 1) end
+    from generate_series(1, ${setBids}::int) n`.execute(db);
   for (const [schema, dimension] of [
     ["listings", "marketplace"],
     ["bids", "kind"],
@@ -104,9 +117,8 @@ async function readLooks(session: Database): Promise<Looks> {
   const { rows } = await sql<Looks>`
     select sum(seq_scan)::bigint as scans, sum(seq_tup_read + idx_tup_fetch)::int as rows
     from pg_stat_xact_user_tables
-    where relid in ('sales.sale'::regclass, 'sales.day'::regclass, 'listings.listing'::regclass, 'bids.bid'::regclass)`.execute(
-    session,
-  );
+    where relid in ('sales.sale'::regclass, 'sales.day'::regclass, 'listings.listing'::regclass, 'bids.bid'::regclass,
+                    'bids.token_set_chunk'::regclass)`.execute(session);
   return rows[0] ?? { scans: 0n, rows: 0 };
 }
 

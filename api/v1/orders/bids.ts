@@ -125,6 +125,10 @@ export const listBids = route(
     summary: "Bids that can be accepted, that are temporarily inactive, or that have ended",
     query: z.object({
       ...orderFilters,
+      token_id: tokenId.optional().meta({
+        description:
+          "Of `collection`: bids on this token, and those on several among which it is (`criteria`), not those on the whole collection (`kind=collection`). Without `collection`: bids on this one id, of every contract of the chain.",
+      }),
       kind: bidKind.optional(),
       sort: bidSort.default("price_desc"),
       fields: rowFields(Bid),

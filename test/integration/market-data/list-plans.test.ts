@@ -52,11 +52,22 @@ async function fill(db: Database): Promise<void> {
     db,
   );
   await sql`
+    insert into bids.bid (
+      order_hash, chain_id, position, kind, contract_id, criteria, currency, updated_at, ${orderColumns})
+    select sha256((-n)::text::bytea), 1, 30000 + n, 'token-list', n % 300, ${hash}, '', now(), ${order} ${rows}`.execute(
+    db,
+  );
+  await sql`
+    insert into bids.token_set_chunk (contract_id, root, chunk, bits)
+    select n % 300, ${hash}, n % 7, set_bit(0::bit(1024), n % 1024, 1) ${rows}`.execute(db);
+  await sql`
     insert into traits.trait (
       contract_id, trait_key, match_key, type, type_key, value, is_number, is_numeric, tokens, live, listed)
     select n % 300, md5(n::text)::uuid, md5((n % 900)::text)::uuid, 'x', 'x', 'x', false, false, 1, 1, 0
     ${rows}`.execute(db);
-  for (const table of ["sales.sale", "listings.listing", "bids.bid", "traits.trait"]) {
+  for (const table of [
+    ...["sales.sale", "listings.listing", "bids.bid", "bids.token_set_chunk", "traits.trait"],
+  ]) {
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
 }
@@ -73,6 +84,23 @@ describe("the depth of a collection reads an index", () => {
     const plan = await plansOf(reads.db, (db) => read(db, [5, 6], 50, now));
     expect(plan).toMatch(index);
     expect(plan).not.toMatch(/Seq Scan on (listing|bid) /);
+  });
+});
+
+describe("bids on a token, and on sets that hold it, read indexes", () => {
+  const order = { ...any, chainId: 1, contractIds: [5, 6], tokenId: 5n, kind: null } as const;
+  it.each(
+    (["price_asc", "created_at", "seller_net_desc"] as const).flatMap((sort) =>
+      (["active", "filled", "all"] as const).map((status) => [sort, status] as const),
+    ),
+  )("by %s, of status %s", async (sort, status) => {
+    const plan = await plansOf(reads.db, (db) =>
+      readBidPage(db, { ...order, status }, sort, slice, now),
+    );
+    expect(plan).toMatch(/token_set_chunk_pkey/);
+    expect(plan).toMatch(/bid_contract_id_criteria_status/);
+    expect(plan).toMatch(/bid_(contract_id_)?token_id_/);
+    expect(plan).not.toMatch(/Seq Scan on (bid|token_set_chunk) /);
   });
 });
 
