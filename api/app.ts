@@ -6,6 +6,7 @@ import type { Registry } from "prom-client";
 import { projectionNames } from "../projections/all.ts";
 import { mountNftData, type NftDataApi } from "./account/mount.ts";
 import type { CallerStreams } from "./accounts/caller-streams.ts";
+import { mountAlchemy } from "./alchemy/mount.ts";
 import { streamEvents } from "./feed/event-stream.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import type { FeedOf } from "./feed/start-feed.ts";
@@ -150,6 +151,7 @@ export function createApp(options: AppOptions): Express {
     cache: responseCache,
     ...limits,
   });
+  mountAlchemy(app, { ...context, media }, { baseUrl, limiter, profile: limits });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, { logger, limiter });
   if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);

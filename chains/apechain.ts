@@ -14,6 +14,7 @@ export const apechain = {
   indexed: { collections: "all", wrappedNativeEvents: "all" },
   hasConfiguredRoyalties: false,
   partnerNames: { opensea: "ape_chain", magiceden: "apechain" },
+  alchemyName: "apechain-mainnet",
   exchanges: {
     seaport: {
       Seaport: { addresses: [seaportAddresses["1.6"]], firstBlock: 0 },

@@ -66,6 +66,8 @@ export type Chain = {
   readonly hasConfiguredRoyalties: boolean;
   /** The chain's name at each partner marketplace; null: it does not know the chain. */
   readonly partnerNames: Readonly<Record<"opensea" | "magiceden", string | null>>;
+  /** The chain's name in addresses of Alchemy's NFT API; null: it does not know the chain. */
+  readonly alchemyName: string | null;
   /** Every exchange; null: it is not on this chain. Orders of this market are made for Seaport 1.6. */
   readonly exchanges: {
     readonly seaport: { readonly [Source in ExchangeSources["seaport"]]: Deployment };

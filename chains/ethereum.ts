@@ -32,6 +32,7 @@ export const ethereum = {
   indexed: { collections: "curated", wrappedNativeEvents: "none" },
   hasConfiguredRoyalties: true,
   partnerNames: { opensea: "ethereum", magiceden: "ethereum" },
+  alchemyName: "eth-mainnet",
   exchanges: {
     seaport: {
       Seaport: { addresses: [seaportAddresses["1.6"]], firstBlock: firstExchangeBlock },

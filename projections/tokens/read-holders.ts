@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Database } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
@@ -65,4 +65,85 @@ export async function countHolders(db: Database, contractIds: readonly number[])
       : sql`count(*) as total from (${heldBy(contractIds)}) held`;
   const { rows } = await sql<{ total: bigint }>`select ${counted}`.execute(db);
   return rows[0]?.total ?? 0n;
+}
+
+/** Units of a token that an address holds. */
+export type TokenHolder = { owner: Hex; units: bigint };
+
+/** Holders of one ERC-1155 id, by address. */
+export async function readTokenHolders(
+  db: Database,
+  contractIds: readonly number[],
+  tokenId: bigint,
+  limit: number,
+): Promise<TokenHolder[]> {
+  const { rows } = await sql<TokenHolder>`
+    select b.owner, sum(b.units) as units from ownership.balance b
+    where b.contract_id = any (${contractIds}::int[]) and b.token_id = ${tokenId} and b.units > 0
+    group by b.owner order by b.owner limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** A contract of which a wallet holds tokens. `tokens`: ids. `firstId`: the lowest of them. */
+export type HeldContract = {
+  contractId: number;
+  contract: Hex;
+  tokens: bigint;
+  units: bigint;
+  firstId: bigint;
+};
+
+/** Contracts of a chain of which a wallet holds tokens, by id, after one of them. */
+export async function readHeldContracts(
+  db: Database,
+  { chainId, wallet }: { chainId: number; wallet: Hex },
+  { limit, after }: { limit: number; after: number },
+): Promise<HeldContract[]> {
+  const owner = bytea(wallet);
+  const next = (than: RawBuilder<unknown>) => sql`
+    select min(contract_id) as contract_id from (
+      (select contract_id from ownership.token where owner = ${owner} and contract_id > ${than} order by contract_id limit 1)
+      union all
+      (select contract_id from ownership.token_range where owner = ${owner} and contract_id > ${than} order by contract_id limit 1)
+      union all
+      (select contract_id from ownership.balance where owner = ${owner} and contract_id > ${than} order by contract_id limit 1)
+    ) one`;
+  const { rows } = await sql<HeldContract>`
+    with recursive held as (
+      (${next(sql`${after}::int`)})
+      union all
+      select n.contract_id from held cross join lateral (${next(sql`held.contract_id`)}) n where held.contract_id is not null
+    )
+    select h.contract_id as "contractId", k.address as contract, o.tokens, o.tokens + coalesce((
+             select sum(b.units) - count(*) from ownership.balance b
+             where b.owner = ${owner} and b.contract_id = h.contract_id and b.units > 0
+           ), 0) as units, (
+             select min(token_id) from (
+               (select token_id from ownership.token t where t.owner = ${owner} and t.contract_id = h.contract_id order by 1 limit 1)
+               union all
+               (select first_id from ownership.token_range r where r.owner = ${owner} and r.contract_id = h.contract_id order by 1 limit 1)
+               union all
+               (select token_id from ownership.balance b
+                where b.owner = ${owner} and b.contract_id = h.contract_id and b.units > 0 order by 1 limit 1)
+             ) one
+           ) as "firstId"
+    from held h join log.contract k using (contract_id)
+    join ownership.holder o on o.contract_id = h.contract_id and o.owner = ${owner} and o.tokens > 0
+    where k.chain_id = ${chainId} and exists (select from collections.contract m where m.contract_id = h.contract_id)
+    order by h.contract_id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Whether an address holds a token of the contracts. */
+export async function readIsHolder(
+  db: Database,
+  contractIds: readonly number[],
+  owner: Hex,
+): Promise<boolean> {
+  const { rows } = await sql<{ isHolder: boolean }>`
+    select exists (
+      select from ownership.holder h
+      where h.contract_id = any (${contractIds}::int[]) and h.owner = ${bytea(owner)} and h.tokens > 0
+    ) as "isHolder"`.execute(db);
+  return rows[0]?.isHolder ?? false;
 }

@@ -14,6 +14,7 @@ export const sepolia = {
   indexed: { collections: "all", wrappedNativeEvents: "none" },
   hasConfiguredRoyalties: false,
   partnerNames: { opensea: "sepolia", magiceden: null },
+  alchemyName: "eth-sepolia",
   exchanges: {
     seaport: {
       Seaport: { addresses: [seaportAddresses["1.6"]], firstBlock: 0 },

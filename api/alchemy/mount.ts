@@ -1,0 +1,83 @@
+import type { Express, RequestHandler } from "express";
+import { z } from "zod";
+import { chainById } from "#chains/index.ts";
+import type { ApiProfile, Envelope } from "../http/api-profile.ts";
+import { type Limiter, limitRequests } from "../http/limit.ts";
+import { mountRoutes } from "../http/mount.ts";
+import type { Route } from "../http/route.ts";
+import type { Context } from "../v1/context.ts";
+import {
+  attributeSummary,
+  contractMetadata,
+  contractMetadataBatch,
+  contractSearch,
+  floorPrice,
+  isHolder,
+  rarity,
+} from "./contracts.ts";
+import { contractsOfOwner, nftsOfOwner, ownersOfContract } from "./owners.ts";
+import type { AlchemyContext } from "./route.ts";
+import { nftSales } from "./sales.ts";
+import { nftMetadata, nftMetadataBatch, nftsOfContract, ownersOfNft } from "./tokens.ts";
+
+/** The calls of Alchemy's NFT API v3 that are answered. */
+const calls: readonly Route<AlchemyContext>[] = [
+  nftSales,
+  floorPrice,
+  attributeSummary,
+  rarity,
+  isHolder,
+  ownersOfContract,
+  ownersOfNft,
+  nftsOfOwner,
+  contractsOfOwner,
+  nftsOfContract,
+  nftMetadata,
+  nftMetadataBatch,
+  contractMetadata,
+  contractMetadataBatch,
+  contractSearch,
+];
+
+/** The answer is the body. */
+const bareEnvelope: Envelope = {
+  wrap: ({ data }) => z.record(z.string(), z.unknown()).parse(data),
+  describe: ({ data }) => data,
+};
+
+/** The key with which Alchemy's own examples call: none. */
+const noKey = "demo";
+
+/** A key is a segment of the path there; here it counts as one in `X-API-Key`. */
+const keyOfPath: RequestHandler<{ key: string }> = (request, _response, next) => {
+  const { key } = request.params;
+  delete request.headers["x-api-key"];
+  if (key !== noKey) request.headers["x-api-key"] = key;
+  next();
+};
+
+type Options = {
+  readonly baseUrl: string;
+  readonly limiter: Limiter | undefined;
+  readonly profile: Omit<ApiProfile, "envelope" | "prefix">;
+};
+
+/** Mounts the calls of every served chain at `/<its name there>/nft/v3/<key>/<call>`. */
+export function mountAlchemy(
+  app: Express,
+  context: Context,
+  { baseUrl, limiter, profile }: Options,
+) {
+  for (const chainId of context.chains) {
+    const { alchemyName } = chainById(chainId);
+    if (alchemyName === null) continue;
+    const place = `/${alchemyName}/nft/v3`;
+    app.use(`${place}/:key`, keyOfPath);
+    if (limiter !== undefined) app.use(place, limitRequests(limiter));
+    mountRoutes(app, calls, { ...context, chainId }, baseUrl, {
+      ...profile,
+      envelope: bareEnvelope,
+      prefix: `${place}/{key}`,
+    });
+  }
+}
