@@ -21,6 +21,7 @@ import { addSourceCommands } from "./sources.ts";
 import { addSql } from "./sql.ts";
 import { addDoctor, addStatus } from "./status.ts";
 import { addVerify } from "./verify.ts";
+import { addWebhooks } from "./webhooks.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 usage error, 78 configuration error. */
 async function run(): Promise<number> {
@@ -54,6 +55,7 @@ async function run(): Promise<number> {
   addKeys(program);
   addMakers(program);
   addAccounts(program);
+  addWebhooks(program);
   addCollections(program);
   addRoyalties(program);
   addAnalysts(program);

@@ -20,3 +20,12 @@ export type {
   RowWith,
 } from "./paths.ts";
 export type { Page, Pages, PagesOptions } from "./reading/pages.ts";
+export {
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type Webhook,
+  WebhookError,
+  type WebhookMessage,
+  type WebhookRefusal,
+  type WebhookRequest,
+} from "./webhooks/verify-webhook.ts";

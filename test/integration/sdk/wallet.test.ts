@@ -13,7 +13,12 @@ import { openBrowserRunner } from "./consumers/browser-runner.ts";
 import { openNodeRunner } from "./consumers/node-runner.ts";
 import { describePackedClient } from "./consumers/packed.ts";
 import { type PackedClient, packClient } from "./consumers/packed-client.ts";
-import { describeReadingRecipes, describeWalletRecipes, recipes } from "./consumers/recipes.ts";
+import {
+  describeReadingRecipes,
+  describeWalletRecipes,
+  recipes,
+  webhookPort,
+} from "./consumers/recipes.ts";
 import { describeReference } from "./consumers/reference.ts";
 import { describeReloads } from "./consumers/reloads.ts";
 import { describeGas } from "./gas.ts";
@@ -38,6 +43,7 @@ beforeAll(async () => {
       PARTNER_A_RATE_LIMIT: "6000",
       PARTNER_B_RATE_LIMIT: "6000",
       PARTNER_INTERVAL_SECONDS: "1",
+      WEBHOOK_ALLOWED_ORIGINS: `http://127.0.0.1:${webhookPort}`,
     };
   });
   client = await packClient();

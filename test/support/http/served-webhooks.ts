@@ -4,10 +4,13 @@ import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import type { WebhookOwners } from "#api/accounts/account-context.ts";
 import { openThrottle } from "#api/accounts/throttle.ts";
+import type { Scope } from "#api/http/limit.ts";
+import { createPermanentKey } from "#api/keys/stored-keys.ts";
 import { createWebhook } from "#api/webhooks/stored-webhooks.ts";
 import { idAfterPosition } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import type { Database } from "#projections/log/database.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { makeAccount } from "./nft-data-fixture.ts";
 
 /** Whoever takes every webhook. */
 export type TakingReceiver = {
@@ -69,4 +72,18 @@ export async function accountIdOf(db: Database, email: string): Promise<number> 
   const [row] = rows;
   if (row === undefined) throw new Error(`${email} has no account`);
   return row.id;
+}
+
+/** A key for one thing, of a new account of a service. */
+export async function makeScopedKey(databaseUrl: string, scope: Scope): Promise<string> {
+  const db = openDatabase({ url: databaseUrl, applicationName: "key", onIdleError: () => {} });
+  try {
+    const { email } = await makeAccount(db);
+    const accountId = await accountIdOf(db, email);
+    const terms = { scopes: [scope], expiresAt: null, networks: null };
+    const asked = { name: "receiver", perMinute: null, accountId, terms };
+    return (await createPermanentKey(db, asked)).key;
+  } finally {
+    await db.destroy();
+  }
 }

@@ -56,19 +56,24 @@ export async function openTestChains(
     throw error;
   }
   const { baseUrl } = pipeline;
+  const { url: databaseUrl } = database;
   const chain = (chainId: ChainId) => {
     const market = markets.find(({ anvil }) => anvil.chainId === chainId);
     if (market === undefined) throw new Error(`chain ${chainId} is not open`);
-    return openTestChain(market, chainId, baseUrl);
+    return openTestChain(market, chainId, { baseUrl, databaseUrl });
   };
   return { baseUrl, chain, close };
 }
 
-function openTestChain({ client, actors, anvil }: Market, chainId: ChainId, baseUrl: string) {
+type Service = { readonly baseUrl: string; readonly databaseUrl: string };
+
+function openTestChain({ client, actors, anvil }: Market, chainId: ChainId, service: Service) {
+  const { baseUrl } = service;
   const trader = (name: Person): Trader =>
     openTrader({ baseUrl, chainId, client, account: accounts[name] });
   const { rpcUrl } = anvil;
-  return { chainId, client, actors, trader, baseUrl, rpcUrl, currency: wrappedNative[chainId] };
+  const currency = wrappedNative[chainId];
+  return { chainId, client, actors, trader, ...service, rpcUrl, currency };
 }
 
 let lastId = 10_000n;

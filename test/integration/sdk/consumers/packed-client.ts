@@ -95,7 +95,8 @@ declare const walletClient: import("viem").WalletClient, publicClient: import("v
 declare const buyer: import("order-book/viem").Trader;
 declare const show: (what: unknown) => void, load: () => Promise<string>;
 declare const apply: (event: import("order-book").MarketEvent) => Promise<void>;
-declare const save: (id: string) => Promise<void>;`;
+declare const save: (id: string) => Promise<void>;
+declare const request: import("node:http").IncomingMessage, rawBody: Uint8Array, secret: string;`;
 
 /** The blocks of code of a document, as they stand there. */
 async function codeOf(file: string): Promise<string[]> {

@@ -5,9 +5,11 @@ import pg from "pg";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
+import { market } from "#sdk/src/index.ts";
 import { deploySafe } from "#test/support/chain/safe.ts";
 import { until } from "#test/support/database/pipeline.ts";
 import { createDatabase } from "#test/support/database/postgres.ts";
+import { makeScopedKey } from "#test/support/http/served-webhooks.ts";
 import {
   mintPunk,
   orderRequest,
@@ -141,6 +143,9 @@ export function describeWalletRecipes(where: string, { openChain, openRunner, ca
   });
 }
 
+/** Where the recipe receives webhooks: the service is allowed to send there. */
+export const webhookPort = 18_417;
+
 /** The recipes that only read. */
 export function describeReadingRecipes(
   openClient: () => PackedClient,
@@ -186,6 +191,36 @@ export function describeReadingRecipes(
       }
     });
 
+    it("receive-webhooks takes what it is sent, tests too, and nothing that others send", async () => {
+      const WEBHOOK_URL = `http://127.0.0.1:${webhookPort}/`;
+      const MARKET_KEY = await makeScopedKey(testChain.databaseUrl, "webhooks");
+      const settings = { WEBHOOK_URL, MARKET_KEY, PORT: `${webhookPort}` };
+      const receiving = await runner.start("receive-webhooks", [], settings);
+      try {
+        const { baseUrl: url, chainId } = testChain;
+        const api = market({ url, chainId, key: MARKET_KEY });
+        let webhookId = "";
+        await until("the webhook to be there", async () => {
+          const { data } = await api.get("/v1/webhooks", {});
+          webhookId = data[0]?.webhookId ?? "";
+          return webhookId !== "";
+        });
+        await until("a test to be taken", async () => {
+          const { data } = await api.post("/v1/webhooks/{webhookId}/test", { webhookId });
+          return data.isTaken;
+        });
+        const forged = await fetch(WEBHOOK_URL, { method: "post", body: "{}" });
+        expect(forged.status).toBe(400);
+        const nft = await mintPunk(testChain, "alice");
+        await openCaller(testChain, "alice").trader.list([orderRequest(nft, "1")]);
+        const told = ` listing ${nft.contract.toLowerCase()} ${nft.tokenId} 1`;
+        await until("the listing to be received", async () => receiving.output().includes(told));
+        expect(receiving.output().split(told)).toHaveLength(2);
+      } finally {
+        await receiving.stop();
+      }
+    });
+
     it("follow-the-market stores every sale once, also when it is killed", async () => {
       const { data, meta } = await openCaller(testChain, "bob").api.get("/v1/sales", {});
       expect(data.length).toBeGreaterThan(0);
@@ -216,7 +251,7 @@ export function describeReadingRecipes(
 
 /** Every document in `docs/recipes` is one of these. */
 export const recipes = {
-  reading: ["first-sale", "follow-the-book", "follow-the-market"],
+  reading: ["first-sale", "follow-the-book", "follow-the-market", "receive-webhooks"],
   wallet: [
     "accept-the-best-bid",
     "list-a-wallet",
