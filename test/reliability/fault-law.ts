@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { type Random, seededRandom } from "#devnet/market/random.ts";
 import { usualBlocks } from "./chain/provable-chain.ts";
 import { tellsIncompleteHistory } from "./checks/further-history.ts";
 import { patience, type Scenario } from "./checks/scenario.ts";
 import { type Faults, noFaults } from "./node/faults.ts";
+import type { RunningSubject } from "./subjects/subject.ts";
 import { holds, type Trial, withTrial } from "./trial.ts";
 
 const steps = 8;
@@ -12,7 +14,7 @@ const healSeconds = 60;
 /**
  * Two nodes omit, double, delay, fork and lie as the seed draws it, the history too. When both are well, all is as on
  * the chain within a minute; and before, the service does not call itself ready without a warning while rows are missing
- * that it should have, or rows are left of a block that was replaced a step ago.
+ * of blocks that it calls proved, or rows are left of a block that was replaced a step ago.
  */
 export function faultLaw(seed: number): Scenario {
   const checks = [`seed ${seed} right`, `seed ${seed} told`];
@@ -88,13 +90,27 @@ const kinds: readonly [FaultKind, ...FaultKind[]] = [
 async function findUntold(trial: Trial, replacedFrom: number): Promise<string[]> {
   const readiness = await trial.running().readiness();
   if (readiness?.status !== 200 || tellsIncompleteHistory(readiness.text)) return [];
+  const proof = await readProof(trial.running());
   const { missing, foreign } = await trial.difference();
   // What has just come is not missing yet, and what has just been replaced not foreign.
   const settled = trial.chain.head().number - settledBlocks;
-  const old = missing.filter((line) => Number.parseInt(line, 10) < settled);
+  const old = missing
+    .map((line) => Number.parseInt(line, 10))
+    .filter((height) => height < settled && height >= proof.from && height <= proof.to);
   const left = foreign.filter((line) => Number.parseInt(line, 10) < replacedFrom);
   if (old.length + left.length === 0) return [];
   return [`ready, and ${old.length} rows missing, ${left.length} of no block`];
 }
 
 const settledBlocks = 15;
+
+const History = z.object({ provedFrom: z.number(), provedTo: z.number() }).nullable();
+const Status = z.object({ data: z.object({ chains: z.array(z.object({ history: History })) }) });
+
+/** The blocks of which the service says that they are proved. */
+async function readProof({ baseUrl }: RunningSubject): Promise<{ from: number; to: number }> {
+  const answer = await fetch(`${baseUrl}/v1/status`);
+  const [chain] = Status.parse(await answer.json()).data.chains;
+  const { provedFrom: from, provedTo: to } = chain?.history ?? { provedFrom: 0, provedTo: -1 };
+  return { from, to };
+}
