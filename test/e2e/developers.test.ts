@@ -11,6 +11,8 @@ import {
   statusWith,
 } from "../integration/accounts/accounts-fixture.ts";
 import { totpSecretIn } from "../integration/accounts/totp-secret.ts";
+import { openReceivers, type Receivers } from "../integration/webhooks/receivers.ts";
+import { expectVerified } from "../integration/webhooks/verifying.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import {
   findBarriers,
@@ -25,15 +27,18 @@ import { seedsOf } from "../support/thoroughness.ts";
 let database: TestDatabase;
 let fixture: Desk;
 let testBrowser: TestBrowser;
+let receivers: Receivers;
 
 beforeAll(async () => {
   database = await createDatabase();
-  fixture = await openDesk({ databaseUrl: database.url });
+  receivers = await openReceivers();
+  fixture = await openDesk({ databaseUrl: database.url, webhookOrigins: [receivers.origin] });
   testBrowser = await startBrowser();
 });
 afterAll(async () => {
   await testBrowser?.close();
   await fixture?.close();
+  await receivers?.close();
   await database?.drop();
 });
 
@@ -220,7 +225,69 @@ async function secureStory(page: Page, name: string): Promise<void> {
   expect(await statusWith(fixture, key)).toBe(401);
 }
 
+/** A webhook, from its making to its end. */
+async function webhookStory(page: Page, name: string): Promise<void> {
+  const press = (label: string) => send(page, label);
+  const picture = (what: string) => lookAt(page, `${name}-${what}`);
+
+  await signUp(page, newEmail());
+  await follow(page, "Webhooks");
+  await picture("1-empty");
+  await page.getByLabel("Address", { exact: true }).fill("https://127.0.0.1/");
+  await page.getByLabel("Types of events").fill("sale, listing");
+  await press("Create webhook");
+  await picture("2-wrong");
+  expect(await page.evaluate("document.activeElement.id")).toBe("url");
+  const path = "/hooks/with/a/path/that/is/longer/than/a/narrow/window/is/wide";
+  await page.getByLabel("Address", { exact: true }).fill(receivers.origin + path);
+  await page.getByLabel("When", { exact: true }).selectOption("final");
+  await press("Create webhook");
+  const secret = (await page.locator("#new-secret").textContent()) ?? "";
+  await picture("3-secret");
+  await page.reload();
+  expect(await page.getByText(secret).count()).toBe(0);
+  await follow(page, path);
+  await picture("4-webhook");
+  await press("Send a test");
+  await page.getByText("was answered with 200").waitFor();
+  await picture("5-tested");
+  const [received] = receivers.at(path);
+  if (received === undefined) throw new Error("nothing was sent");
+  expectVerified(received, secret);
+  await page.locator("summary", { hasText: "Rotate the secret" }).click();
+  await picture("6-rotate");
+  await press("Rotate the secret of webhook");
+  await picture("7-rotated");
+  await page.getByLabel("Send again what came after").fill("yesterday");
+  await press("Replay");
+  await picture("8-no-place");
+  await page.getByLabel("Send again what came after").fill("0-0");
+  await press("Replay");
+  await page.getByText("are being sent again").waitFor();
+  await press("Disable");
+  await picture("9-disabled");
+  await page.locator("summary", { hasText: "Delete" }).click();
+  await press("Delete webhook");
+  await page.getByText("The webhook is deleted").waitFor();
+}
+
 describe("the developer section in a browser", () => {
+  it.each(
+    seedsOf([
+      ["webhooks-narrow", 390, "dark"],
+      ["webhooks-wide", 1280, "light"],
+    ] as const),
+  )("makes a webhook, tests it and deletes it: %s", async (name, width, colorScheme) => {
+    const context = await testBrowser.browser.newContext({
+      viewport: { width, height: 844 },
+      colorScheme,
+    });
+    const { page, complaints } = await openPage(context);
+    await webhookStory(page, name);
+    await context.close();
+    expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
+  });
+
   const looks = [
     ["secure-narrow", 390, "dark"],
     ["secure-wide", 1280, "light"],

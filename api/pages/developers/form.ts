@@ -30,6 +30,25 @@ ${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
 </div>`;
 }
 
+type Choice = {
+  readonly name: string;
+  readonly label: string;
+  readonly choices: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string;
+  readonly error?: string | undefined;
+};
+
+/** A labelled choice of one. */
+export function choice({ name, label, choices, chosen, error }: Choice): Html {
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<select id="${name}" name="${name}"${error && html` aria-describedby="${name}-error" aria-invalid="true" autofocus`}>
+${choices.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)}
+</select>
+${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
+</div>`;
+}
+
 /** A message above a form, for errors that belong to no single field. */
 export const alert = (message: string | undefined): Html | undefined =>
   message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
@@ -87,16 +106,20 @@ type SecretPanel = {
   readonly id: string;
   readonly title: string;
   readonly secret: string;
+  /** How it is stored. */
+  readonly stored?: string;
   readonly about?: string | false;
   /** A first command to try it. */
   readonly example: string;
 };
 
 /** Shows a new secret, once. */
-export function secretPanel({ id, title, secret, about, example }: SecretPanel): Html {
+export function secretPanel(panel: SecretPanel): Html {
+  const { id, title, secret, about, example } = panel;
+  const { stored = "Only its hash is stored." } = panel;
   return html`<div class="secret" role="status" tabindex="-1" autofocus>
 <h3>${title}</h3>
-<p>Copy it now: it is shown only once, and only its hash is stored. ${about}</p>
+<p>Copy it now: it is shown only once. ${stored} ${about}</p>
 ${copied(id, html`<code id="${id}">${secret}</code>`)}
 <p>Try it:</p>
 ${copied(`${id}-example`, html`<pre tabindex="0"><code id="${id}-example">${example}</code></pre>`)}

@@ -1,10 +1,11 @@
 import type { AccountContext } from "#api/accounts/account-context.ts";
 import type { AccountSession, Visitor } from "#api/accounts/sessions.ts";
+import type { ChainId } from "#chains/index.ts";
 import { menuLink, pageDocument, refusal, type Website } from "../kit/document.ts";
 import { type Html, html } from "../kit/html.ts";
 import type { PageInput } from "../kit/page-input.ts";
 
-type MenuItem = "keys" | "account";
+type MenuItem = "keys" | "webhooks" | "account";
 
 type Layout = {
   readonly title: string;
@@ -18,6 +19,7 @@ type Layout = {
 
 const menuItems: readonly { name: MenuItem; href: string; text: string }[] = [
   { name: "keys", href: "/developers", text: "Keys" },
+  { name: "webhooks", href: "/developers/webhooks", text: "Webhooks" },
   { name: "account", href: "/developers/account", text: "Account" },
 ];
 
@@ -57,6 +59,8 @@ export type Developers = {
   readonly keyLimit: number;
   /** Base URL of the account API, without a trailing slash. */
   readonly accountApiUrl: string;
+  /** The chains served, for webhooks. */
+  readonly chains: readonly ChainId[];
 };
 
 /** A request for a page, or a submitted form. */
@@ -95,14 +99,19 @@ const statuses = {
   bad_scopes: 422,
   bad_expiry: 422,
   bad_networks: 422,
+  bad_webhook_url: 422,
+  invalid_cursor: 422,
   wrong_email: 422,
   wrong_password: 401,
   wrong_code: 401,
   sign_in_again: 410,
   bad_link: 410,
   suspended: 403,
+  disabled_by_operator: 403,
   no_such_key: 404,
+  webhook_not_found: 404,
   too_many_keys: 409,
+  too_many_webhooks: 409,
   rate_limited: 429,
   busy: 503,
 } as const;

@@ -13,6 +13,8 @@ import { developerHeaders, serveDeveloperPage, serveSignedIn } from "./serve-pag
 import { showSignIn, submitCode, submitSignIn } from "./sign-in.ts";
 import * as link from "./sign-up.ts";
 import { showConfirm, submitConfirm } from "./sign-up.ts";
+import * as webhook from "./webhook.ts";
+import { showWebhooks, submitWebhook } from "./webhooks.ts";
 
 /** The favicon: a key. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57d0"/><g fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"><circle cx="11.5" cy="20.5" r="4.5"/><path d="M15 17 24 8m-4 4 3.5 3.5"/></g></svg>
@@ -30,6 +32,8 @@ const openPages = [
 const pages = [
   ["/developers", keys.showKeys],
   ["/developers/keys/{id}", showKey],
+  ["/developers/webhooks", showWebhooks],
+  ["/developers/webhooks/{id}", webhook.showWebhook],
   ["/developers/account", account.showAccount],
 ] as const;
 
@@ -38,6 +42,13 @@ const forms = [
   ["/developers/keys", afterProof(keys.submitKey)],
   ["/developers/keys/{id}/rotate", afterProof(keys.submitRotation)],
   ["/developers/keys/{id}/revoke", keys.submitRevocation],
+  ["/developers/new-webhook", afterProof(submitWebhook)],
+  ["/developers/webhooks/{id}/test", webhook.submitWebhookTest],
+  ["/developers/webhooks/{id}/replay", webhook.submitWebhookReplay],
+  ["/developers/webhooks/{id}/enable", webhook.submitWebhookEnabling],
+  ["/developers/webhooks/{id}/disable", webhook.submitWebhookDisabling],
+  ["/developers/webhooks/{id}/rotate", afterProof(webhook.submitWebhookRotation)],
+  ["/developers/webhooks/{id}/delete", webhook.submitWebhookDeletion],
   ["/developers/client-key", afterProof(keys.submitClientKey)],
   ["/developers/client-key/revoke", keys.submitClientKeyRevocation],
   ["/developers/tokens/{id}/revoke", keys.submitTokenRevocation],

@@ -65,6 +65,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     accounts,
     keyLimit: limits.permanent,
     accountApiUrl: `${baseUrl}/${accountApiPath}`,
+    chains,
   };
   const tokens = accountParts.bearerTokens;
   const { prefix, isPaused } = market;

@@ -118,6 +118,7 @@ export async function openDesk(options: Options): Promise<Desk> {
       accounts,
       keyLimit: limits.permanent,
       accountApiUrl: `${accounts.baseUrl}/apechain`,
+      chains: context.chains,
     },
     nftData: {
       context: { ...context, ...context.market, chainId: 33139, tokens },
