@@ -12,6 +12,7 @@ import { details, figures, panel, table } from "./kit/panel.ts";
 import { splitBar } from "./kit/plot.ts";
 import { marketplaceName, plainText, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
+import { listingTrades } from "./trades.ts";
 
 /** A listing: its terms, whether it can be filled, and how. */
 export async function listingPage(visit: Visit): Promise<PageContent> {
@@ -22,6 +23,7 @@ export async function listingPage(visit: Visit): Promise<PageContent> {
   });
   const { askId, marketplace, buyableViaApi } = row;
   const body = html`${orderHead(row, { what: "Listing", reason: row.invalidReason, subject: toToken(chainId, row), now })}
+${listingTrades(row)}
 <div class="columns">${pricePanel(row, "The seller")}${panel({
     id: "terms",
     title: "Terms",

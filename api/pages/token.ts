@@ -31,6 +31,7 @@ import { details, figures, panel, table } from "./kit/panel.ts";
 import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
+import { tokenTrades } from "./trades.ts";
 
 const maxDescription = 1_000;
 
@@ -63,6 +64,7 @@ ${panel({ id: "media", title: "Media", body: tokenMedia(row.media, title) })}
 ${attributesPanel(row, known.data.traitTypes)}
 </div><div>
 ${head(row, now)}
+${tokenTrades(row)}
 ${listingsPanel(listings, now)}
 ${offersPanel(bids, now)}
 ${pricesPanel(sales, now)}

@@ -1,9 +1,11 @@
 import { followPointer } from "./chart.js";
 import { followFeed } from "./live.js";
 import { keepTimes } from "./time.js";
+import { offerTrades } from "./trade.js";
 
 keepTimes();
 followFeed();
+offerTrades();
 
 /** Media that cannot be shown leave their placeholder. */
 function hideBroken(image) {

@@ -20,7 +20,11 @@ type MarketSite = SiteContext & {
   readonly concurrency?: ConcurrencyLimiter | undefined;
 };
 
-const modules = ["live.js", "live-row.js", "chart.js", "number.js", "time.js"];
+const modules = [
+  ...["live.js", "live-row.js", "chart.js", "number.js", "time.js"],
+  ...["trade.js", "trade-store.js", "trade-flow.js", "trade-sheet.js", "trade-views.js"],
+  "client.js",
+];
 
 /** Mounts the market's pages and their assets. */
 export function mountSite(app: Express, site: MarketSite): void {
@@ -33,7 +37,7 @@ export function mountSite(app: Express, site: MarketSite): void {
   if (site.feedOf !== undefined) {
     servePath(app, "/live", { get: [...before, streamToPages(site)] });
   }
-  const styles = ["base.css", "parts.css", "charts.css"].map(sharedAsset);
+  const styles = ["base.css", "parts.css", "charts.css", "trade.css"].map(sharedAsset);
   const files = { icon, styles, script: sharedAsset("site.js"), modules };
   mountAssets(app, marketSite, files, headers);
 }

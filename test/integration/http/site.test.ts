@@ -201,9 +201,16 @@ describe("a page", () => {
       const loaded = [
         ...html.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g),
       ];
-      const scripts = ["site", "live", "live-row", "chart", "number", "time"].map(
-        (one) => `/assets/site/${one}.js`,
-      );
+      const scripts = [
+        "site",
+        "live",
+        "live-row",
+        "chart",
+        "number",
+        "time",
+        "trade",
+        "trade-store",
+      ].map((one) => `/assets/site/${one}.js`);
       const sizes = await Promise.all(scripts.map(sizeOf));
       expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(maxScriptBytes);
       const others = await Promise.all(loaded.map(([, one = ""]) => sizeOf(one)));

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { type InjectedWallet, injectWallet } from "#test/support/chain/injected-wallet.ts";
 import { openPage, startBrowser } from "#test/support/http/browser.ts";
 import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
-import { type InjectedWallet, injectWallet } from "./injected-wallet.ts";
 import type { PackedClient } from "./packed-client.ts";
 import { servePages } from "./page-server.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";
@@ -66,7 +66,7 @@ async function openWalletPage(
 ): Promise<WalletPage> {
   const { baseUrl, rpcUrl } = testChain;
   const context = await browser.newContext();
-  const wallet = await injectWallet(context, testChain, people);
+  const wallet = await injectWallet(context, [testChain], people);
   const { page, complaints } = await openPage(context);
   const all = { MARKET_URL: baseUrl, RPC_URL: rpcUrl, COLLECTION: contracts.punks, ...settings };
   await page.goto(`${url}?${new URLSearchParams(all)}`);

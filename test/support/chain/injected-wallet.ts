@@ -1,10 +1,17 @@
 import type { BrowserContext } from "playwright-core";
-import { createWalletClient, type Hex, http, type LocalAccount, type WalletClient } from "viem";
+import {
+  BaseError,
+  createWalletClient,
+  type Hex,
+  http,
+  type LocalAccount,
+  type WalletClient,
+} from "viem";
 import { accounts } from "#devnet/accounts.ts";
-import type { Person, TestChain } from "#test/support/orders/test-chains.ts";
+import type { Person, TestChain } from "../orders/test-chains.ts";
 
 type Request = { method: string; params?: readonly unknown[] };
-type Answer = { result: unknown } | { error: { code: number; message: string } };
+type Answer = { result: unknown } | { error: { code: number; message: string; data?: unknown } };
 
 /** A browser extension's wallet, as far as pages see it (EIP-1193). Keys stay here, outside of the page. */
 export type InjectedWallet = {
@@ -16,27 +23,42 @@ export type InjectedWallet = {
   refuseNext(): void;
   /** The chain that the wallet says it is on; undefined: the one it is on. */
   showChain(chainId: number | undefined): void;
+  /** Puts the wallet on a chain, as its own menu does. `isForgotten`: of the others it knows none. */
+  goTo(chainId: number, isForgotten?: boolean): void;
 };
 
-/** What pages run: requests go to the test, which answers as a wallet does. */
+/** What pages run: requests go to the test, which answers as a wallet does. It announces itself (EIP-6963). */
 const provider = `window.ethereum = {
   on() {},
   removeListener() {},
   async request(request) {
     const { result, error } = await window.askWallet(request);
-    if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
+    if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code, data: error.data });
     return result;
   },
-};`;
+};
+{
+  const info = { uuid: crypto.randomUUID(), name: "Test wallet", icon: "data:,", rdns: "test.wallet" };
+  const detail = Object.freeze({ info, provider: window.ethereum });
+  const announce = () =>
+    window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+  window.addEventListener("eip6963:requestProvider", announce);
+  announce();
+}`;
 
+/** `chains`: those that it knows; it is on the first. */
 export async function injectWallet(
   context: BrowserContext,
-  { client, rpcUrl }: TestChain,
+  chains: readonly TestChain[],
   people: readonly Person[],
 ): Promise<InjectedWallet> {
   const asked = { signatures: 0, transactions: 0 };
   const held = people.map((person): LocalAccount => accounts[person]);
-  const wallet = createWalletClient({ chain: client.chain, transport: http(rpcUrl) });
+  const wallets = chains.map(({ client, rpcUrl }) =>
+    createWalletClient({ chain: client.chain, transport: http(rpcUrl) }),
+  );
+  let forgotten = new Set<number>();
+  let [wallet] = wallets;
   let act: Parameters<InjectedWallet["beforeAnswers"]>[0] = () => undefined;
   let isRefusing = false;
   let shownChain: number | undefined;
@@ -53,14 +75,33 @@ export async function injectWallet(
     return result;
   }
 
+  function goTo(chainId: number): null {
+    const found = wallets.find(({ chain }) => chain?.id === chainId && !forgotten.has(chainId));
+    if (found === undefined) throw Object.assign(new Error("Unrecognized chain"), { code: 4902 });
+    wallet = found;
+    return null;
+  }
+
+  function know(chainId: number): null {
+    forgotten.delete(chainId);
+    return null;
+  }
+
+  /** Methods that the wallet itself answers; the node answers the others. */
+  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    eth_requestAccounts: () => held.map(({ address }) => address),
+    eth_accounts: () => held.map(({ address }) => address),
+    wallet_switchEthereumChain: (params) => goTo(chainIn(params)),
+    wallet_addEthereumChain: (params) => know(chainIn(params)),
+    eth_signTypedData_v4: (params) => carryOut("signatures", () => sign(held, params)),
+    eth_sendTransaction: (params) =>
+      carryOut("transactions", () => sendBy(wallet as WalletClient, held, params)),
+  };
+
   async function answer({ method, params = [] }: Request): Promise<unknown> {
-    if (method === "eth_requestAccounts" || method === "eth_accounts")
-      return held.map(({ address }) => address);
     if (method === "eth_chainId" && shownChain !== undefined) return `0x${shownChain.toString(16)}`;
-    if (method === "eth_signTypedData_v4") return carryOut("signatures", () => sign(held, params));
-    if (method === "eth_sendTransaction")
-      return carryOut("transactions", () => send(wallet, held, params));
-    return wallet.request({ method, params } as never);
+    const own = answers[method];
+    return own === undefined ? wallet?.request({ method, params } as never) : own(params);
   }
 
   await context.exposeFunction("askWallet", async (request: Request): Promise<Answer> => {
@@ -68,7 +109,7 @@ export async function injectWallet(
       return { result: await answer(request) };
     } catch (error) {
       const { code = -32_603, message } = error as Error & { code?: number };
-      return { error: { code, message } };
+      return { error: { code, message, data: revertData(error) } };
     }
   });
   await context.addInitScript(provider);
@@ -83,8 +124,25 @@ export async function injectWallet(
     showChain: (chainId) => {
       shownChain = chainId;
     },
+    goTo(chainId, isForgotten = false) {
+      forgotten = new Set();
+      goTo(chainId);
+      const ids = chains.map((one): number => one.chainId);
+      if (isForgotten) forgotten = new Set(ids.filter((id) => id !== chainId));
+    },
   };
 }
+
+/** What the contract said, as nodes tell it. */
+function revertData(error: unknown): unknown {
+  const found = error instanceof BaseError && error.walk((one) => dataOf(one) !== undefined);
+  return found === false ? undefined : dataOf(found);
+}
+
+const dataOf = (error: unknown) => (error as { data?: unknown } | null)?.data;
+
+const chainIn = ([named]: readonly unknown[]): number =>
+  Number((named as { chainId: Hex }).chainId);
 
 function ownerOf(held: readonly LocalAccount[], address: unknown): LocalAccount {
   const found = held.find((one) => one.address.toLowerCase() === String(address).toLowerCase());
@@ -97,7 +155,7 @@ const sign = (held: readonly LocalAccount[], [address, data]: readonly unknown[]
 
 type Sent = { from: Hex; to: Hex; data?: Hex; value?: Hex; nonce?: Hex };
 
-function send(
+function sendBy(
   wallet: WalletClient,
   held: readonly LocalAccount[],
   [sent]: readonly unknown[],

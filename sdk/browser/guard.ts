@@ -1,0 +1,136 @@
+import { type Address, type Hex, hexToBigInt, zeroAddress } from "viem";
+import { checkOrder } from "../src/viem/checks/check-order.ts";
+import { checkPurchase } from "../src/viem/checks/check-purchase.ts";
+import {
+  domainOf,
+  emptyOrder,
+  exchange,
+  isSame,
+  orderHash,
+  orderTypes,
+} from "../src/viem/exchange.ts";
+import type { PlannedAction } from "../src/viem/plan/actions.ts";
+import { callOfApproval } from "../src/viem/plan/approval.ts";
+import { parseComponents, type TextComponents } from "../src/viem/plan/components.ts";
+import type { Plan, Step } from "../src/viem/plan/plan.ts";
+import { assertSafe, checked, WalletError } from "../src/viem/wallet-error.ts";
+import type { Eip1193 } from "./wallets.ts";
+
+const reads = /^(?:eth_(?!sign|send)\w+|net_version|web3_clientVersion)$/;
+
+/**
+ * The wallet, as far as a plan needs it: it may be read, and be asked for signatures and transactions that the plan
+ * shows. Everything else is `unsafe_answer`, whatever led to it. Without a plan it is only read.
+ */
+export function guardWallet(provider: Eip1193, plan: Plan | null): Eip1193 {
+  return {
+    async request(request) {
+      checked(() => checkRequest(request, plan));
+      return provider.request(request);
+    },
+  };
+}
+
+function checkRequest(
+  { method, params = [] }: Parameters<Eip1193["request"]>[0],
+  plan: Plan | null,
+) {
+  if (reads.test(method)) return;
+  assertSafe(plan !== null, "nothing is to be signed or sent yet");
+  if (method === "eth_signTypedData_v4") checkSignature(params, plan);
+  else if (method === "eth_sendTransaction") checkTransaction(params, plan);
+  else assertSafe(false, `the wallet would be asked for ${method}`);
+}
+
+type TypedData = {
+  readonly domain: Readonly<Record<string, unknown>>;
+  readonly types: Readonly<Record<string, unknown>>;
+  readonly primaryType: string;
+  readonly message: { readonly tree?: unknown };
+};
+
+function checkSignature([signer, text]: readonly unknown[], plan: Plan): void {
+  assertSafe(isSame(String(signer), plan.account), "another account signs");
+  const { domain, types, message, primaryType }: TypedData = JSON.parse(String(text));
+  const expected: Readonly<Record<string, unknown>> = domainOf(plan.chainId);
+  for (const name of new Set([...Object.keys(domain), ...Object.keys(expected)]))
+    assertSafe(
+      isSame(String(domain[name]), String(expected[name])),
+      "it is signed for another contract",
+    );
+  for (const [name, members] of Object.entries(orderTypes))
+    assertSafe(JSON.stringify(types[name]) === JSON.stringify(members), "it is no order");
+  assertSafe(
+    primaryType === (message.tree === undefined ? "OrderComponents" : "BulkOrder"),
+    "it is no order",
+  );
+  const shown = new Set(plan.steps.flatMap((step) => hashesOf(plan, step)));
+  const signed = message.tree === undefined ? [message] : [message.tree].flat(Infinity as 10);
+  for (const one of signed) {
+    const hash = orderHash(parseComponents(one as TextComponents));
+    const isGap = message.tree !== undefined && hash === emptyHash;
+    assertSafe(isGap || shown.has(hash), "an order is not in the plan");
+  }
+}
+
+const emptyHash = orderHash(emptyOrder);
+
+/** Of the orders that a step shows, each of which is what it says. */
+function hashesOf({ chainId, maker }: Plan, step: Step): Hex[] {
+  if (step.kind !== "sign") return [];
+  return step.orders.map((order) => {
+    const components = parseComponents(order.components);
+    checkOrder(components, { ...order, chainId, maker });
+    return orderHash(components);
+  });
+}
+
+type Sent = {
+  readonly from?: Address;
+  readonly to?: Address;
+  readonly data?: Hex;
+  readonly value?: Hex;
+};
+type Call = { readonly to: Address; readonly data: Hex; readonly value: string };
+
+function checkTransaction([sent]: readonly unknown[], plan: Plan): void {
+  const { from = zeroAddress, to = zeroAddress, data = "0x", value = "0x0" } = sent as Sent;
+  assertSafe(isSame(from, plan.account), "another account sends");
+  const call = { to, data, value: `${hexToBigInt(value)}` };
+  const isShown = plan.steps.some((step) => holds(() => checkCall(call, step, plan)));
+  assertSafe(isShown, "the transaction is not in the plan");
+}
+
+function checkCall(call: Call, step: Step, plan: Plan): void {
+  if (step.kind === "approve") {
+    assertSame(call, callOfApproval(step));
+    return;
+  }
+  assertSafe(step.kind === "send", "the step sends nothing");
+  assertSafe(isSame(call.to, exchange), "it goes to another contract");
+  checkAction(call, step.action, plan);
+}
+
+function checkAction(call: Call, action: PlannedAction, plan: Plan): void {
+  assertSafe(action.name === "buy", "the pages do not send it");
+  checkPurchase(call, action, plan.account);
+}
+
+function assertSame(
+  call: Call,
+  { to, data, valueWei }: { readonly to: Address; readonly data: Hex; readonly valueWei: bigint },
+): void {
+  const isIt = isSame(call.to, to) && isSame(call.data, data) && BigInt(call.value) === valueWei;
+  assertSafe(isIt, "it is another call");
+}
+
+/** Whether a check passes; bytes that cannot be read do not. */
+function holds(check: () => void): boolean {
+  try {
+    checked(check);
+    return true;
+  } catch (error) {
+    if (error instanceof WalletError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { type Address, maxUint256, parseEther } from "viem";
+import type { OfferTrait, Plan, Planner } from "../src/viem/index.ts";
+
+/** What a button of a page asks for. Wei and token ids are decimal strings. */
+export type TradeRequest =
+  /** `unitPriceWei`: what the page shows; more is not paid without asking. */
+  | ({ readonly verb: "buy"; readonly unitPriceWei?: string } & (
+      | { readonly askId: string }
+      | { readonly contract: Address; readonly tokenId: string }
+    ))
+  | { readonly verb: "list"; readonly contract: Address; readonly tokenId: string }
+  | {
+      readonly verb: "offer";
+      readonly contract: Address;
+      readonly tokenId?: string;
+      readonly traits?: readonly OfferTrait[];
+    };
+
+/** What the person wrote into the sheet's form, as texts. */
+export type TradeFields = {
+  readonly price?: string;
+  readonly days?: string;
+  readonly quantity?: string;
+};
+
+/** The plan of a request; nothing is signed or sent. */
+export function planRequest(
+  planner: Planner,
+  request: TradeRequest,
+  fields: TradeFields,
+): Promise<Plan> {
+  switch (request.verb) {
+    case "buy":
+      return planPurchase(planner, request, unitsOf(fields));
+    case "list": {
+      const { contract, tokenId } = request;
+      return planner.list([{ contract, tokenId: BigInt(tokenId), ...termsOf(fields) }]);
+    }
+    case "offer": {
+      const { contract, tokenId, traits } = request;
+      const subject = {
+        ...(tokenId !== undefined && { tokenId: BigInt(tokenId) }),
+        ...(traits !== undefined && { traits }),
+      };
+      return planner.offer([{ contract, ...subject, ...termsOf(fields) }]);
+    }
+  }
+}
+
+type Purchase = Extract<TradeRequest, { verb: "buy" }>;
+
+/** At any price where none was shown: the plan tells it, and it is what is paid at most. */
+function planPurchase(planner: Planner, request: Purchase, quantity: bigint): Promise<Plan> {
+  const { unitPriceWei } = request;
+  const maxPriceWei = unitPriceWei === undefined ? maxUint256 : BigInt(unitPriceWei) * quantity;
+  if ("askId" in request) return planner.buy([{ askId: request.askId, quantity }], { maxPriceWei });
+  const token = { contract: request.contract, tokenId: BigInt(request.tokenId) };
+  return planner.buy([{ ...token, quantity }], { maxPriceWei });
+}
+
+const unitsOf = ({ quantity = "1" }: TradeFields) => BigInt(quantity);
+
+const termsOf = (fields: TradeFields) => ({
+  quantity: unitsOf(fields),
+  unitPriceWei: parseEther(fields.price ?? ""),
+  days: Number(fields.days ?? ""),
+});

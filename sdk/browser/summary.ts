@@ -1,0 +1,174 @@
+import { type Address, formatEther, zeroAddress } from "viem";
+import type { ChainId } from "../src/chains.ts";
+import type { Market } from "../src/index.ts";
+import { bidCurrency, formatAmount, isSame } from "../src/viem/exchange.ts";
+import type { Plan, PlannedOrder, Step, Verb } from "../src/viem/index.ts";
+
+/** A line of the sheet; `address`: who is meant. */
+type SummaryLine = {
+  readonly label: string;
+  readonly text: string;
+  readonly address?: string;
+};
+
+/** What a plan does, for people. */
+export type PlanSummary = {
+  /** Who pays and receives what, and how long it holds. */
+  readonly lines: readonly SummaryLine[];
+  /** What may go wrong, and what was left out of the plan. */
+  readonly risks: readonly string[];
+  /** What the wallet lacks, in words; empty: it has what the plan needs. */
+  readonly missing: readonly string[];
+};
+
+type Balances = { readonly native: bigint; readonly wrapped: bigint };
+
+/** Who is paid by a purchase or a sale, as the API has it. */
+type Party = { readonly label: string; readonly address: string; readonly wei: bigint };
+
+export function summaryOf(plan: Plan, balances: Balances, parties: readonly Party[]): PlanSummary {
+  const { chainId, refused } = plan;
+  const gasWei = sum(plan.steps, ({ costs }) => BigInt(costs.gasWei));
+  const gas = { label: "Gas, about", text: gasWei === 0n ? "none" : roughly(chainId, gasWei) };
+  return {
+    lines: [
+      ...plan.steps.flatMap((step) => linesOf(plan, step)),
+      ...parties.map(({ label, address, wei }) => ({ label, address, text: paid(plan, wei) })),
+      gas,
+    ],
+    risks: [...refused.map(({ message }) => `Left out: ${message}`), ...risksOf[plan.verb]],
+    missing: missingOf(plan, balances, gasWei),
+  };
+}
+
+const sum = <Item>(items: readonly Item[], weiOf: (item: Item) => bigint): bigint =>
+  items.reduce((total, item) => total + weiOf(item), 0n);
+
+const rough = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+
+/** An estimate is not written to the last digit. */
+function roughly(chainId: ChainId, wei: bigint): string {
+  const [, symbol = ""] = formatAmount(chainId, zeroAddress, wei).split(" ");
+  return `${rough.format(Number(formatEther(wei)))} ${symbol}`;
+}
+
+/** In the currency of the plan's sale. */
+function paid({ chainId, steps }: Plan, wei: bigint): string {
+  const action = steps.find((step) => step.kind === "send")?.action;
+  const currency = action !== undefined && "currency" in action ? action.currency : zeroAddress;
+  return formatAmount(chainId, currency, wei);
+}
+
+function linesOf(plan: Plan, step: Step): SummaryLine[] {
+  if (step.kind === "sign") return step.orders.flatMap((order) => linesOfOrder(plan, order));
+  if (step.kind !== "send") return [];
+  const { action } = step;
+  if (action.name !== "buy") return [];
+  const { contract, tokenId, quantity, priceWei, currency } = action;
+  const units = quantity === "1" ? "" : `${quantity} of `;
+  return [
+    { label: "You get", text: `${units}token ${tokenId}`, address: contract },
+    { label: "You pay", text: formatAmount(plan.chainId, currency, priceWei) },
+  ];
+}
+
+function linesOfOrder({ chainId }: Plan, order: PlannedOrder): SummaryLine[] {
+  const { side, contract, tokenId, criteria, quantity, unitPriceWei, netWei, components } = order;
+  const isAsk = side === "ask";
+  const currency = isAsk ? zeroAddress : bidCurrency[chainId];
+  const amount = (wei: bigint | string) => formatAmount(chainId, currency, wei);
+  const units = quantity === "1" ? "" : `${quantity} × `;
+  const fees = components.consideration.slice(1);
+  return [
+    {
+      label: isAsk ? "You offer" : "You want",
+      text: units + subjectOf(tokenId, criteria),
+      address: contract,
+    },
+    { label: isAsk ? "Price of a unit" : "You pay for one", text: amount(unitPriceWei) },
+    { label: isAsk ? "You receive in all" : "The seller receives", text: amount(netWei) },
+    ...fees.map(({ recipient, startAmount }) => ({
+      label: "Fee or royalty to",
+      text: amount(startAmount),
+      address: recipient,
+    })),
+    { label: "Until", text: dateOf(components.endTime) },
+  ];
+}
+
+function subjectOf(tokenId: string | null, criteria: PlannedOrder["criteria"]): string {
+  if (tokenId !== null) return `token ${tokenId}`;
+  if (criteria === undefined) return "any token";
+  return `any of ${criteria.tokenIds.length} tokens`;
+}
+
+const dateOf = (seconds: string): string =>
+  `${new Date(Number(seconds) * 1_000).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+const risksOf: Readonly<Record<Verb, readonly string[]>> = {
+  buy: [
+    "Somebody may be faster: then the transaction fails, and only its gas is spent.",
+    "No more than the price above is paid.",
+  ],
+  list: [
+    "Anybody can buy at this price until it ends. To end it earlier, cancel it: that costs gas.",
+    "The allowance, where it is asked for, lets the marketplaces' conduit move your tokens of this collection for orders that you signed. Your wallet's exposure page shows it.",
+  ],
+  offer: [
+    "Anybody with such a token can accept until it ends. To end it earlier, cancel it: that costs gas.",
+    "The offer holds while your wallet has the amount.",
+  ],
+  sweep: ["Listings that are gone by then are left out, and are not paid for."],
+  accept: ["The bidder may be gone by then: the transaction fails, and only its gas is spent."],
+  cancel: ["Until the transaction is mined, the orders can still be filled."],
+  relist: ["The listing at the old price holds until it is cancelled."],
+  approve: [],
+};
+
+/** Money of the wallet beside what the plan takes out of it. */
+function missingOf(plan: Plan, { native, wrapped }: Balances, gasWei: bigint): string[] {
+  const { chainId, steps } = plan;
+  const coin = bidCurrency[chainId];
+  const paidIn = (isWrapped: boolean) =>
+    sum(
+      steps.filter(({ costs }) => isSame(costs.currency, coin) === isWrapped),
+      ({ costs }) => BigInt(costs.wei),
+    );
+  return [
+    lackOf(chainId, zeroAddress, paidIn(false) + gasWei, native),
+    lackOf(chainId, coin, paidIn(true) + largestOffer(steps), wrapped),
+  ].filter((one) => one !== null);
+}
+
+/** Each offer must be covered by itself. */
+function largestOffer(steps: readonly Step[]): bigint {
+  const offers = steps
+    .flatMap((step) => (step.kind === "sign" ? step.orders : []))
+    .filter(({ side }) => side === "bid")
+    .map(({ unitPriceWei, quantity }) => BigInt(unitPriceWei) * BigInt(quantity));
+  return offers.reduce((most, one) => (one > most ? one : most), 0n);
+}
+
+function lackOf(chainId: ChainId, currency: Address, needed: bigint, held: bigint): string | null {
+  if (needed <= held) return null;
+  const [needs, has] = [needed, held].map((wei) => formatAmount(chainId, currency, wei));
+  return `Your wallet has ${has}, and this needs ${needs}.`;
+}
+
+/** Who is paid when listings are bought: their sellers, fees and royalties. */
+export async function readParties(api: Market, { steps }: Plan): Promise<Party[]> {
+  const bought = steps.flatMap((step) =>
+    step.kind === "send" && step.action.name === "buy" ? [step.action] : [],
+  );
+  const [only, ...others] = bought;
+  if (only === undefined || others.length > 0) return [];
+  const { data } = await api.get("/v1/listings/{askId}", { askId: only.askId });
+  const units = BigInt(only.quantity);
+  const fees = data.fees.map(({ kind, recipient, wei }) => ({
+    label: { service: "Marketplace fee to", royalty: "Royalty to", other: "Also paid" }[kind],
+    address: recipient,
+    wei: BigInt(wei) * units,
+  }));
+  const rest = BigInt(only.priceWei) - sum(fees, ({ wei }) => wei);
+  return [{ label: "The seller receives", address: data.maker, wei: rest }, ...fees];
+}

@@ -1,0 +1,229 @@
+import type { Page } from "playwright-core";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ChainId } from "#chains/index.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
+import { type InjectedWallet, injectWallet } from "../support/chain/injected-wallet.ts";
+import {
+  findBarriers,
+  keepPicture,
+  openPage,
+  overflowOf,
+  startBrowser,
+  type TestBrowser,
+} from "../support/http/browser.ts";
+import {
+  mintPunk,
+  openTestChains,
+  orderRequest,
+  type Person,
+  type TestChain,
+  type TestChains,
+  untilDerived,
+} from "../support/orders/test-chains.ts";
+import { seedsOf } from "../support/thoroughness.ts";
+
+const chainIds = [33139, 1] as const;
+let opened: TestChains;
+let testBrowser: TestBrowser;
+
+/** One service for all of them: a start costs more than their trades. */
+beforeAll(async () => {
+  [opened, testBrowser] = await Promise.all([openTestChains(chainIds), startBrowser()]);
+});
+afterAll(async () => {
+  await testBrowser?.close();
+  await opened?.close();
+});
+
+/** A phone and a desktop, each on each chain; one chain each with `npm test`. */
+const looks: readonly (readonly [ChainId, number])[] = [
+  [33139, 390],
+  [1, 1440],
+  [33139, 1440],
+  [1, 390],
+];
+const fewLooks = () => seedsOf(looks, 2);
+
+type Visitor = { page: Page; wallet: InjectedWallet; complaints: string[]; close(): Promise<void> };
+
+async function openVisitor(chainId: ChainId, width: number, person: Person): Promise<Visitor> {
+  const context = await testBrowser.browser.newContext({ viewport: { width, height: 844 } });
+  await context.route(/^https:/, (route) => route.fulfill({ status: 404, body: "" }));
+  const ordered = [chainId, ...chainIds.filter((one) => one !== chainId)];
+  const chains = ordered.map((one) => opened.chain(one));
+  const wallet = await injectWallet(context, chains, [person]);
+  const { page, complaints } = await openPage(context);
+  return { page, wallet, complaints, close: () => context.close() };
+}
+
+const sheetOf = (page: Page) => page.getByRole("dialog");
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", { name, exact: true }).click();
+/** An error has what the sheet says instead. */
+async function untilHead(page: Page, name: string | RegExp): Promise<void> {
+  const head = sheetOf(page).getByRole("heading", { name });
+  await head.waitFor().catch(async () => {
+    throw new Error(`no head ${name}: ${await sheetOf(page).innerText()}`);
+  });
+}
+
+async function openToken(page: Page, { baseUrl, chainId }: TestChain, tokenId: bigint) {
+  await page.goto(`${baseUrl}/collections/${contracts.punks}/tokens/${tokenId}?chainId=${chainId}`);
+}
+
+/** A token of somebody, as the pages know it. */
+async function newToken(testChain: TestChain, owner: Person) {
+  const nft = await mintPunk(testChain, owner);
+  await untilDerived(testChain);
+  return nft;
+}
+
+/** A listing that is valid by the time of the newest block, too. */
+async function newListing(testChain: TestChain, price: string) {
+  const nft = await newToken(testChain, "alice");
+  const askId = await testChain.trader("alice").lists(orderRequest(nft, price));
+  await testChain.client.mine({ blocks: 1 });
+  return { nft, askId };
+}
+
+/** The page is loaded again each time the wallet has answered, before it hears of it; a signature's once. */
+function reloadAtAnswers({ page, wallet }: Visitor): void {
+  wallet.beforeAnswers(async (kind) => {
+    if (kind === "signatures" && wallet.asked.signatures > 1) return;
+    await page.reload();
+  });
+}
+
+/** The plan is in sight, readable by everybody, and within the screen. */
+async function lookAtPlan(page: Page, name: string, texts: readonly string[]): Promise<void> {
+  await sheetOf(page).getByText("What can go wrong").waitFor();
+  const shown = await sheetOf(page).innerText();
+  for (const text of texts) expect(shown).toContain(text);
+  expect(await findBarriers(page)).toEqual([]);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  await keepPicture(page, name);
+}
+
+/** Broken media are not the page's fault. */
+const own = (complaints: readonly string[]) =>
+  complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
+
+describe("with a wallet in the browser", () => {
+  it.each(fewLooks())("on chain %i at %i px a token is bought", async (chainId, width) => {
+    const testChain = opened.chain(chainId);
+    const { nft, askId } = await newListing(testChain, "1");
+    const visitor = await openVisitor(chainId, width, "bob");
+    const { page, wallet } = visitor;
+    await openToken(page, testChain, nft.tokenId);
+    await press(page, "Buy");
+    await lookAtPlan(page, `trading-buy-${width}`, [
+      "You pay",
+      "The seller receives",
+      "Royalty to",
+      accounts.alice.address.toLowerCase(),
+      `token ${nft.tokenId}`,
+    ]);
+    reloadAtAnswers(visitor);
+    await press(page, "Go on in the wallet");
+    await untilHead(page, /: done$/);
+    expect(wallet.asked).toEqual({ signatures: 0, transactions: 1 });
+    expect(await testChain.trader("alice").statusOf("listings", askId)).toBe("filled");
+    expect(own(visitor.complaints)).toEqual([]);
+    await visitor.close();
+  });
+
+  it.each(fewLooks())("on chain %i at %i px a token is listed", async (chainId, width) => {
+    const testChain = opened.chain(chainId);
+    const nft = await newToken(testChain, "grace");
+    await testChain.actors.grace.revokes(contracts.punks);
+    const visitor = await openVisitor(chainId, width, "grace");
+    const { page, wallet } = visitor;
+    await openToken(page, testChain, nft.tokenId);
+    await press(page, "List for sale");
+    await page.getByLabel("Price of a unit").fill("1.5");
+    await page.getByLabel("Days").fill("7");
+    await press(page, "Make the plan");
+    await lookAtPlan(page, `trading-list-${width}`, ["You receive in all", "Fee or royalty to"]);
+    reloadAtAnswers(visitor);
+    await press(page, "Go on in the wallet");
+    await untilHead(page, /: done$/);
+    // A signature that the page did not hear of is asked for again, for the same order.
+    expect(wallet.asked).toEqual({ signatures: 2, transactions: 1 });
+    const href = await sheetOf(page).getByRole("link").getAttribute("href");
+    const askId = decodeURIComponent(new URL(href ?? "", page.url()).pathname.split("/")[2] ?? "");
+    expect(await testChain.trader("grace").statusOf("listings", askId)).toBe("active");
+    expect(own(visitor.complaints)).toEqual([]);
+    await visitor.close();
+  });
+});
+
+describe("what goes wrong ends in words and a way on:", () => {
+  let testChain: TestChain;
+  const chainId = chainIds[0];
+  beforeAll(() => {
+    testChain = opened.chain(chainId);
+  });
+
+  const openListed = async (price: string, person: Person = "bob") => {
+    const { nft, askId } = await newListing(testChain, price);
+    const visitor = await openVisitor(chainId, 390, person);
+    await openToken(visitor.page, testChain, nft.tokenId);
+    return { ...visitor, askId, nft };
+  };
+
+  it("a refusal, after which the same is tried again", async () => {
+    const { page, wallet, close } = await openListed("1");
+    await press(page, "Buy");
+    wallet.refuseNext();
+    await press(page, "Go on in the wallet");
+    await untilHead(page, "You said no in the wallet");
+    expect(await findBarriers(page)).toEqual([]);
+    await press(page, "Try again");
+    await untilHead(page, /: done$/);
+    expect(wallet.asked.transactions).toBe(1);
+    await close();
+  });
+
+  it("another chain, which the wallet does not know yet", async () => {
+    const { page, wallet, close } = await openListed("1");
+    wallet.goTo(1, true);
+    await press(page, "Buy");
+    await untilHead(page, "The wallet is on another chain");
+    expect(await sheetOf(page).innerText()).toContain("It is on Ethereum");
+    await press(page, /^Switch to/);
+    await sheetOf(page).getByText("What can go wrong").waitFor();
+    await press(page, "Go on in the wallet");
+    await untilHead(page, /: done$/);
+    await close();
+  });
+
+  it("a price that is not the page's any more", async () => {
+    const { page, askId, nft, close } = await openListed("1");
+    const alice = testChain.trader("alice");
+    await alice.cancels("asks", askId);
+    await untilDerived(testChain);
+    await alice.lists(orderRequest(nft, "2"));
+    await press(page, "Buy");
+    await untilHead(page, "The price has moved");
+    await press(page, "Show the new price");
+    await lookAtPlan(page, "trading-moved", ["2 APE"]);
+    await close();
+  });
+
+  it("too little money", async () => {
+    const { client } = testChain;
+    const { address } = accounts.frank;
+    await client.setBalance({ address, value: parseEther("10") });
+    const { page, wallet, close } = await openListed("30", "frank");
+    await press(page, "Buy");
+    await lookAtPlan(page, "trading-missing", ["Your wallet has 10 APE, and this needs 30."]);
+    expect(wallet.asked).toEqual({ signatures: 0, transactions: 0 });
+    await client.setBalance({ address, value: parseEther("10000") });
+    await press(page, "Look again");
+    await press(page, "Go on in the wallet");
+    await untilHead(page, /: done$/);
+    await close();
+  });
+});
