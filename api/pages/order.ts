@@ -12,7 +12,7 @@ import { details, figures, panel, table } from "./kit/panel.ts";
 import { splitBar } from "./kit/plot.ts";
 import { marketplaceName, plainText, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
-import { listingTrades } from "./trades.ts";
+import { bidTrades, listingTrades } from "./trades.ts";
 
 /** A listing: its terms, whether it can be filled, and how. */
 export async function listingPage(visit: Visit): Promise<PageContent> {
@@ -53,6 +53,7 @@ export async function bidPage(visit: Visit): Promise<PageContent> {
       ? html`${subjectOfSeveral(row.criteria)} of ${toCollection(chainId, collection)}`
       : toToken(chainId, { contract, tokenId });
   const body = html`${orderHead(row, { what: "Offer", reason: row.inactiveReason, subject, now })}
+${bidTrades(row)}
 <div class="columns">${pricePanel(row, "The seller who accepts it")}${panel({
     id: "terms",
     title: "Terms",

@@ -1,6 +1,9 @@
 import { formatEther } from "viem";
 import type { z } from "zod";
+import type { ChainId } from "#chains/index.ts";
+import type { Collection } from "../v1/collections/collections.ts";
 import type { Token } from "../v1/collections/token.ts";
+import type { Bid } from "../v1/orders/bids.ts";
 import type { Listing } from "../v1/orders/listings.ts";
 import type { Html } from "./kit/html.ts";
 import { coinSymbol } from "./kit/number.ts";
@@ -10,7 +13,7 @@ import { type ButtonRequest, tradeButton, tradeButtons } from "./kit/trade-butto
 type TokenRow = z.output<typeof Token>;
 /** What a visitor with a wallet can do with a token. */
 export function tokenTrades(row: TokenRow): Html | false {
-  const { chainId, contract, tokenId, owner, listing } = row;
+  const { chainId, contract, tokenId, owner, listing, bestOffer } = row;
   if (row.isBurned) return false;
   const name = plainText(row.name ?? `#${shortId(tokenId)}`, 60);
   const units = owner === null ? { units: row.supply } : {};
@@ -22,16 +25,79 @@ export function tokenTrades(row: TokenRow): Html | false {
       ...{ ...own, verb: "offer", title: `Offer for ${name}`, coin: `W${coin}` },
     }),
     tradeButton("List for sale", { ...own, verb: "list", title: `List ${name}`, coin }, { owner }),
+    bestOffer !== null &&
+      tradeButton(
+        "Accept the best offer",
+        {
+          ...{ verb: "accept", title: `Sell ${name}` },
+          ...{ chainId, contract, tokenId, netWei: bestOffer.sellerNetWei },
+        },
+        { owner },
+      ),
   ]);
 }
 
 /** What a visitor with a wallet can do with a listing. */
 export function listingTrades(row: z.output<typeof Listing>): Html | false {
-  const { chainId, askId, tokenId } = row;
-  return (
-    row.buyableViaApi && tradeButtons([buyButton(`#${shortId(tokenId)}`, row, { chainId, askId })])
-  );
+  const { chainId, askId, tokenId, maker, marketplace } = row;
+  const name = `#${shortId(tokenId)}`;
+  const cancel = { chainId, askIds: [askId], title: `End the listing of ${name}` };
+  return tradeButtons([
+    row.buyableViaApi && buyButton(name, row, { chainId, askId }),
+    marketplace === "native" &&
+      isOpen(row) &&
+      tradeButton("End it", { verb: "cancel", ...cancel }, { owner: maker }),
+  ]);
 }
+
+/** What a visitor with a wallet can do with an offer. */
+export function bidTrades(row: z.output<typeof Bid>): Html {
+  const { chainId, bidId, tokenId, maker, sellerNetWei, quantityRemaining } = row;
+  const needsToken = tokenId === null;
+  const isOne = needsToken || quantityRemaining === 1;
+  const accept: ButtonRequest = {
+    ...{ chainId, bidId, title: "Accept the offer", needsToken },
+    ...(isOne && { netWei: sellerNetWei }),
+    verb: "accept",
+  };
+  const cancel = { verb: "cancel", chainId, bidIds: [bidId], title: "End the offer" } as const;
+  return tradeButtons([
+    row.status === "active" && tradeButton("Accept it", accept, { isPrimary: true }),
+    isOpen(row) && tradeButton("End it", cancel, { owner: maker }),
+  ]);
+}
+
+const isOpen = ({ status }: { readonly status: string }) =>
+  status === "active" || status === "inactive";
+
+type Collected = Pick<z.output<typeof Collection>, "chainId" | "slug" | "address" | "stats">;
+type Trait = readonly [type: string, value: string];
+
+/** What a visitor with a wallet can do with a collection, or with its tokens that have traits. */
+export function collectionTrades(row: Collected, traits: readonly Trait[]): Html {
+  const { chainId, slug, address, stats } = row;
+  const chosen = traits.map(([type, value]) => ({ type, value }));
+  const these = chosen.length === 0 ? {} : { traits: chosen };
+  const what = chosen.length === 0 ? "any token" : "any token with these traits";
+  const coin = coinSymbol(chainId);
+  return tradeButtons([
+    stats.floorBuyable !== null &&
+      tradeButton("Buy the cheapest", {
+        ...{ verb: "sweep", chainId, collection: slug ?? address, ...these },
+        ...{ title: "Buy the cheapest", coin, units: 50 },
+      }),
+    tradeButton("Make an offer", {
+      ...{ verb: "offer", chainId, contract: address, ...these },
+      ...{ title: `Offer for ${what}`, coin: `W${coin}` },
+    }),
+  ]);
+}
+
+/** What the owner of a wallet can do with all of its orders. */
+export const walletTrades = (chainId: ChainId, owner: string): Html => {
+  const request = { verb: "cancelAll", chainId, title: "End all orders" } as const;
+  return tradeButtons([tradeButton("End all orders", request, { owner })]);
+};
 
 type Priced = Pick<z.output<typeof Listing>, "priceWei" | "quantityFillable">;
 type Bought = Pick<ButtonRequest, "chainId" | "askId" | "contract" | "tokenId">;

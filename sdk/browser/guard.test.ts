@@ -1,14 +1,24 @@
 import {
   type Address,
+  encodeFunctionData,
   getTypesForEIP712Domain,
   serializeTypedData,
   zeroAddress,
   zeroHash,
 } from "viem";
 import { expect, it } from "vitest";
-import { conduit, conduitKey, domainOf, exchange, orderTypes } from "../src/viem/exchange.ts";
+import { exchangeAbi } from "../src/viem/abis.ts";
+import {
+  conduit,
+  conduitKey,
+  domainOf,
+  exchange,
+  orderHash,
+  orderTypes,
+} from "../src/viem/exchange.ts";
 import type { Plan, PlannedOrder } from "../src/viem/index.ts";
 import { callOfApproval } from "../src/viem/plan/approval.ts";
+import { cancelAllCall } from "../src/viem/plan/cancel.ts";
 import { parseComponents } from "../src/viem/plan/components.ts";
 import type { ApproveStep } from "../src/viem/plan/plan.ts";
 import { bulkTypedData } from "../src/viem/run/bulk-order.ts";
@@ -112,6 +122,27 @@ it("an approval of the plan is sent, and no other transaction", async () => {
     { from: account, to: contract, value: "0x1" },
   ])
     await expect(ask("eth_sendTransaction", [call])).rejects.toEqual(refusedFor(""));
+});
+
+/** A transaction that cancels orders, and a plan that cancels the first of them. */
+function cancelling(all: readonly PlannedOrder[]): { call: object; shown: Plan } {
+  const parsed = all.map(({ components }) => parseComponents(components));
+  const data = encodeFunctionData({ abi: exchangeAbi, functionName: "cancel", args: [parsed] });
+  const ids = parsed
+    .slice(0, 1)
+    .map((one) => ({ side: "ask", id: `a-${orderHash(one)}` }) as const);
+  const action = { name: "cancel", orders: ids } as const;
+  const shown: Plan = { ...plan, steps: [{ ...base, id: "0-send", kind: "send", action }] };
+  return { call: { from: account, to: exchange, data }, shown };
+}
+
+it("orders of the plan are cancelled, and no others, nor all", async () => {
+  const { call, shown } = cancelling([listing("1")]);
+  expect(await ask("eth_sendTransaction", [call], shown)).toHaveLength(1);
+  const more = cancelling([listing("1"), listing("2")]);
+  const { to, data } = cancelAllCall;
+  for (const other of [more.call, { from: account, to, data }])
+    await expect(ask("eth_sendTransaction", [other], shown)).rejects.toEqual(refusedFor(""));
 });
 
 it("nothing is signed or sent without a plan, or in another way", async () => {

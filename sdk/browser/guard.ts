@@ -1,6 +1,8 @@
-import { type Address, type Hex, hexToBigInt, zeroAddress } from "viem";
+import { type Address, decodeFunctionData, type Hex, hexToBigInt, zeroAddress } from "viem";
+import { exchangeAbi } from "../src/viem/abis.ts";
+import { encodeAcceptance } from "../src/viem/checks/check-acceptance.ts";
 import { checkOrder } from "../src/viem/checks/check-order.ts";
-import { checkPurchase } from "../src/viem/checks/check-purchase.ts";
+import { checkPurchase, checkSweep, decodeSweep } from "../src/viem/checks/check-purchase.ts";
 import {
   domainOf,
   emptyOrder,
@@ -9,8 +11,15 @@ import {
   orderHash,
   orderTypes,
 } from "../src/viem/exchange.ts";
-import type { PlannedAction } from "../src/viem/plan/actions.ts";
+import type {
+  AcceptAction,
+  BuyAction,
+  CancelAction,
+  PlannedAction,
+  SweepAction,
+} from "../src/viem/plan/actions.ts";
 import { callOfApproval } from "../src/viem/plan/approval.ts";
+import { cancelAllCall } from "../src/viem/plan/cancel.ts";
 import { parseComponents, type TextComponents } from "../src/viem/plan/components.ts";
 import type { Plan, Step } from "../src/viem/plan/plan.ts";
 import { assertSafe, checked, WalletError } from "../src/viem/wallet-error.ts";
@@ -112,8 +121,59 @@ function checkCall(call: Call, step: Step, plan: Plan): void {
 }
 
 function checkAction(call: Call, action: PlannedAction, plan: Plan): void {
-  assertSafe(action.name === "buy", "the pages do not send it");
-  checkPurchase(call, action, plan.account);
+  switch (action.name) {
+    case "buy":
+      checkPurchase(call, action, plan.account);
+      break;
+    case "sweep":
+      checkSweep(call, partOf(call, action), plan.account);
+      break;
+    case "accept":
+      assertSame(call, acceptanceOf(call, action, plan));
+      break;
+    case "cancel":
+      checkCancel(call, action, plan);
+      break;
+    case "cancelAll":
+      assertSame(call, cancelAllCall);
+      break;
+  }
+}
+
+/** Of a sweep, what is left when it is sent. */
+function partOf({ data }: Call, { items }: SweepAction): BuyAction[] {
+  return decodeSweep(data).orders.map(({ parameters: { offer } }) => {
+    const [nft] = offer;
+    const item = items.find(
+      ({ contract, tokenId }) =>
+        nft !== undefined &&
+        isSame(contract, nft.token) &&
+        BigInt(tokenId) === nft.identifierOrCriteria,
+    );
+    assertSafe(item !== undefined, "it is for other listings too");
+    return item;
+  });
+}
+
+/** The call that its own arguments make, once they are checked as an answer of the API is. */
+function acceptanceOf({ data }: Call, action: AcceptAction, { account }: Plan) {
+  const { functionName: method, args = [] } = decodeFunctionData({ abi: exchangeAbi, data });
+  const [first, criteriaResolvers, fulfillments, recipient] = args;
+  const matched = { orders: first, criteriaResolvers, fulfillments, recipient };
+  const own = method === "matchAdvancedOrders" ? matched : { basicOrderParameters: first };
+  const answer = { method, to: exchange, value: "0", ...own } as never;
+  return { to: exchange, data: encodeAcceptance(answer, action, account), valueWei: 0n };
+}
+
+function checkCancel({ data, value }: Call, { orders }: CancelAction, { maker }: Plan): void {
+  const { functionName, args } = decodeFunctionData({ abi: exchangeAbi, data });
+  assertSafe(functionName === "cancel" && value === "0", "it calls another function");
+  for (const order of args[0]) {
+    assertSafe(isSame(order.offerer, maker), "it cancels an order of somebody else");
+    const hash = orderHash(order);
+    const isShown = orders.some(({ id }) => id.toLowerCase().endsWith(hash));
+    assertSafe(isShown, "it cancels another order");
+  }
 }
 
 function assertSame(

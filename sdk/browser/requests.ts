@@ -14,13 +14,33 @@ export type TradeRequest =
       readonly contract: Address;
       readonly tokenId?: string;
       readonly traits?: readonly OfferTrait[];
-    };
+    }
+  /** The cheapest units of a collection. */
+  | {
+      readonly verb: "sweep";
+      readonly collection: string;
+      readonly traits?: readonly OfferTrait[];
+    }
+  /** The bid, or the best one for the token. `netWei`: what the page shows; less is not taken. */
+  | ({ readonly verb: "accept"; readonly netWei?: string } & (
+      | { readonly bidId: string }
+      | { readonly contract: Address; readonly tokenId: string }
+    ))
+  | {
+      readonly verb: "cancel";
+      readonly askIds?: readonly string[];
+      readonly bidIds?: readonly string[];
+    }
+  /** All orders of the account, on every marketplace. */
+  | { readonly verb: "cancelAll" };
 
 /** What the person wrote into the sheet's form, as texts. */
 export type TradeFields = {
   readonly price?: string;
   readonly days?: string;
   readonly quantity?: string;
+  /** Of a bid on several: the token that is sold. */
+  readonly tokenId?: string;
 };
 
 /** The plan of a request; nothing is signed or sent. */
@@ -44,6 +64,14 @@ export function planRequest(
       };
       return planner.offer([{ contract, ...subject, ...termsOf(fields) }]);
     }
+    case "sweep":
+      return planSwept(planner, request, fields);
+    case "accept":
+      return planSale(planner, request, fields);
+    case "cancel":
+      return planner.cancel(request);
+    case "cancelAll":
+      return planner.cancel({ all: true });
   }
 }
 
@@ -56,6 +84,32 @@ function planPurchase(planner: Planner, request: Purchase, quantity: bigint): Pr
   if ("askId" in request) return planner.buy([{ askId: request.askId, quantity }], { maxPriceWei });
   const token = { contract: request.contract, tokenId: BigInt(request.tokenId) };
   return planner.buy([{ ...token, quantity }], { maxPriceWei });
+}
+
+function planSwept(
+  planner: Planner,
+  { collection, traits = [] }: Extract<TradeRequest, { verb: "sweep" }>,
+  fields: TradeFields,
+): Promise<Plan> {
+  const chosen = traits.flatMap((one) => ("value" in one ? [[one.type, one.value] as const] : []));
+  const named = chosen.length === 0 ? {} : { traits: Object.fromEntries(chosen) };
+  const budgetWei = parseEther(fields.price ?? "");
+  return planner.sweep({ collection, count: Number(unitsOf(fields)), budgetWei, ...named });
+}
+
+/** At any price where none was shown: the plan tells it, and it is what is received at least. */
+function planSale(
+  planner: Planner,
+  request: Extract<TradeRequest, { verb: "accept" }>,
+  { tokenId }: TradeFields,
+): Promise<Plan> {
+  const limit = { minNetWei: BigInt(request.netWei ?? 0) };
+  if (!("bidId" in request)) {
+    const { contract, tokenId } = request;
+    return planner.accept({ contract, tokenId: BigInt(tokenId) }, limit);
+  }
+  const named = tokenId === undefined ? {} : { tokenId: BigInt(tokenId) };
+  return planner.accept({ bidId: request.bidId, ...named }, limit);
 }
 
 const unitsOf = ({ quantity = "1" }: TradeFields) => BigInt(quantity);

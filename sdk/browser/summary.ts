@@ -2,7 +2,7 @@ import { type Address, formatEther, zeroAddress } from "viem";
 import type { ChainId } from "../src/chains.ts";
 import type { Market } from "../src/index.ts";
 import { bidCurrency, formatAmount, isSame } from "../src/viem/exchange.ts";
-import type { Plan, PlannedOrder, Step, Verb } from "../src/viem/index.ts";
+import type { AcceptAction, BuyAction, Plan, PlannedOrder, Step, Verb } from "../src/viem/index.ts";
 
 /** A line of the sheet; `address`: who is meant. */
 type SummaryLine = {
@@ -63,13 +63,27 @@ function linesOf(plan: Plan, step: Step): SummaryLine[] {
   if (step.kind === "sign") return step.orders.flatMap((order) => linesOfOrder(plan, order));
   if (step.kind !== "send") return [];
   const { action } = step;
-  if (action.name !== "buy") return [];
-  const { contract, tokenId, quantity, priceWei, currency } = action;
-  const units = quantity === "1" ? "" : `${quantity} of `;
+  if (action.name === "buy") return linesOfPurchase(plan, action);
+  if (action.name === "sweep") return action.items.flatMap((one) => linesOfPurchase(plan, one));
+  if (action.name !== "accept") return [];
+  const { netWei, currency } = action;
   return [
-    { label: "You get", text: `${units}token ${tokenId}`, address: contract },
-    { label: "You pay", text: formatAmount(plan.chainId, currency, priceWei) },
+    { label: "You give", ...tokensOf(action) },
+    { label: "You receive", text: formatAmount(plan.chainId, currency, netWei) },
   ];
+}
+
+function linesOfPurchase({ chainId }: Plan, action: BuyAction): SummaryLine[] {
+  const { priceWei, currency } = action;
+  return [
+    { label: "You get", ...tokensOf(action) },
+    { label: "You pay", text: formatAmount(chainId, currency, priceWei) },
+  ];
+}
+
+function tokensOf({ contract, tokenId, quantity }: BuyAction | AcceptAction) {
+  const units = quantity === "1" ? "" : `${quantity} of `;
+  return { text: `${units}token ${tokenId}`, address: contract };
 }
 
 function linesOfOrder({ chainId }: Plan, order: PlannedOrder): SummaryLine[] {

@@ -21,6 +21,7 @@ import {
   type TestChain,
   type TestChains,
   untilDerived,
+  untilStatus,
 } from "../support/orders/test-chains.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 
@@ -67,6 +68,12 @@ async function untilHead(page: Page, name: string | RegExp): Promise<void> {
   await head.waitFor().catch(async () => {
     throw new Error(`no head ${name}: ${await sheetOf(page).innerText()}`);
   });
+}
+
+/** The id of the order that the sheet links to. */
+async function postedIn(page: Page): Promise<string> {
+  const href = await sheetOf(page).getByRole("link").getAttribute("href");
+  return decodeURIComponent(new URL(href ?? "", page.url()).pathname.split("/")[2] ?? "");
 }
 
 async function openToken(page: Page, { baseUrl, chainId }: TestChain, tokenId: bigint) {
@@ -151,11 +158,116 @@ describe("with a wallet in the browser", () => {
     await untilHead(page, /: done$/);
     // A signature that the page did not hear of is asked for again, for the same order.
     expect(wallet.asked).toEqual({ signatures: 2, transactions: 1 });
-    const href = await sheetOf(page).getByRole("link").getAttribute("href");
-    const askId = decodeURIComponent(new URL(href ?? "", page.url()).pathname.split("/")[2] ?? "");
+    const askId = await postedIn(page);
     expect(await testChain.trader("grace").statusOf("listings", askId)).toBe("active");
     expect(own(visitor.complaints)).toEqual([]);
     await visitor.close();
+  });
+});
+
+describe("with a wallet, the other side of the book:", () => {
+  let testChain: TestChain;
+  const chainId = chainIds[1];
+  beforeAll(() => {
+    testChain = opened.chain(chainId);
+  });
+
+  /** Confirms the plan that is shown, and waits for its end. */
+  const carryOut = async (page: Page) => {
+    await press(page, "Go on in the wallet");
+    await untilHead(page, /: done$/);
+  };
+
+  it("an offer is made on a token, and its owner accepts it", async () => {
+    const nft = await newToken(testChain, "carol");
+    await testChain.actors.carol.revokes(contracts.punks);
+    await testChain.actors.erin.wraps(parseEther("5"));
+    await testChain.actors.erin.allows(0n);
+    const bidder = await openVisitor(chainId, 390, "erin");
+    await openToken(bidder.page, testChain, nft.tokenId);
+    await press(bidder.page, "Make an offer");
+    await bidder.page.getByLabel("Price of a unit").fill("3.5");
+    await press(bidder.page, "Make the plan");
+    await lookAtPlan(bidder.page, "trading-offer", ["You pay for one", "3.5 WETH"]);
+    reloadAtAnswers(bidder);
+    await carryOut(bidder.page);
+    const bidId = await postedIn(bidder.page);
+    await bidder.close();
+
+    const seller = await openVisitor(chainId, 390, "carol");
+    await untilDerived(testChain);
+    await openToken(seller.page, testChain, nft.tokenId);
+    await press(seller.page, "Accept the best offer");
+    await lookAtPlan(seller.page, "trading-accept", ["You give", "You receive"]);
+    reloadAtAnswers(seller);
+    await carryOut(seller.page);
+    expect(seller.wallet.asked).toEqual({ signatures: 0, transactions: 2 });
+    expect(await testChain.trader("carol").statusOf("bids", bidId)).toBe("filled");
+    expect(own([...bidder.complaints, ...seller.complaints])).toEqual([]);
+    await seller.close();
+  });
+
+  it("an offer on a collection is accepted with a token of one's own", async () => {
+    const nft = await newToken(testChain, "carol");
+    await testChain.actors.erin.wraps(parseEther("5"));
+    const bidder = await openVisitor(chainId, 1440, "erin");
+    await bidder.page.goto(
+      `${testChain.baseUrl}/collections/${contracts.punks}?chainId=${chainId}`,
+    );
+    await press(bidder.page, "Make an offer");
+    await bidder.page.getByLabel("Price of a unit").fill("0.9");
+    await press(bidder.page, "Make the plan");
+    await lookAtPlan(bidder.page, "trading-collection-offer", ["any token"]);
+    await carryOut(bidder.page);
+    const bidId = await postedIn(bidder.page);
+    await bidder.close();
+
+    const seller = await openVisitor(chainId, 1440, "carol");
+    await seller.page.goto(`${testChain.baseUrl}/bids/${bidId}?chainId=${chainId}`);
+    await press(seller.page, "Accept it");
+    await seller.page.getByLabel("Id of your token").fill(`${nft.tokenId}`);
+    await press(seller.page, "Make the plan");
+    await lookAtPlan(seller.page, "trading-accept-own", [`token ${nft.tokenId}`]);
+    await carryOut(seller.page);
+    expect(await testChain.trader("carol").statusOf("bids", bidId)).toBe("filled");
+    await seller.close();
+  });
+
+  it("a listing is ended, and then all orders", async () => {
+    const { nft, askId } = await newListing(testChain, "1");
+    const { page, wallet, close } = await openVisitor(chainId, 390, "alice");
+    await page.goto(`${testChain.baseUrl}/listings/${askId}?chainId=${chainId}`);
+    await press(page, "End it");
+    await lookAtPlan(page, "trading-end", []);
+    await carryOut(page);
+    const alice = testChain.trader("alice");
+    expect(await alice.statusOf("listings", askId)).toBe("cancelled");
+
+    const other = await alice.lists(orderRequest(nft, "2"));
+    const { address } = accounts.alice;
+    await page.goto(`${testChain.baseUrl}/wallets/${address}?chainId=${chainId}&view=listings`);
+    await press(page, "End all orders");
+    await carryOut(page);
+    await untilStatus(alice, "listings", other, "cancelled");
+    expect(wallet.asked).toEqual({ signatures: 0, transactions: 2 });
+    await close();
+  });
+
+  it("the cheapest of a collection are bought together", async () => {
+    const listed = [await newListing(testChain, "0.001"), await newListing(testChain, "0.001")];
+    const { page, wallet, close } = await openVisitor(chainId, 1440, "bob");
+    await page.goto(`${testChain.baseUrl}/collections/${contracts.punks}?chainId=${chainId}`);
+    await press(page, "Buy the cheapest");
+    await page.getByLabel("How many").fill("2");
+    await page.getByLabel("At most, in all").fill("0.01");
+    await press(page, "Make the plan");
+    const tokens = listed.map(({ nft }) => `token ${nft.tokenId}`);
+    await lookAtPlan(page, "trading-sweep", tokens);
+    await carryOut(page);
+    const bob = testChain.trader("bob");
+    for (const { askId } of listed) expect(await bob.statusOf("listings", askId)).toBe("filled");
+    expect(wallet.asked).toEqual({ signatures: 0, transactions: 1 });
+    await close();
   });
 });
 

@@ -61,7 +61,7 @@ async function follow(sheet, request) {
     if (fields === null) return;
     const way = await planAndRun(sheet, wallet, asked, fields);
     if (way === null) return;
-    if (way === "new_price") asked = { ...asked, unitPriceWei: undefined };
+    if (way === "new_price") asked = { ...asked, unitPriceWei: undefined, netWei: undefined };
     if (way === "new_plan") {
       asked = { ...asked, said: fields };
       fields = null;

@@ -3,26 +3,39 @@ import { field, make, paragraph } from "./trade-sheet.js";
 const pricePattern = "(?=.*[1-9])([0-9]{1,20}([.][0-9]{0,18})?|[.][0-9]{1,18})";
 
 /** Whether the request leaves something open that the person must say. */
-export const hasFields = ({ verb, units }) => verb !== "buy" || units > 1;
+export const hasFields = ({ verb, units, needsToken }) =>
+  asksPrice.has(verb) || units > 1 || needsToken === true;
+
+const asksPrice = new Set(["list", "offer", "sweep"]);
 
 /** What the person must say, with what was said before. */
-export function fieldsView({ verb, coin, units, hints = [] }, said) {
+export function fieldsView({ verb, coin, units, needsToken, hints = [] }, said) {
   const fields = [];
-  if (verb !== "buy") {
+  if (needsToken) {
+    const pattern = "[0-9]{1,78}";
+    const value = said.tokenId ?? "";
+    fields.push(field({ name: "tokenId", label: "Id of your token", value, pattern }));
+  }
+  if (asksPrice.has(verb)) {
+    const isTotal = verb === "sweep";
     const price = field({
-      ...{ name: "price", label: `Price of a unit, ${coin}`, value: said.price ?? "" },
+      ...{
+        name: "price",
+        label: `${isTotal ? "At most, in all" : "Price of a unit"}, ${coin}`,
+        value: said.price ?? "",
+      },
       ...{ inputMode: "decimal", pattern: pricePattern, title: "A number above 0" },
     });
     const days = field({
       ...{ name: "days", label: "Days", value: said.days ?? "30" },
       ...{ type: "number", min: 1, max: 180, step: 1 },
     });
-    fields.push(price, hintsView(hints, price.querySelector("input")), days);
+    fields.push(price, hintsView(hints, price.querySelector("input")), isTotal ? "" : days);
   }
   if (units > 1) {
     const most = { type: "number", min: 1, max: units, step: 1 };
     const value = said.quantity ?? "1";
-    fields.push(field({ name: "quantity", label: `Units, of ${units}`, value, ...most }));
+    fields.push(field({ name: "quantity", label: `How many, at most ${units}`, value, ...most }));
   }
   return fields;
 }

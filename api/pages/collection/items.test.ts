@@ -16,7 +16,8 @@ async function viewOf({ parameters, next }: Given): Promise<string> {
     ...{ chainId: 1, read, parameter: (name: string) => parameters[name] ?? "" },
     entries: () => [["Fur", "Gold"]],
   } as unknown as Visit;
-  const row = { chainId: 1, slug: "punks", address: "0x" } as unknown as ShownCollection;
+  const key = { chainId: 1, slug: "punks", address: "0x" };
+  const row = { ...key, stats: { floorBuyable: null } } as unknown as ShownCollection;
   return (await itemsView(visit, row)).text;
 }
 

@@ -13,6 +13,7 @@ import { coinSymbol, formatCount } from "../kit/number.ts";
 import { nextPage } from "../kit/panel.ts";
 import { foreignText, marketplaceName, plainText } from "../kit/text.ts";
 import type { Visit } from "../kit/visit.ts";
+import { collectionTrades } from "../trades.ts";
 import { filterLink, type ShownCollection } from "./head.ts";
 
 type TokenRow = z.output<typeof Token>;
@@ -45,6 +46,7 @@ export async function itemsView(visit: Visit, row: ShownCollection): Promise<Htm
 ${filterForm(row, filter)}
 <p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
 ${!isListed && offerCoverage(filter, total)}
+${collectionTrades(row, filter.traits)}
 ${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
 ${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
 ${nextPage(next && itemsLink(row, filter, next))}

@@ -3,7 +3,7 @@ import { type Html, html } from "./html.ts";
 
 /** What the page's script does when the button is pressed (`assets/trade-flow.js`). */
 export type ButtonRequest = {
-  readonly verb: "buy" | "list" | "offer";
+  readonly verb: "accept" | "buy" | "cancel" | "cancelAll" | "list" | "offer" | "sweep";
   readonly chainId: ChainId;
   /** Head of the sheet. */
   readonly title: string;
@@ -18,6 +18,15 @@ export type ButtonRequest = {
   readonly unitPriceWei?: string;
   readonly contract?: string;
   readonly tokenId?: string;
+  readonly bidId?: string;
+  /** What the page shows of an offer: less is not taken without asking. */
+  readonly netWei?: string;
+  /** Of an offer on several: which token is sold is asked for. */
+  readonly needsToken?: boolean;
+  readonly askIds?: readonly string[];
+  readonly bidIds?: readonly string[];
+  readonly collection?: string;
+  readonly traits?: readonly { readonly type: string; readonly value: string }[];
 };
 
 type Options = {
