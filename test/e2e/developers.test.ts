@@ -238,7 +238,7 @@ async function webhookStory(page: Page, name: string): Promise<void> {
   await press("Create webhook");
   await picture("2-wrong");
   expect(await page.evaluate("document.activeElement.id")).toBe("url");
-  const path = "/hooks/with/a/path/that/is/longer/than/a/narrow/window/is/wide";
+  const path = `/hooks/${name}/with/a/path/that/is/longer/than/a/narrow/window/is/wide`;
   await page.getByLabel("Address", { exact: true }).fill(receivers.origin + path);
   await page.getByLabel("When", { exact: true }).selectOption("final");
   await press("Create webhook");
