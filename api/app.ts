@@ -130,7 +130,7 @@ export function createApp(options: AppOptions): Express {
   app.set("etag", false);
   app.set("query parser", parseQuery);
   app.set("trust proxy", trustProxy ?? 0);
-  app.use(readOriginForm, measureRequests(metrics), logRequests(logger), dataHeaders, openCors);
+  app.use(measureRequests(metrics), logRequests(logger), dataHeaders, openCors);
   app.use(compression({ filter: skipPrepared }));
 
   const document = describeV1(baseUrl, routes);
@@ -177,19 +177,6 @@ export function createApp(options: AppOptions): Express {
   app.use(explainErrors(explain), handleErrors(logger));
   return app;
 }
-
-/**
- * A request line may name a whole address (`GET http://…/v1`): its path alone is what is asked for, also in links, cache
- * keys and logs.
- */
-const readOriginForm: RequestHandler = (request, _response, next) => {
-  const path = request.originalUrl.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
-  if (path !== request.originalUrl) {
-    request.originalUrl = path.startsWith("/") ? path : `/${path}`;
-    request.url = request.originalUrl;
-  }
-  next();
-};
 
 /** On the port that callers use, they do not make us collect them for each request. */
 const keptMetricsMs = 1_000;

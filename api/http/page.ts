@@ -190,8 +190,7 @@ export function cursorOf(scope: CursorScope, key: readonly (bigint | number)[] |
 export function nextLink(baseUrl: string, requestUrl: string, meta: unknown): string | undefined {
   const cursor = cursorIn(meta);
   if (cursor === undefined) return undefined;
-  // A request line may name a whole address, whose host is the caller's word.
-  const [path, parameters] = splitAddress(requestUrl.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, ""));
+  const [path, parameters] = splitAddress(requestUrl);
   const query = new URLSearchParams(parameters);
   query.delete("page");
   query.set("cursor", cursor);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   createServer,
   IncomingMessage,
+  type RequestListener,
   type Server,
   type ServerOptions,
   ServerResponse,
@@ -50,7 +51,7 @@ export async function listen(
   port: number,
   given: ServerTimeouts = defaultTimeouts,
 ): Promise<Listening> {
-  const server = createServer({ ...optionsOf(given), ...expressClasses(app) }, app);
+  const server = createServer({ ...optionsOf(given), ...expressClasses(app) }, inOriginForm(app));
   server.maxHeadersCount = maxHeaders;
   server.timeout = given.idleMs;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -66,6 +67,19 @@ export async function listen(
   });
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
+
+/**
+ * A request line may name a whole address (`GET http://…/v1`): its path alone is what is asked for, also in links, cache
+ * keys and logs. Express must not see it: its router would cut the host out of the path once more.
+ */
+const inOriginForm =
+  (app: Express): RequestListener =>
+  (request, response) => {
+    const { url = "/" } = request;
+    const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+    request.url = path === url || path.startsWith("/") ? path : `/${path}`;
+    app(request, response);
+  };
 
 function optionsOf({ headersMs, requestMs, checkMs }: ServerTimeouts): ServerOptions {
   return {

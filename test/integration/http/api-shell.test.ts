@@ -45,6 +45,18 @@ afterAll(async () => {
 
 const sales = "/v1/sales?chainId=33139";
 
+/** What is answered to the beginning of a request as it is written here, until the connection ends. */
+const sendLine = (line: string) =>
+  new Promise<string>((resolve, fail) => {
+    let text = "";
+    const socket = connect(listening.port, "127.0.0.1", () => socket.write(`${line}\r\n\r\n`));
+    socket.on("data", (chunk) => {
+      text += chunk.toString();
+    });
+    socket.on("close", () => resolve(text));
+    socket.on("error", fail);
+  });
+
 describe("the envelope of refusals", () => {
   it("answers unknown paths", async () => {
     const response = await fetch(`${url}/v1/nothing`);
@@ -83,19 +95,24 @@ describe("the envelope of refusals", () => {
     expect(await response.json()).toMatchObject({ code: "unsupported_chain" });
   });
 
+  it("links to this service, whatever host the request line names", async () => {
+    const line = `GET http://evil.test${sales}&per_page=1 HTTP/1.1`;
+    const answer = await sendLine(`${line}\r\nHost: evil.test\r\nConnection: close`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    const [, link] = /^link: <([^>]+)>; rel="next"\r$/im.exec(answer) ?? [];
+    const { origin, pathname, searchParams } = new URL(link ?? "");
+    expect([origin, pathname]).toEqual(["https://api.example.test", "/v1/sales"]);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      ...{ chainId: "33139", per_page: "1" },
+      cursor: expect.any(String),
+    });
+  });
+
   it.each([
     ["what is not HTTP", "nonsense", 400],
     ["a path longer than headers may be", `GET /${"x".repeat(60_000)} HTTP/1.1`, 431],
   ])("answers %s, under a request id too", async (_case, line, status) => {
-    const answer = await new Promise<string>((resolve, fail) => {
-      let text = "";
-      const socket = connect(listening.port, "127.0.0.1", () => socket.write(`${line}\r\n\r\n`));
-      socket.on("data", (chunk) => {
-        text += chunk.toString();
-      });
-      socket.on("close", () => resolve(text));
-      socket.on("error", fail);
-    });
+    const answer = await sendLine(line);
     const [head = "", body = ""] = answer.split("\r\n\r\n");
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const requestId = /^X-Request-Id: (.+)$/m.exec(head)?.[1];
