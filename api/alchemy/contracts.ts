@@ -2,17 +2,16 @@ import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { readIsHolder } from "#projections/tokens/read-holders.ts";
 import { readTraitCounts, readTraitCountsOfToken } from "#projections/traits/read-trait-counts.ts";
-import { contractsOfQuery } from "../v1/collection-reference.ts";
 import { collection } from "../v1/collections/collections.ts";
 import { listListings } from "../v1/orders/listings.ts";
 import { text, wallet } from "../v1/parameters.ts";
 import { search } from "../v1/search.ts";
 import { NftContract, presentContract, presentUnknownContract } from "./nft.ts";
 import { alchemyTokenId, contractAddress } from "./parameters.ts";
-import { type AlchemyContext, alchemyRoute, ask, callRefusals } from "./route.ts";
+import { type AlchemyContext, alchemyRoute, ask, callRefusals, contractIdsOf } from "./route.ts";
 
 /** What is known of a contract; a refusal where it is not covered. */
-async function askContract(address: string, context: AlchemyContext) {
+export async function askContract(address: string, context: AlchemyContext) {
   const answer = await ask(collection, { params: { collection: address } }, context);
   return isRejection(answer) ? answer : { data: presentContract(answer.data, address) };
 }
@@ -27,7 +26,6 @@ export const contractMetadata = alchemyRoute(
     query: z.object({ contractAddress }),
     data: NftContract,
     refuses: callRefusals,
-    isCacheable: true,
   },
   ({ query }, context) => askContract(query.contractAddress, context),
 );
@@ -152,7 +150,6 @@ export const attributeSummary = alchemyRoute(
       contractAddress: z.string(),
     }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query: { contractAddress } }, context) => {
     const contract = await askContract(contractAddress, context);
@@ -175,11 +172,6 @@ export const attributeSummary = alchemyRoute(
   },
 );
 
-async function contractIdsOf(address: string, { db, chainId }: AlchemyContext) {
-  const found = await contractsOfQuery(db, { chainId, collection: address });
-  return found ?? [];
-}
-
 /** Shares have five digits. */
 const shares = 100_000;
 
@@ -197,7 +189,6 @@ export const rarity = alchemyRoute(
       ),
     }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query }, context) => {
     const contract = await askContract(query.contractAddress, context);
@@ -225,7 +216,6 @@ export const isHolder = alchemyRoute(
     query: z.object({ wallet, contractAddress }),
     data: z.object({ isHolderOfContract: z.boolean() }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query }, context) => {
     const ids = await contractIdsOf(query.contractAddress, context);

@@ -17,24 +17,22 @@ import {
   type WalletTokenDetails,
 } from "#projections/tokens/read-wallet-tokens.ts";
 import { cursorInteger, cursorPageOf, cutPage } from "../http/page.ts";
-import { contractsOfQuery } from "../v1/collection-reference.ts";
-import { collection } from "../v1/collections/collections.ts";
 import { holderKey, holdersScope, keyOfHolder } from "../v1/collections/holders.ts";
 import { listingViewOf } from "../v1/orders/book-order.ts";
 import { wallet } from "../v1/parameters.ts";
 import { heldKey, keyOfHeld, presentHeld, walletScope } from "../v1/wallet-tokens.ts";
+import { askContract } from "./contracts.ts";
 import {
   AlchemyNft,
   BareNft,
   NftContract,
   NftImage,
   noImage,
-  presentContract,
   presentNft,
   presentUnknownContract,
 } from "./nft.ts";
 import { contractAddress, ignored, listOf, pageKey, rowLimit, yes } from "./parameters.ts";
-import { type AlchemyContext, alchemyRoute, ask, callRefusals } from "./route.ts";
+import { type AlchemyContext, alchemyRoute, callRefusals, contractIdsOf } from "./route.ts";
 import { presentValidAt, ValidAt } from "./sales.ts";
 
 /** Owners of a page, and with their balances, of which each may have many. */
@@ -68,14 +66,12 @@ export const ownersOfContract = alchemyRoute(
       pageKey: z.string().nullable(),
     }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query }, context) => {
     const { db, chainId } = context;
     const { contractAddress: contract, withTokenBalances = false, pageKey: cursor } = query;
-    const ids = await contractsOfQuery(db, { chainId, collection: contract });
-    if (isRejection(ids)) return ids;
-    const contractIds = ids ?? [];
+    const contractIds = await contractIdsOf(contract, context);
+    if (isRejection(contractIds)) return contractIds;
     const per_page = withTokenBalances ? pageOwnersWithBalances : pageOwners;
     const scope = holdersScope(chainId, contractIds);
     const page = cursorPageOf({ per_page, cursor }, scope, holderKey);
@@ -131,7 +127,7 @@ export const nftsOfOwner = alchemyRoute(
       owner: wallet,
       contractAddresses: listOf(contractAddress, mostContracts),
       withMetadata: yes,
-      pageSize: rowLimit(100, 100),
+      pageSize: rowLimit(100),
       pageKey,
       excludeFilters: ignored,
       includeFilters: ignored,
@@ -174,12 +170,12 @@ export const nftsOfOwner = alchemyRoute(
 const noParts = new Set<never>();
 
 /** Of the contracts that are known; null: of any. */
-async function idsOf(addresses: readonly Hex[] | undefined, { db, chainId }: AlchemyContext) {
+async function idsOf(addresses: readonly Hex[] | undefined, context: AlchemyContext) {
   if (addresses === undefined) return null;
   const ids: number[] = [];
-  for (const collection of addresses) {
-    const known = await contractsOfQuery(db, { chainId, collection });
-    if (!isRejection(known)) ids.push(...(known ?? []));
+  for (const address of addresses) {
+    const known = await contractIdsOf(address, context);
+    if (!isRejection(known)) ids.push(...known);
   }
   return ids;
 }
@@ -223,7 +219,7 @@ export const contractsOfOwner = alchemyRoute(
     summary: "Contracts of which a wallet holds tokens",
     query: z.object({
       owner: wallet,
-      pageSize: rowLimit(100, 100),
+      pageSize: rowLimit(100),
       pageKey,
       withMetadata: ignored,
       excludeFilters: ignored,
@@ -258,10 +254,8 @@ async function viewHeldContract(
   { contract, tokens, units, firstId }: HeldContract,
   context: AlchemyContext,
 ): Promise<z.output<typeof HeldContractView>> {
-  const known = await ask(collection, { params: { collection: contract } }, context);
-  const shown = isRejection(known)
-    ? presentUnknownContract(contract)
-    : presentContract(known.data, contract);
+  const known = await askContract(contract, context);
+  const shown = isRejection(known) ? presentUnknownContract(contract) : known.data;
   const imageUrl = shown.openSeaMetadata.imageUrl;
   return {
     ...shown,

@@ -22,14 +22,14 @@ export const alchemyTokenId = z
 
 export const contractAddress = wallet.meta({ description: "0x address of a contract." });
 
-/** Rows at most; less than 1 and more than `most` are refused. */
-export const rowLimit = (most: number, byDefault: number) =>
+/** Rows of a page, by default as many as there may be; less than 1 and more than `most` are refused. */
+export const rowLimit = (most: number) =>
   z
     .string()
     .regex(/^[1-9]\d{0,3}$/, `must be a whole number from 1 to ${most}`)
     .transform(Number)
     .refine((rows) => rows <= most, `must be a whole number from 1 to ${most}`)
-    .default(byDefault);
+    .default(most);
 
 export const yes = z
   .enum(["true", "false"])

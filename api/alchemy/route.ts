@@ -1,6 +1,7 @@
 import type { ChainId } from "#chains/index.ts";
 import type { Answer, Refused, TypedRoute } from "../http/route.ts";
 import { routeFor } from "../http/route.ts";
+import { contractsOfQuery } from "../v1/collection-reference.ts";
 import type { Context } from "../v1/context.ts";
 
 /** What the calls get: as the endpoints of `/v1`, and the chain that their address names. */
@@ -16,6 +17,11 @@ export const callRefusals = {
   unsupported_chain: 404,
   use_cursor: 400,
 } as const;
+
+/** The contract that an address names: by its id, as lists are read by several. */
+export async function contractIdsOf(address: string, { db, chainId }: AlchemyContext) {
+  return (await contractsOfQuery(db, { chainId, collection: address })) ?? [];
+}
 
 type V1Input = {
   readonly params?: Readonly<Record<string, string>>;

@@ -6,9 +6,10 @@ import {
   readNewestBlock,
   readSalesOfBlocks,
 } from "#projections/sales/read-sales-of-blocks.ts";
-import { cursorInteger, cursorPageOf, cutPage } from "../http/page.ts";
+import { cursorPageOf, cutPage } from "../http/page.ts";
 import { contractsOfQuery } from "../v1/collection-reference.ts";
 import { text, wallet } from "../v1/parameters.ts";
+import { keyOfSale, saleKey } from "../v1/sales.ts";
 import { presentCurrency } from "../v1/wire.ts";
 import { alchemyTokenId, blockNumber, contractAddress, pageKey, rowLimit } from "./parameters.ts";
 import { alchemyRoute, callRefusals } from "./route.ts";
@@ -45,14 +46,6 @@ export const ValidAt = z.object({
   blockTimestamp: z.string().nullable(),
 });
 
-const saleKey = z
-  .tuple([cursorInteger(18), cursorInteger(9), cursorInteger(9)])
-  .transform(([blockId, transactionIndex, ordinal]) => ({
-    blockId,
-    transactionIndex: Number(transactionIndex),
-    ordinal: Number(ordinal),
-  }));
-
 /** Sales of all exchanges, by block. */
 export const nftSales = alchemyRoute(
   {
@@ -72,7 +65,7 @@ export const nftSales = alchemyRoute(
       buyerAddress: wallet.optional(),
       sellerAddress: wallet.optional(),
       taker: z.enum(["BUYER", "SELLER"]).optional(),
-      limit: rowLimit(1_000, 1_000),
+      limit: rowLimit(1_000),
       pageKey,
     }),
     data: z.object({
@@ -105,11 +98,7 @@ export const nftSales = alchemyRoute(
       readSalesOfBlocks(db, filter, slice),
       readNewestBlock(db, chainId),
     ]);
-    const { shown, meta } = cutPage(page, rows, (row) => [
-      row.blockId,
-      row.transactionIndex,
-      row.ordinal,
-    ]);
+    const { shown, meta } = cutPage(page, rows, keyOfSale);
     const sales = shown.map((row) => presentNftSale(row, chainId));
     return {
       data: { nftSales: sales, validAt: presentValidAt(newest), pageKey: meta.next_cursor },
@@ -121,10 +110,10 @@ export const nftSales = alchemyRoute(
 const sideTakenBy = { BUYER: "ask", SELLER: "bid" } as const;
 
 function presentNftSale(row: BlockSaleRow, chainId: ChainId): z.output<typeof NftSale> {
-  const paidAs = (kinds: readonly string[]) =>
-    row.fees
-      .filter(({ kind }) => kinds.includes(kind))
-      .reduce((sum, one) => sum + BigInt(one.wei), 0n);
+  const sumOf = (fees: typeof row.fees) => fees.reduce((sum, { wei }) => sum + BigInt(wei), 0n);
+  const royaltyWei = sumOf(row.fees.filter(({ kind }) => kind === "royalty"));
+  // Callers add the three up: what goes to anybody else is in none of them otherwise.
+  const protocolWei = sumOf(row.fees) - royaltyWei;
   const { symbol, address: tokenAddress } = presentCurrency(chainId, row.currency);
   const feeOf = (amount: bigint) => ({
     amount: String(amount),
@@ -142,10 +131,9 @@ function presentNftSale(row: BlockSaleRow, chainId: ChainId): z.output<typeof Nf
     buyerAddress: row.buyer,
     sellerAddress: row.seller,
     taker: row.side === "ask" ? "BUYER" : "SELLER",
-    sellerFee: feeOf(row.totalWei - paidAs(["service", "royalty", "other"])),
-    // Callers add the three up: what goes to anybody else is in none of them otherwise.
-    protocolFee: feeOf(paidAs(["service", "other"])),
-    royaltyFee: feeOf(paidAs(["royalty"])),
+    sellerFee: feeOf(row.totalWei - protocolWei - royaltyWei),
+    protocolFee: feeOf(protocolWei),
+    royaltyFee: feeOf(royaltyWei),
     blockNumber: Number(row.blockNumber),
     logIndex: row.logIndex,
     bundleIndex: Number(row.bundleIndex),

@@ -1,24 +1,30 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readTokenHolders } from "#projections/tokens/read-holders.ts";
-import { contractsOfQuery } from "../v1/collection-reference.ts";
-import { collection } from "../v1/collections/collections.ts";
 import { token } from "../v1/collections/token.ts";
 import { tokens } from "../v1/collections/tokens.ts";
-import { AlchemyNft, BareNft, presentContract, presentNft } from "./nft.ts";
+import { askContract } from "./contracts.ts";
+import { AlchemyNft, BareNft, presentNft } from "./nft.ts";
 import { alchemyTokenId, contractAddress, ignored, pageKey, rowLimit, yes } from "./parameters.ts";
-import { type AlchemyContext, alchemyRoute, ask, callRefusals } from "./route.ts";
+import { type AlchemyContext, alchemyRoute, ask, callRefusals, contractIdsOf } from "./route.ts";
 
 type TokenPlace = { readonly contract: string; readonly tokenId: bigint };
 
-/** A token with its contract; a refusal where either is unknown. */
-async function askNft({ contract, tokenId }: TokenPlace, context: AlchemyContext) {
+type ContractAnswer = ReturnType<typeof askContract>;
+
+/** A token with its contract; a refusal where either is unknown. `contracts`: those asked for before. */
+async function askNft(
+  { contract, tokenId }: TokenPlace,
+  context: AlchemyContext,
+  contracts: Map<string, ContractAnswer> = new Map(),
+) {
   const params = { collection: contract, tokenId: `${tokenId}` };
   const found = await ask(token, { params }, context);
   if (isRejection(found)) return found;
-  const known = await ask(collection, { params: { collection: contract } }, context);
-  if (isRejection(known)) return known;
-  return { data: presentNft(found.data, presentContract(known.data, contract)) };
+  const asked = contracts.get(contract) ?? askContract(contract, context);
+  contracts.set(contract, asked);
+  const known = await asked;
+  return isRejection(known) ? known : { data: presentNft(found.data, known.data) };
 }
 
 export const nftMetadata = alchemyRoute(
@@ -37,7 +43,6 @@ export const nftMetadata = alchemyRoute(
     }),
     data: AlchemyNft,
     refuses: callRefusals,
-    isCacheable: true,
   },
   ({ query }, context) =>
     askNft({ contract: query.contractAddress, tokenId: query.tokenId }, context),
@@ -71,8 +76,9 @@ export const nftMetadataBatch = alchemyRoute(
   },
   async ({ body }, context) => {
     const nfts = [];
+    const contracts = new Map<string, ContractAnswer>();
     for (const { contractAddress: contract, tokenId } of body.tokens) {
-      const answer = await askNft({ contract, tokenId }, context);
+      const answer = await askNft({ contract, tokenId }, context, contracts);
       if (!isRejection(answer)) nfts.push(answer.data);
     }
     return { data: { nfts } };
@@ -90,7 +96,7 @@ export const nftsOfContract = alchemyRoute(
     query: z.object({
       contractAddress,
       withMetadata: yes,
-      limit: rowLimit(100, 100),
+      limit: rowLimit(100),
       pageKey,
       startToken: ignored,
       tokenUriTimeoutInMs: ignored,
@@ -100,7 +106,6 @@ export const nftsOfContract = alchemyRoute(
       pageKey: z.string().nullable(),
     }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query }, context) => {
     const { contractAddress: contract, withMetadata = true, limit, pageKey: cursor } = query;
@@ -108,12 +113,11 @@ export const nftsOfContract = alchemyRoute(
     const params = { collection: contract };
     const page = await ask(tokens, { params, query: { per_page: `${limit}`, cursor } }, context);
     if (isRejection(page)) return page;
-    const known = await ask(collection, { params }, context);
+    const known = await askContract(contract, context);
     if (isRejection(known)) return known;
-    const shown = presentContract(known.data, contract);
     const nfts = page.data.map((one) =>
       withMetadata
-        ? presentNft(one, shown)
+        ? presentNft(one, known.data)
         : { contractAddress: one.contract, tokenId: one.tokenId },
     );
     return { data: { nfts, pageKey: page.meta?.next_cursor ?? null } };
@@ -139,16 +143,14 @@ export const ownersOfNft = alchemyRoute(
     query: z.object({ contractAddress, tokenId: alchemyTokenId }),
     data: z.object({ owners: z.array(z.string()), pageKey: z.null() }),
     refuses: callRefusals,
-    isCacheable: true,
   },
   async ({ query: { contractAddress: contract, tokenId } }, context) => {
-    const { db, chainId } = context;
     const params = { collection: contract, tokenId: `${tokenId}` };
     const found = await ask(token, { params }, context);
     if (isRejection(found)) return found;
-    const ids = await contractsOfQuery(db, { chainId, collection: contract });
+    const ids = await contractIdsOf(contract, context);
     if (isRejection(ids)) return ids;
-    const held = await readTokenHolders(db, ids ?? [], tokenId, mostOwners);
+    const held = await readTokenHolders(context.db, ids, tokenId, mostOwners);
     const { owner } = found.data;
     const owners = new Set([...(owner === null ? [] : [owner]), ...held.map((one) => one.owner)]);
     return { data: { owners: [...owners], pageKey: null } };

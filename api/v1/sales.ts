@@ -303,7 +303,7 @@ export const listSales = route(
     if (isRejection(traitKeys)) return traitKeys;
     const filter = { chainId, contractIds, tokenId, traits, traitKeys, trade };
     const { rows, total } = await readSales(db, filter, request.read, salePartsOf(fields));
-    const { shown, meta } = cutPage(request, rows, keyOf);
+    const { shown, meta } = cutPage(request, rows, keyOfSale);
     return {
       data: withFields(
         shown.map((row) => presentSale(row, siteUrl)),
@@ -315,7 +315,7 @@ export const listSales = route(
 );
 
 /** Digits are those of bigint and integer columns. */
-const saleKey = z.tuple([cursorInteger(18), cursorInteger(9), cursorInteger(9)]).transform(
+export const saleKey = z.tuple([cursorInteger(18), cursorInteger(9), cursorInteger(9)]).transform(
   ([blockId, transactionIndex, ordinal]): SaleKey => ({
     blockId,
     transactionIndex: Number(transactionIndex),
@@ -323,7 +323,7 @@ const saleKey = z.tuple([cursorInteger(18), cursorInteger(9), cursorInteger(9)])
   }),
 );
 
-function keyOf({ blockId, transactionIndex, ordinal }: SaleRow) {
+export function keyOfSale({ blockId, transactionIndex, ordinal }: SaleKey) {
   return [blockId, transactionIndex, ordinal];
 }
 
