@@ -71,6 +71,32 @@ export const pageFields = {
   }),
 };
 
+/** Query parameters of lists by number, the newest first, that nobody else adds to or sorts. */
+export const numberedFields = {
+  before: cursorInteger(18)
+    .optional()
+    .meta({
+      description: "`meta.next` of the previous page.",
+      override: { type: "string", pattern: "^\\d{1,18}$" },
+    }),
+  per_page: pageFields.per_page,
+};
+
+export const numberedMeta = z.object({
+  per_page: z.int(),
+  next: z.string().nullable().meta({ description: "`before` of the next page; null: none." }),
+});
+
+/** The rows of a page, and the number before which the next one begins, of one row more than the page holds. */
+export function cutNumbered<Row extends { readonly id: bigint | number }>(
+  rows: readonly Row[],
+  perPage: number,
+): { shown: Row[]; next: string | null } {
+  const shown = rows.slice(0, perPage);
+  const last = rows.length > perPage ? shown.at(-1) : undefined;
+  return { shown, next: last === undefined ? null : String(last.id) };
+}
+
 export const pageMeta = z
   .object({
     chainId: z.int(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { scopes } from "../http/limit.ts";
-import { cursorInteger } from "../http/page.ts";
+import { cutNumbered, numberedFields, numberedMeta } from "../http/page.ts";
 import type { OwnKeys } from "../keys/key-terms.ts";
 import { maxRequests, requestDays } from "../keys/request-log.ts";
 import { noInstantKeys } from "../keys/stored-keys.ts";
@@ -130,37 +130,17 @@ export const listKeyRequests = route(
     isPrivate: true,
     query: z.object({
       chainId: optionalChainId,
-      before: cursorInteger(18)
-        .optional()
-        .meta({
-          description: "`meta.next` of the previous page.",
-          override: { type: "string", pattern: "^\\d{1,18}$" },
-        }),
-      per_page: z
-        .string()
-        .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
-        .transform(Number)
-        .default(50)
-        .meta({
-          description: "Rows per page.",
-          override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
-        }),
+      ...numberedFields,
     }),
     data: z.array(KeyRequest),
-    meta: z
-      .object({
-        per_page: z.int(),
-        next: z.string().nullable().meta({ description: "`before` of the next page; null: none." }),
-      })
-      .meta({ id: "KeyRequestMeta" }),
+    meta: numberedMeta.meta({ id: "KeyRequestMeta" }),
     refuses: keyRefusals,
   },
   async ({ key, query: { before = null, per_page } }, context) => {
     const own = ownKey(key, context);
     if (own === null) return noKey;
     const rows = await own.keys.readRequests(own.id, { before, limit: per_page + 1 });
-    const shown = rows.slice(0, per_page);
-    const last = rows.length > per_page ? shown.at(-1) : undefined;
+    const { shown, next } = cutNumbered(rows, per_page);
     return {
       data: shown.map(({ at, method, path, status, durationMs }) => ({
         at: at.toISOString(),
@@ -169,7 +149,7 @@ export const listKeyRequests = route(
         status,
         durationMs,
       })),
-      meta: { per_page, next: last === undefined ? null : String(last.id) },
+      meta: { per_page, next },
     };
   },
 );

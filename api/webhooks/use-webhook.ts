@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { cursorInteger, pageFields } from "../http/page.ts";
+import { cutNumbered, numberedFields, numberedMeta } from "../http/page.ts";
 import { route } from "../v1/context.ts";
 import { optionalChainId } from "../v1/parameters.ts";
 import { ofWebhooks } from "./manage-webhooks.ts";
@@ -70,23 +70,9 @@ export const listWebhookDeliveries = route(
     operationId: "listWebhookDeliveries",
     summary: `The newest ${maxTries.toLocaleString("en")} tries of ${tryDays} days with status and latency, newest first`,
     params: webhookParams,
-    query: z.object({
-      chainId: optionalChainId,
-      before: cursorInteger(18)
-        .optional()
-        .meta({
-          description: "`meta.next` of the previous page.",
-          override: { type: "string", pattern: "^\\d{1,18}$" },
-        }),
-      per_page: pageFields.per_page,
-    }),
+    query: z.object({ chainId: optionalChainId, ...numberedFields }),
     data: z.array(WebhookDelivery),
-    meta: z
-      .object({
-        per_page: z.int(),
-        next: z.string().nullable().meta({ description: "`before` of the next page; null: none." }),
-      })
-      .meta({ id: "WebhookDeliveryMeta" }),
+    meta: numberedMeta.meta({ id: "WebhookDeliveryMeta" }),
     refuses: { ...webhookRefusals, invalid_parameters: 422 },
   },
   async ({ query: { before = null, per_page }, ...input }, context) => {
@@ -95,9 +81,7 @@ export const listWebhookDeliveries = route(
     const webhook = await readWebhook(own.owners.db, own.which);
     if (isRejection(webhook)) return webhook;
     const rows = await readTries(own.owners.db, webhook.id, { before, limit: per_page + 1 });
-    const shown = rows.slice(0, per_page);
-    const last = rows.length > per_page ? shown.at(-1) : undefined;
-    const next = last === undefined ? null : String(last.id);
+    const { shown, next } = cutNumbered(rows, per_page);
     return { data: shown.map(presentTry), meta: { per_page, next } };
   },
 );

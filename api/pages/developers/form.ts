@@ -26,9 +26,13 @@ export function field(options: Field): Html {
     type !== "text" && html` spellcheck="false" autocapitalize="none"`
   }>
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
+${errorOf(name, error)}
 </div>`;
 }
+
+/** The message at a field, which names it as its description. */
+const errorOf = (name: string, error: string | undefined) =>
+  error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`;
 
 type Choice = {
   readonly name: string;
@@ -45,7 +49,7 @@ export function choice({ name, label, choices, chosen, error }: Choice): Html {
 <select id="${name}" name="${name}"${error && html` aria-describedby="${name}-error" aria-invalid="true" autofocus`}>
 ${choices.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)}
 </select>
-${error && html`<p class="error" id="${name}-error" role="alert">${error}</p>`}
+${errorOf(name, error)}
 </div>`;
 }
 
@@ -89,6 +93,10 @@ export function timeTag(date: Date | null, otherwise = "never"): Html {
   const text = date.toISOString();
   return html`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")}</time>`;
 }
+
+/** The same to the second. */
+export const secondTag = (date: Date): Html =>
+  html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace("T", " ")}</time>`;
 
 /** A code of an authenticator program. */
 export const codeField = (name: string, error?: string): Html =>

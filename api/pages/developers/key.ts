@@ -1,5 +1,6 @@
 import { type AccountKey, readAccountKey } from "#api/accounts/account-keys.ts";
 import { type Scope, scopes } from "#api/http/limit.ts";
+import { cutNumbered } from "#api/http/page.ts";
 import type { Clock } from "#api/keys/clock.ts";
 import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/keys/key-terms.ts";
 import {
@@ -10,7 +11,7 @@ import {
 } from "#api/keys/request-log.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { field, timeTag } from "./form.ts";
+import { field, secondTag, timeTag } from "./form.ts";
 import {
   type DeveloperVisit,
   developerLayout,
@@ -29,18 +30,14 @@ export const showKey: SignedInHandler = async ({ accounts: { db, clock } }, visi
     const page = refusalPage("No such key", "It does not exist, or it was revoked.");
     return { page, status: 404 };
   }
-  const before = visit.parameter("before");
-  const requests = await readKeyRequests(db, key.id, {
-    before: /^\d{1,18}$/.test(before) ? BigInt(before) : null,
-    limit: pageSize + 1,
-  });
+  const slice = { before: beforeOf(visit), limit: pageSize + 1 };
+  const requests = await readKeyRequests(db, key.id, slice);
   return { page: keyPage(key, requests, signedIn) };
 };
 
 function keyPage(key: AccountKey, requests: readonly KeyRequest[], signedIn: SignedIn): Html {
   const { id, name, ending, createdAt, lastUsedAt } = key;
-  const shown = requests.slice(0, pageSize);
-  const last = requests.length > pageSize ? shown.at(-1) : undefined;
+  const { shown, next } = cutNumbered(requests, pageSize);
   const title = `Key “${name}”`;
   const body = html`<h1>${title}</h1>
 <p>Ends in <code>…${ending}</code>, created ${timeTag(createdAt)}, last used ${timeTag(lastUsedAt)}. Times are UTC.</p>
@@ -52,7 +49,7 @@ ${termsList(key)}
 <h2 id="requests">Requests</h2>
 <p>The newest ${maxRequests} of the last ${requestDays} days, a few seconds late.</p>
 ${shown.length === 0 ? html`<p class="empty">There are no requests.</p>` : requestTable(shown)}
-${last !== undefined && html`<p class="below"><a href="/developers/keys/${id}?before=${String(last.id)}">Older ones</a></p>`}
+${next !== null && html`<p class="below"><a href="/developers/keys/${id}?before=${next}">Older ones</a></p>`}
 </section>
 <p class="below"><a href="/developers">Back to the keys</a></p>`;
   return developerLayout({ title, body, signedIn, current: "keys" });
@@ -68,7 +65,7 @@ ${requests.map(requestRow)}
 
 const requestRow = ({ at, method, path, status, durationMs }: KeyRequest): Html =>
   html`<tr>
-<th scope="row"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")}</time></th>
+<th scope="row">${secondTag(at)}</th>
 <td data-label="Request"><code>${method} ${path}</code></td>
 <td data-label="Status" class="number">${status}</td>
 <td data-label="Took" class="number">${durationMs} ms</td>
@@ -157,4 +154,10 @@ export const termsMarks = ({ scopes: held, networks }: Omit<KeyTerms, "expiresAt
 export function rowIdOf(visit: DeveloperVisit): number {
   const id = visit.key("id");
   return /^\d{1,9}$/.test(id) ? Number(id) : 0;
+}
+
+/** The row before which a page of a list begins; null: at its start, or it is no number. */
+export function beforeOf(visit: DeveloperVisit): bigint | null {
+  const before = visit.parameter("before");
+  return /^\d{1,18}$/.test(before) ? BigInt(before) : null;
 }

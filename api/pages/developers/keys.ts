@@ -36,6 +36,7 @@ import {
 import {
   type Developers,
   developerLayout,
+  isAnswer,
   refusalReply,
   type SignedIn,
   type SignedInHandler,
@@ -149,13 +150,12 @@ ${createForm(formToken, keys, state)}
 ${usageChart(usage)}
 </section>
 ${clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accountApiUrl, formToken })}`;
-  const isAnswer = Object.keys(state).some((name) => name !== "done");
   return developerLayout({
     title: "Keys",
     body,
     signedIn,
     current: "keys",
-    isFormResult: isAnswer,
+    isFormResult: isAnswer(state),
   });
 }
 

@@ -63,6 +63,10 @@ export type Developers = {
   readonly chains: readonly ChainId[];
 };
 
+/** Whether the state of a page is what a form made of it, not a message of the page before. */
+export const isAnswer = (state: object): boolean =>
+  Object.keys(state).some((name) => name !== "done");
+
 /** A request for a page, or a submitted form. */
 export type DeveloperVisit = PageInput & { readonly visitor: Visitor };
 

@@ -1,3 +1,4 @@
+import { cutNumbered } from "#api/http/page.ts";
 import { changeWebhook, type OwnWebhook, replaceSecret } from "#api/webhooks/own-webhooks.ts";
 import { maxTries, tryDays } from "#api/webhooks/record-tries.ts";
 import { isTaken } from "#api/webhooks/send-message.ts";
@@ -15,8 +16,8 @@ import { chainById } from "#chains/index.ts";
 import { formatEventId } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { alert, buttonForm, confirmForm, field, notice, timeTag } from "./form.ts";
-import { rowIdOf } from "./key.ts";
+import { alert, buttonForm, confirmForm, field, notice, secondTag, timeTag } from "./form.ts";
+import { beforeOf, rowIdOf } from "./key.ts";
 import {
   type Developers,
   type DeveloperVisit,
@@ -118,11 +119,8 @@ async function webhookReply(
     const page = refusalPage("No such webhook", "It does not exist, or it was deleted.");
     return { page, status: 404 };
   }
-  const before = visit.parameter("before");
-  const tries = await readTries(db, webhook.id, {
-    before: /^\d{1,18}$/.test(before) ? BigInt(before) : null,
-    limit: pageSize + 1,
-  });
+  const slice = { before: beforeOf(visit), limit: pageSize + 1 };
+  const tries = await readTries(db, webhook.id, slice);
   return { page: webhookPage(webhook, tries, signedIn, state) };
 }
 
@@ -147,8 +145,7 @@ function webhookPage(
 ): Html {
   const { id } = webhook;
   const { done, message, made } = state;
-  const shown = tries.slice(0, pageSize);
-  const last = tries.length > pageSize ? shown.at(-1) : undefined;
+  const { shown, next } = cutNumbered(tries, pageSize);
   const kept = `The last one signs beside it for ${secretOverlapHours} hours.`;
   const body = html`<h1>Webhook ${id}</h1>
 ${notice(done)}${alert(message)}
@@ -163,7 +160,7 @@ ${replaySection(webhook, signedIn, state)}
 <h2 id="deliveries">Deliveries</h2>
 <p>The newest ${maxTries} tries of ${tryDays} days. Times are UTC.</p>
 ${shown.length === 0 ? html`<p class="empty">Nothing was sent yet.</p>` : tryTable(shown)}
-${last !== undefined && html`<p class="below"><a href="/developers/webhooks/${id}?before=${String(last.id)}">Older ones</a></p>`}
+${next !== null && html`<p class="below"><a href="/developers/webhooks/${id}?before=${next}">Older ones</a></p>`}
 </section>
 <p class="below"><a href="/developers/webhooks">Back to the webhooks</a></p>`;
   const isFormResult =
@@ -240,7 +237,7 @@ ${tries.map(tryRow)}
 
 const tryRow = ({ at, eventId, type, attempt, status, failure, durationMs }: LoggedTry): Html =>
   html`<tr>
-<th scope="row"><time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")}</time></th>
+<th scope="row">${secondTag(at)}</th>
 <td data-label="Event">${type} <code>${eventId}</code></td>
 <td data-label="Try" class="number">${attempt}</td>
 <td data-label="Answer">${status ?? failure}</td>

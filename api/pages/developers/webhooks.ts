@@ -15,6 +15,7 @@ import {
   type Developers,
   type DeveloperVisit,
   developerLayout,
+  isAnswer,
   refusalReply,
   type SignedIn,
   type SignedInHandler,
@@ -114,13 +115,12 @@ ${webhooks.length === 0 ? html`<p class="empty">There are no webhooks yet.</p>` 
 <h2 id="new-webhook">New webhook</h2>
 ${webhooks.length >= maxWebhooks ? html`<p class="empty">An account can have ${maxWebhooks} webhooks. Delete one to create another.</p>` : newWebhookForm(signedIn, chains, state)}
 </section>`;
-  const isAnswer = Object.keys(state).some((name) => name !== "done");
   return developerLayout({
     title: "Webhooks",
     body,
     signedIn,
     current: "webhooks",
-    isFormResult: isAnswer,
+    isFormResult: isAnswer(state),
   });
 }
 
