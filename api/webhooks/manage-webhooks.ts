@@ -1,10 +1,15 @@
-import type { Address } from "viem";
 import { z } from "zod";
 import { eventTypes } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { delivery, filterFields } from "../feed/event.ts";
 import { route } from "../v1/context.ts";
-import { bodyChainId, optionalChainId, requiredBodyChainId, text } from "../v1/parameters.ts";
+import {
+  bodyChainId,
+  optionalChainId,
+  requiredBodyChainId,
+  text,
+  wallet as walletAddress,
+} from "../v1/parameters.ts";
 import { addWebhook, changeWebhook } from "./own-webhooks.ts";
 import { NewWebhook, presentWebhook, WebhookState } from "./present-webhook.ts";
 import { deleteWebhook, maxWebhooks, readWebhook, readWebhooks } from "./stored-webhooks.ts";
@@ -33,14 +38,9 @@ const types = z
   .min(1)
   .max(eventTypes.length)
   .meta({ description: "Event types, as in `GET /v1/events`: those of the order book only here." });
-const addressOf = (description: string | undefined) =>
-  z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 0x address")
-    .transform((given) => given.toLowerCase() as Address)
-    .meta({ description, override: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" } });
-const collection = addressOf(filterFields.collection.meta()?.description);
-const wallet = addressOf(filterFields.wallet.meta()?.description);
+const filterOf = (name: "collection" | "wallet") =>
+  walletAddress.meta({ description: filterFields[name].meta()?.description });
+const [collection, wallet] = [filterOf("collection"), filterOf("wallet")];
 
 const addRefusals = {
   ...ownerRefusals,
