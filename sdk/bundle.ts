@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundleEntry } from "./bundle-entry.ts";
 
 const usage = "usage: node sdk/bundle.ts write|check\n";
 
@@ -27,19 +27,6 @@ async function check(): Promise<string> {
 }
 
 async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    write: false,
-    logLevel: "error",
-    format: "esm",
-    target: "es2022",
-    platform: "browser",
-    legalComments: "none",
-    charset: "ascii",
-  });
-  const [output] = outputFiles;
-  if (output === undefined) throw new Error("the client gives no bundle");
-  return head + output.text;
+  const contents = await bundleEntry(entry, { legalComments: "none", charset: "ascii" });
+  return head + Buffer.from(contents).toString();
 }

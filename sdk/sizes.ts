@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { bundleEntry } from "./bundle-entry.ts";
 
 /** The most that an entry of the client may weigh in a browser, minified and gzipped, without viem. */
 const entries = [
@@ -15,18 +15,5 @@ for (const { name, file, mostBytes } of entries) {
 }
 
 async function weigh(entry: string): Promise<number> {
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    write: false,
-    logLevel: "error",
-    format: "esm",
-    target: "es2022",
-    platform: "browser",
-    external: ["viem"],
-  });
-  const [output] = outputFiles;
-  if (output === undefined) throw new Error(`${entry} gives no bundle`);
-  return gzipSync(output.contents, { level: 9 }).length;
+  return gzipSync(await bundleEntry(entry, { external: ["viem"] }), { level: 9 }).length;
 }

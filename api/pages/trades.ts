@@ -38,7 +38,7 @@ export function tokenTrades(row: TokenRow): Html | false {
 }
 
 /** What a visitor with a wallet can do with a listing. */
-export function listingTrades(row: z.output<typeof Listing>): Html | false {
+export function listingTrades(row: z.output<typeof Listing>): Html {
   const { chainId, askId, tokenId, maker, marketplace } = row;
   const name = `#${shortId(tokenId)}`;
   const cancel = { chainId, askIds: [askId], title: `End the listing of ${name}` };

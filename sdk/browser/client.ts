@@ -35,7 +35,6 @@ import { explain } from "./words.ts";
 
 /** A wallet of the browser on a chain of the market: all that the pages' scripts need. */
 export type WalletSession = {
-  readonly account: Address;
   /** Nothing is signed or sent. */
   plan(request: TradeRequest, fields: TradeFields): Promise<Plan>;
   /** What the plan does, for people, and what the wallet lacks for it. */
@@ -58,7 +57,6 @@ export function openWallet({ provider, account, chainId, url }: Opening): Wallet
     trader(api, clientsOf(guardWallet(provider, plan), account, chainId));
   const { publicClient } = clientsOf(guardWallet(provider, null), account, chainId);
   return {
-    account,
     plan: (request, fields) => planRequest(traderOf(null).plan, request, fields),
     async describe(plan) {
       const wrapped = bidCurrency[chainId];
