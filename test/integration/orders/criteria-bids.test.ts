@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Address, parseEther } from "viem";
+import { type Address, parseEther, zeroHash } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -7,7 +7,11 @@ import { criteriaTree } from "#projections/domain/seaport/criteria.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { kindList } from "#projections/log/fact-kinds.ts";
 import { randomFrom } from "#test/simulation/random.ts";
-import { type CriteriaStage, openCriteriaStage } from "#test/support/orders/criteria-stage.ts";
+import {
+  type CriteriaStage,
+  invalidProof,
+  openCriteriaStage,
+} from "#test/support/orders/criteria-stage.ts";
 import { givenBid } from "#test/support/orders/order-facts.ts";
 
 const priceWei = parseEther("1");
@@ -72,29 +76,42 @@ describe.each([1, 33139] as const)("bids on a list of tokens, on chain %i", (cha
     },
   );
 
-  it("are fulfilled by OpenSea's client with our proof, and not with another", async () => {
-    const { order, bidId } = await bidIdOf([9n, 10n, 13n, 500n]);
-    const data = await stage.acceptData(bidId, {
-      ...{ fulfiller: accounts.bob.address, tokenId: "9" },
-    });
-    const proof = data.criteriaResolvers[0]?.criteriaProof ?? [];
-    const wrong = stage.fulfills("bob", order, { tokenId: 10n, proof });
-    await expect(wrong).rejects.toThrow();
-    await stage.fulfills("bob", order, { tokenId: 9n, proof });
-    expect(await stage.holds("alice", "erc721", 9n)).toBe(1n);
-    await stage.book.catchUp();
-    const { data: bid } = await stage.book.get(`/v1/bids/${bidId}?chainId=${chainId}`);
-    const criteria = { root: criteriaTree([9n, 10n, 13n, 500n]).root, tokenCount: 4 };
-    expect(bid).toMatchObject({ status: "filled", kind: "token-list", criteria });
-    const { data: sales } = await stage.book.get(
-      `/v1/sales?chainId=${chainId}&collection=${contracts.punks}&token_id=9`,
-    );
-    expect(sales[0]).toMatchObject({
-      side: "bid",
-      marketplace: "native",
-      orderHash: bid.orderHash,
-    });
-  });
+  it.each([
+    ["erc721", [9n, 10n, 13n, 500n], undefined],
+    ["erc1155", [3n, 4n, 5n, 500n], 2n],
+  ] as const)(
+    "of %s are fulfilled by OpenSea's client with our proof, and not with another",
+    async (standard, tokenIds, units) => {
+      const [tokenId] = tokenIds;
+      const quantity = units ?? 1n;
+      const order = await stage.createBid({ standard, tokenIds, priceWei, quantity });
+      const submitted = await stage.submit(order, list(tokenIds));
+      expect(submitted, JSON.stringify(submitted)).toMatchObject({ status: 201 });
+      const bidId = submitted.data.bidId as string;
+      const data = await stage.acceptData(bidId, {
+        ...{ fulfiller: accounts.bob.address, tokenId: `${tokenId}` },
+        ...(units && { amount: Number(units) }),
+      });
+      const proof = data.criteriaResolvers[0]?.criteriaProof ?? [];
+      const sale = { tokenId, proof, ...(units && { units }) };
+      const wrong = stage.fulfills("bob", order, { ...sale, proof: [...proof.slice(1), zeroHash] });
+      await expect(wrong).rejects.toThrow(invalidProof);
+      const before = await stage.holds("alice", standard, tokenId);
+      await stage.fulfills("bob", order, sale);
+      expect(await stage.holds("alice", standard, tokenId)).toBe(before + quantity);
+      await stage.book.catchUp();
+      const { data: bid } = await stage.book.get(`/v1/bids/${bidId}?chainId=${chainId}`);
+      const criteria = { root: criteriaTree(tokenIds).root, tokenCount: 4 };
+      expect(bid).toMatchObject({ status: "filled", kind: "token-list", criteria });
+      const of = `collection=${stage.contractOf[standard]}&token_id=${tokenId}`;
+      const { data: sales } = await stage.book.get(`/v1/sales?chainId=${chainId}&${of}`);
+      expect(sales[0]).toMatchObject({
+        side: "bid",
+        marketplace: "native",
+        orderHash: bid.orderHash,
+      });
+    },
+  );
 
   it("count as offers on their tokens, and on no other", async () => {
     const dear = await bidIdOf([14n, 15n], parseEther("3"));

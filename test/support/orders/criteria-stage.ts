@@ -99,6 +99,9 @@ export async function openCriteriaStage(chainId: ChainId) {
   };
 }
 
+/** What the exchange says of a token that is not in the set that was signed. */
+export const invalidProof = /InvalidProof|0x09bde339/;
+
 type Sale = { tokenId: bigint; proof: string[]; units?: bigint };
 
 const phrase = "test test test test test test test test test test test junk";
