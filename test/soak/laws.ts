@@ -6,6 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type ChainId, chainIds } from "#chains/index.ts";
 import { launch } from "#ops/programs.ts";
+import { type Database, openDatabase } from "#projections/log/database.ts";
+import { readRunningMarket } from "../hostile-contracts/running-market.ts";
 import { getJson } from "../support/database/pipeline.ts";
 import { compareOrders, type Disagreement } from "../truth/compare-orders.ts";
 import { readStoredOrder, type StoredOrder } from "../truth/stored-order.ts";
@@ -13,7 +15,7 @@ import type { SoakMarket } from "./market.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-type LawfulMarket = Pick<SoakMarket, "baseUrl" | "rpcUrls" | "environment">;
+type LawfulMarket = Pick<SoakMarket, "baseUrl" | "rpcUrls" | "environment" | "dataDir">;
 
 /** What must hold after all of it. One line for each law that does not. */
 export async function findBrokenLaws(
@@ -52,16 +54,25 @@ const sweepsMs = 90_000;
 const pauseMs = 3_000;
 
 async function findWrongOrders(market: LawfulMarket): Promise<string[]> {
-  const found = await Promise.all(chainIds.map((chainId) => compareChain(market, chainId)));
-  return found.flat();
+  const { environment } = await readRunningMarket(market.dataDir);
+  const url = environment.DATABASE_URL;
+  const db = openDatabase({ url, applicationName: "laws", max: 2, onIdleError: () => {} });
+  try {
+    const found = await Promise.all(chainIds.map((id) => compareChain({ ...market, db }, id)));
+    return found.flat();
+  } finally {
+    await db.destroy();
+  }
 }
 
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** People go on trading, so that an order may differ for a moment: wrong is what differs in each comparison. */
-async function compareChain(market: LawfulMarket, chainId: ChainId): Promise<string[]> {
-  const { baseUrl, rpcUrls } = market;
-  const source = { baseUrl, chainId, rpcUrl: rpcUrls[chainId] };
+async function compareChain(
+  { baseUrl, rpcUrls, db }: LawfulMarket & { db: Database },
+  chainId: ChainId,
+): Promise<string[]> {
+  const source = { baseUrl, chainId, rpcUrl: rpcUrls[chainId], db };
   let wrong: Disagreement[] | undefined;
   for (const deadline = Date.now() + sweepsMs; ; await delay(pauseMs)) {
     const orders = await readOpenOrders(source);
@@ -88,6 +99,7 @@ const Listed = z.array(
 async function readOpenOrders(source: {
   baseUrl: string;
   chainId: ChainId;
+  db: Database;
 }): Promise<StoredOrder[]> {
   const orders: StoredOrder[] = [];
   for (const side of ["listings", "bids"] as const) {

@@ -1,3 +1,4 @@
+import { MerkleTree } from "@opensea/seaport-js/lib/utils/merkletree.js";
 import {
   type Address,
   encodeFunctionData,
@@ -26,9 +27,19 @@ export type FillAttempt = { order: StoredOrder; units: bigint };
 
 export type Call = { from?: Address; to: Address; data: Hex; value?: Hex };
 
-/** Calls of the filler. `owner` owns the token that a bid requests; null: it is minted. */
-export function fillCalls(attempt: FillAttempt, owner: Address | null): Call[] {
-  return attempt.order.side === "listings" ? [purchase(attempt)] : sale(attempt, owner);
+/** The tokens by which a bid is tried: as many as units, of ERC-1155 one. */
+export function triedTokens({ order, units }: FillAttempt): readonly bigint[] {
+  const { tokenId, standard, byCriteria } = nftOf(order);
+  const count = standard === "erc1155" ? 1 : Number(units);
+  // Those of a set again from its start, where it has fewer.
+  const drawn = (index: number) => order.tokenSet?.[index % order.tokenSet.length];
+  const unused = (index: number) => (byCriteria ? unusedTokenId : tokenId) + BigInt(index);
+  return Array.from({ length: count }, (_, index) => drawn(index) ?? unused(index));
+}
+
+/** Calls of the filler. `owners` own the tokens by which a bid is tried; null: it is minted. */
+export function fillCalls(attempt: FillAttempt, owners: readonly (Address | null)[]): Call[] {
+  return attempt.order.side === "listings" ? [purchase(attempt)] : sale(attempt, owners);
 }
 
 function purchase({ order, units }: FillAttempt): Call {
@@ -38,9 +49,10 @@ function purchase({ order, units }: FillAttempt): Call {
   return { from: filler, to: seaportAddresses["1.6"], data: fill(order, units, []), value };
 }
 
-/** The filler receives the token, approves the exchange for it and for the fees, and sells. */
-function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
-  const { contract, tokenId, standard, byCriteria } = nftOf(order);
+/** The filler receives the tokens, approves the exchange for them and for the fees, and sells. */
+function sale(attempt: FillAttempt, owners: readonly (Address | null)[]): Call[] {
+  const { order, units } = attempt;
+  const { contract, standard, byCriteria } = nftOf(order);
   const [paid] = order.components.offer;
   if (paid === undefined) throw new TypeError("a bid without a payment");
   const from = filler;
@@ -55,31 +67,31 @@ function sale({ order, units }: FillAttempt, owner: Address | null): Call[] {
     functionName: "approve",
     args: [exchange, maxUint256],
   });
-  const id = byCriteria ? unusedTokenId : tokenId;
-  const sell = (of: bigint, share: bigint): Call => ({
-    from,
-    to: exchange,
-    data: fill(order, share, byCriteria ? [resolver(of)] : []),
-  });
-  const parts = Array.from({ length: Number(units) }, (_, index) => id + BigInt(index));
-  const tokens =
-    standard === "erc1155"
-      ? [{ from, to: contract, data: mint(id, units) }]
-      : parts.map((part) =>
-          owner === null
-            ? { from, to: contract, data: mint(part) }
-            : { from: owner, to: contract, data: transferToFiller(owner, part) },
-        );
+  const ids = triedTokens(attempt);
+  const share = standard === "erc1155" ? units : 1n;
+  const received = (id: bigint, owner: Address | null): Call => {
+    if (standard === "erc1155") return { from, to: contract, data: mint(id, units) };
+    if (owner === null) return { from, to: contract, data: mint(id) };
+    return { from: owner, to: contract, data: transferToFiller(owner, id) };
+  };
+  const sold = (id: bigint): Call => {
+    const resolvers = byCriteria ? [resolver(id, proofOf(order, id))] : [];
+    return { from, to: exchange, data: fill(order, share, resolvers) };
+  };
   return [
-    ...tokens,
+    ...ids.map((id, index) => received(id, owners[index] ?? null)),
     { from, to: contract, data: approveAll },
     { from, to: paid.token, data: approve },
-    ...(standard === "erc1155" ? [sell(id, units)] : parts.map((part) => sell(part, 1n))),
+    ...ids.map(sold),
   ];
 }
 
-const resolver = (identifier: bigint) =>
-  ({ orderIndex: 0n, side: 1, index: 0n, identifier, criteriaProof: [] }) as const;
+/** By OpenSea's tree, not by ours. */
+const proofOf = ({ tokenSet }: StoredOrder, id: bigint): Hex[] =>
+  tokenSet === undefined ? [] : (new MerkleTree(tokenSet.map(String)).getProof(`${id}`) as Hex[]);
+
+const resolver = (identifier: bigint, criteriaProof: readonly Hex[]) =>
+  ({ orderIndex: 0n, side: 1, index: 0n, identifier, criteriaProof }) as const;
 
 function mint(id: bigint, units?: bigint): Hex {
   return units === undefined

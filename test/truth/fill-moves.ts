@@ -66,7 +66,10 @@ export const sellsElsewhere: Move = async (fixture) => {
 
 function sell({ actor }: Player, order: StoredOrder, { tokenId }: Nft) {
   return nftOf(order).byCriteria
-    ? actor.acceptsForCollection(order, { tokenId })
+    ? actor.acceptsForCollection(order, {
+        tokenId,
+        ...(order.tokenSet && { tokenIds: order.tokenSet }),
+      })
     : actor.accepts(order);
 }
 
@@ -160,9 +163,10 @@ async function drawSold(
   order: StoredOrder,
 ): Promise<{ nft: Nft; seller: Player } | undefined> {
   const wanted = nftOf(order);
+  const isWanted = (tokenId: bigint) =>
+    order.tokenSet?.includes(tokenId) ?? (wanted.byCriteria || tokenId === wanted.tokenId);
   const some = [...fixture.tokens, ...fixture.editions].filter(
-    ({ contract, tokenId }) =>
-      contract === wanted.contract && (wanted.byCriteria || tokenId === wanted.tokenId),
+    ({ contract, tokenId }) => contract === wanted.contract && isWanted(tokenId),
   );
   const nft = drawFrom(fixture, some);
   if (nft === undefined) return undefined;

@@ -29,6 +29,7 @@ import type { Move } from "./move.ts";
 import {
   bidsOnCollection,
   bidsOnEdition,
+  bidsOnList,
   bidsOnToken,
   listsEdition,
   listsInBulk,
@@ -43,6 +44,7 @@ const weightedMoves: readonly (readonly [Move, number])[] = [
   [bidsOnToken, 8],
   [bidsOnEdition, 6],
   [bidsOnCollection, 8],
+  [bidsOnList, 6],
   [buys, 5],
   [accepts, 5],
   [buysElsewhere, 4],

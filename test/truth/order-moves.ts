@@ -48,3 +48,18 @@ export const bidsOnCollection: Move = async (fixture) => {
   const quantity = drawUnits(fixture, 4n);
   return nft && bid(fixture, drawPlayer(fixture), { contract: nft.contract, quantity });
 };
+
+/** On some tokens of a collection, by chance one that nobody has, for as many as there are at most. */
+export const bidsOnList: Move = async (fixture) => {
+  const all = [...fixture.tokens, ...fixture.editions];
+  const nft = drawFrom(fixture, all);
+  if (nft === undefined) return undefined;
+  const { contract } = nft;
+  const others = all.filter((one) => one.contract === contract && fixture.random.below(3) === 0);
+  const ids = [nft.tokenId, ...others.map(({ tokenId }) => tokenId)];
+  const tokenIds = [...new Set(fixture.random.below(4) === 0 ? [...ids, nobodys] : ids)];
+  const quantity = drawUnits(fixture, BigInt(Math.min(tokenIds.length, 3)));
+  return bid(fixture, drawPlayer(fixture), { contract, tokenIds, quantity });
+};
+
+const nobodys = 10n ** 29n;

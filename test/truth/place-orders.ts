@@ -97,12 +97,18 @@ export async function listInBulk(
     return { side: "listings", id, orderHash, components: of, signature } as const;
   });
   const last = stored.at(-1);
-  if (last) await readStoredOrder({ chainId, baseUrl: pipeline.baseUrl }, last.side, last.id);
+  const source = { chainId, baseUrl: pipeline.baseUrl, db: fixture.db };
+  if (last) await readStoredOrder(source, last.side, last.id);
   fixture.orders.push(...stored);
   return stored.length;
 }
 
-type BidTarget = { contract: Address; tokenId?: bigint; quantity: bigint };
+type BidTarget = {
+  contract: Address;
+  tokenId?: bigint;
+  tokenIds?: readonly bigint[];
+  quantity: bigint;
+};
 
 export async function bid(fixture: Fixture, bidder: Player, { quantity, ...target }: BidTarget) {
   const { random } = fixture;
@@ -145,6 +151,6 @@ async function addStoredOrder(
   side: "listings" | "bids",
   id: string,
 ): Promise<void> {
-  const { chainId, pipeline, orders } = fixture;
-  orders.push(await readStoredOrder({ chainId, baseUrl: pipeline.baseUrl }, side, id));
+  const { chainId, pipeline, db, orders } = fixture;
+  orders.push(await readStoredOrder({ chainId, baseUrl: pipeline.baseUrl, db }, side, id));
 }

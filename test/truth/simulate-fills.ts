@@ -10,7 +10,7 @@ import { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
-import { type Call, type FillAttempt, fillCalls, filler } from "./fill-calls.ts";
+import { type Call, type FillAttempt, fillCalls, filler, triedTokens } from "./fill-calls.ts";
 import { nftOf, type StoredOrder } from "./stored-order.ts";
 
 /** What the exchange would do with an order now. Units. */
@@ -35,7 +35,7 @@ export async function simulateFills(
   for (let start = 0; start < attempts.length; start += 50) {
     const part = attempts.slice(start, start + 50);
     const requests = part.map((attempt, index) =>
-      simulation(callsOf(attempt, owners[start + index] ?? null), atSeconds),
+      simulation(callsOf(attempt, owners[start + index] ?? []), atSeconds),
     );
     const answers = await sendBatch(rpcUrl, requests);
     results.push(
@@ -45,7 +45,7 @@ export async function simulateFills(
   return results;
 }
 
-function callsOf(attempt: FillAttempt, owner: Address | null): Call[] {
+function callsOf(attempt: FillAttempt, owners: readonly (Address | null)[]): Call[] {
   const { order } = attempt;
   const { contract, tokenId, standard } = nftOf(order);
   const status = encodeFunctionData({
@@ -61,28 +61,31 @@ function callsOf(attempt: FillAttempt, owner: Address | null): Call[] {
   return [
     { to: seaportAddresses["1.6"], data: status },
     { to: contract, data: holding },
-    ...fillCalls(attempt, owner),
+    ...fillCalls(attempt, owners),
   ];
 }
 
-/** Owners of the single ERC-721 tokens that bids request; null: no owner, or any token qualifies. */
+/** Owners of the ERC-721 tokens by which bids are tried; null: no owner. */
 async function readOwners(
   rpcUrl: string,
   attempts: readonly FillAttempt[],
-): Promise<readonly (Address | null)[]> {
-  const requests = attempts.map(({ order }) => {
-    const { standard, byCriteria, contract, tokenId } = nftOf(order);
-    const data = encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [tokenId] });
-    return order.side === "bids" && standard === "erc721" && !byCriteria
-      ? { method: "eth_call", params: [{ to: contract, data }, "latest"] }
-      : { method: "eth_chainId", params: [] };
+): Promise<readonly (readonly (Address | null)[])[]> {
+  const tried = attempts.map((attempt) => {
+    const { side } = attempt.order;
+    const { standard, contract } = nftOf(attempt.order);
+    const ids = side === "bids" && standard === "erc721" ? triedTokens(attempt) : [];
+    return ids.map((id): Request => {
+      const data = encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [id] });
+      return { method: "eth_call", params: [{ to: contract, data }, "latest"] };
+    });
   });
-  const answers = await sendBatch(rpcUrl, requests);
-  return answers.map(({ result }, index) =>
-    requests[index]?.method === "eth_call" && typeof result === "string" && result.length === 66
+  const answers = await sendBatch(rpcUrl, tried.flat());
+  const owners = answers.map(({ result }) =>
+    typeof result === "string" && result.length === 66
       ? (`0x${result.slice(26)}` as Address)
       : null,
   );
+  return tried.map(({ length }) => owners.splice(0, length));
 }
 
 type Request = { method: string; params: readonly unknown[] };

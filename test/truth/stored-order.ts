@@ -1,7 +1,9 @@
-import type { Address, Hex } from "viem";
+import { type Address, type Hex, numberToHex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import type { OrderComponents } from "#projections/domain/seaport/order-components.ts";
+import type { Database } from "#projections/log/database.ts";
+import { readTokenSets } from "#projections/orders/read-token-sets.ts";
 import { getJson, until } from "../support/database/pipeline.ts";
 
 /** An order that the API accepted, as its components endpoint shows it. */
@@ -11,6 +13,8 @@ export type StoredOrder = {
   orderHash: Hex;
   components: OrderComponents;
   signature: Hex;
+  /** Of a bid on a set of tokens, from the log. */
+  tokenSet?: readonly bigint[];
   /** Number of the comparison that first showed it as ended; absent: it may be filled, now or again. */
   endedAt?: number | undefined;
   /** What the last comparison showed of it. */
@@ -66,8 +70,9 @@ const Row = z.object({
 
 type Source = { baseUrl: string; chainId: ChainId };
 
+/** `db` holds the tokens of sets, which no answer lists. */
 export async function readStoredOrder(
-  { baseUrl, chainId }: Source,
+  { baseUrl, chainId, db }: Source & { db: Database },
   side: StoredOrder["side"],
   id: string,
 ): Promise<StoredOrder> {
@@ -77,7 +82,13 @@ export async function readStoredOrder(
     const path = `/v1/orders/${kind}/${id}/components?chainId=${chainId}`;
     return (await getJson(baseUrl, path)).body.data;
   });
-  return { side, id, ...Signed.parse(data) };
+  const signed = Signed.parse(data);
+  const { byCriteria, contract, tokenId } = nftOf(signed);
+  if (!byCriteria || tokenId === 0n) return { side, id, ...signed };
+  const root = numberToHex(tokenId, { size: 32 });
+  const tokenSet = (await readTokenSets(db, { chainId, contract }, [root])).get(root);
+  if (tokenSet === undefined) throw new Error(`${id} is for a set that the log does not have`);
+  return { side, id, ...signed, tokenSet };
 }
 
 export async function readShown(
@@ -121,8 +132,8 @@ function parseShown(row: z.output<typeof Row>): Shown {
   };
 }
 
-/** The NFT's item, and how many units of it were signed for. */
-export function nftOf({ components }: StoredOrder) {
+/** The NFT's item, and how many units of it were signed for. `tokenId` of a set is its root, of a collection 0. */
+export function nftOf({ components }: Pick<StoredOrder, "components">) {
   const item = [...components.offer, ...components.consideration].find(
     ({ itemType }) => itemType >= 2,
   );

@@ -64,10 +64,11 @@ const Stored = z.object({
   status: z.string(),
 });
 
-/** What is listed or bid for; `unitPriceWei` of a bid is for one unit. */
+/** What is listed or bid for, `tokenIds` by a bid on any of them; `unitPriceWei` of a bid is for one unit. */
 export type OrderInput = {
   contract: Address;
   tokenId?: bigint;
+  tokenIds?: readonly bigint[];
   unitPriceWei: bigint;
   quantity?: bigint;
   seconds?: number;
@@ -184,8 +185,23 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
 
   async function submitBid(input: OrderInput): Promise<Answer> {
     const kind = input.tokenId === undefined ? "collection" : "item";
-    const seaport = await sign(inUnits(await compose(input, kind), input.quantity ?? 1n, kind));
-    return post("/v1/orders/bids", { chainId, seaport });
+    const order = inUnits(await compose(input, kind), input.quantity ?? 1n, kind);
+    if (input.tokenIds === undefined)
+      return post("/v1/orders/bids", { chainId, seaport: await sign(order) });
+    const criteria = { tokenIds: input.tokenIds.map(String) };
+    const seaport = await sign(onRoot(order, await rootOf(input, criteria)));
+    return post("/v1/orders/bids", { chainId, seaport, criteria });
+  }
+
+  /** Of a set of tokens, as the service makes it. */
+  async function rootOf({ contract, unitPriceWei }: OrderInput, criteria: object): Promise<bigint> {
+    const item = { kind: "token-list", contract, criteria, amountWei: `${unitPriceWei}` };
+    const items = [{ ...item, quantity: 1 }];
+    const { status, body } = await post("/v1/bids/requirements", { chainId, maker, items });
+    if (status !== 200) throw new Error(`requirements: ${status} ${JSON.stringify(body)}`);
+    const [{ blocked, criteria: set }] = Requirements.parse(body.data).items;
+    if (set === null) throw new BlockedOrder(blocked ?? "");
+    return BigInt(set.root);
   }
 
   return {
@@ -273,6 +289,22 @@ export function openTrader({ baseUrl, chainId, client, account }: TraderOptions)
 export type Trader = ReturnType<typeof openTrader>;
 
 export type Composed = Awaited<ReturnType<Trader["compose"]>>;
+
+const Requirements = z.looseObject({
+  items: z.tuple([
+    z.looseObject({
+      blocked: z.string().nullable(),
+      criteria: z.looseObject({ root: z.string() }).nullable(),
+    }),
+  ]),
+});
+
+/** A bid on a collection, as one on a set of its tokens. */
+export function onRoot(order: Composed, root: bigint): Composed {
+  const [nft, ...others] = order.components.consideration;
+  const consideration = [{ ...(nft as object), identifierOrCriteria: `${root}` }, ...others];
+  return { ...order, components: { ...order.components, consideration } };
+}
 
 /** Parameters of a bid are for one unit and multiplied for more. A bid for one token cannot be filled partially. */
 function inUnits(order: Composed, quantity: bigint, kind: "item" | "collection"): Composed {
