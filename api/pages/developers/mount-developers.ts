@@ -44,6 +44,7 @@ const forms = [
   ["/developers/keys/{id}/revoke", keys.submitRevocation],
   ["/developers/new-webhook", afterProof(submitWebhook)],
   ["/developers/webhooks/{id}/test", webhook.submitWebhookTest],
+  ["/developers/webhooks/{id}/change", webhook.submitWebhookChange],
   ["/developers/webhooks/{id}/replay", webhook.submitWebhookReplay],
   ["/developers/webhooks/{id}/enable", webhook.submitWebhookEnabling],
   ["/developers/webhooks/{id}/disable", webhook.submitWebhookDisabling],

@@ -12,7 +12,7 @@ import {
   type Webhook,
 } from "#api/webhooks/stored-webhooks.ts";
 import { sendTest } from "#api/webhooks/test-webhook.ts";
-import { chainById } from "#chains/index.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import { formatEventId } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
@@ -28,6 +28,15 @@ import {
   type SignedIn,
   type SignedInHandler,
 } from "./layout.ts";
+import {
+  parseWebhook,
+  type TypedWebhook,
+  typedOf,
+  typedWebhook,
+  type WrongWebhook,
+  webhookFilterFields,
+  webhookReceiverFields,
+} from "./webhook-form.ts";
 import { eventsInWords, webhookSecret, webhookState } from "./webhooks.ts";
 
 const pageSize = 50;
@@ -35,6 +44,7 @@ const pageSize = 50;
 const done: ReadonlyMap<string, string> = new Map([
   ["enabled", "The webhook is enabled: it goes on from where it was."],
   ["disabled", "The webhook is disabled. Its place is kept."],
+  ["changed", "The webhook is changed: what comes next is sent so."],
   ["replay", "Events after that one are being sent again."],
 ]);
 
@@ -62,6 +72,23 @@ export const submitWebhookReplay: SignedInHandler = async (developers, visit, si
   const badAfter = "This is no id of an event, such as 8127-1";
   const state = changed.rejected === "invalid_cursor" ? { after, badAfter } : undefined;
   return refused(developers, visit, signedIn, changed, state);
+};
+
+export const submitWebhookChange: SignedInHandler = async (developers, visit, signedIn) => {
+  const typed = typedWebhook(visit);
+  const asked = parseWebhook(typed, developers.chains);
+  if ("wrong" in asked) {
+    const reply = await webhookReply(developers, visit, signedIn, { typed, wrong: asked.wrong });
+    return { status: 422, ...reply };
+  }
+  const { url, chainId, filter } = asked.webhook;
+  const { type: types = null, collection = null, wallet = null } = filter;
+  const changes = { url, chainId, types, collection, wallet };
+  const changed = await changeWebhook(developers.accounts, whichOf(visit, signedIn), changes);
+  if (!isRejection(changed)) return doneAt(visit, "changed");
+  const { rejected, message } = changed;
+  const state = rejected === "bad_webhook_url" ? { wrong: { url: message } } : { message };
+  return refused(developers, visit, signedIn, changed, { typed, ...state });
 };
 
 const submitState =
@@ -103,13 +130,16 @@ type WebhookPageState = {
   /** A place that was refused, and why. */
   readonly after?: string;
   readonly badAfter?: string;
+  /** A change that was refused, and why. */
+  readonly typed?: TypedWebhook;
+  readonly wrong?: WrongWebhook;
   /** The new secret, which is shown only once. */
   readonly made?: CreatedWebhook;
 };
 
 /** The page of the webhook that a request names, or that there is none. */
 async function webhookReply(
-  { accounts: { db } }: Developers,
+  { accounts: { db }, chains }: Developers,
   visit: DeveloperVisit,
   signedIn: SignedIn,
   state: WebhookPageState,
@@ -121,7 +151,7 @@ async function webhookReply(
   }
   const slice = { before: beforeOf(visit), limit: pageSize + 1 };
   const tries = await readTries(db, webhook.id, slice);
-  return { page: webhookPage(webhook, tries, signedIn, state) };
+  return { page: webhookPage(webhook, { tries, chains }, signedIn, state) };
 }
 
 type RefusedAction = Parameters<typeof refusalReply>[0];
@@ -139,7 +169,7 @@ async function refused(
 
 function webhookPage(
   webhook: Webhook,
-  tries: readonly LoggedTry[],
+  { tries, chains }: { tries: readonly LoggedTry[]; chains: readonly ChainId[] },
   signedIn: SignedIn,
   state: WebhookPageState,
 ): Html {
@@ -155,6 +185,7 @@ ${made !== undefined && webhookSecret(made, kept)}
 ${webhookTerms(webhook)}
 <div class="actions">${actions(webhook, signedIn)}</div>
 </section>
+${changeSection(webhook, chains, signedIn, state)}
 ${replaySection(webhook, signedIn, state)}
 <section aria-labelledby="deliveries">
 <h2 id="deliveries">Deliveries</h2>
@@ -209,6 +240,24 @@ function actions({ id, disabledAt, disabledBy }: Webhook, { formToken }: SignedI
       warning: `A new secret replaces it. Both sign for ${secretOverlapHours} hours, so that receivers can switch.`,
     },
   )}${confirmForm(at("delete"), formToken, { label: "Delete", about, warning: "Nothing is sent any more, and its log is gone." })}`;
+}
+
+/** All but the delivery, which is chosen once. */
+function changeSection(
+  webhook: Webhook,
+  chains: readonly ChainId[],
+  { formToken }: SignedIn,
+  { typed = typedOf(webhook), wrong = {} }: WebhookPageState,
+): Html {
+  return html`<section aria-labelledby="change">
+<h2 id="change">Change</h2>
+<form class="card stack" method="post" action="/developers/webhooks/${webhook.id}/change" novalidate>
+<input type="hidden" name="form" value="${formToken}">
+${webhookReceiverFields({ typed, wrong, chains })}
+${webhookFilterFields({ typed, wrong })}
+<button class="primary">Change webhook</button>
+</form>
+</section>`;
 }
 
 function replaySection(

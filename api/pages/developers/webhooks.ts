@@ -1,5 +1,4 @@
-import type { Address } from "viem";
-import { type AskedWebhook, addWebhook } from "#api/webhooks/own-webhooks.ts";
+import { addWebhook } from "#api/webhooks/own-webhooks.ts";
 import {
   type CreatedWebhook,
   maxWebhooks,
@@ -7,19 +6,26 @@ import {
   type Webhook,
 } from "#api/webhooks/stored-webhooks.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
-import { eventTypes, type FeedEventType } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { alert, choice, field, notice, secretPanel, timeTag } from "./form.ts";
+import { alert, choice, notice, secretPanel, timeTag } from "./form.ts";
 import {
   type Developers,
-  type DeveloperVisit,
   developerLayout,
   isAnswer,
   refusalReply,
   type SignedIn,
   type SignedInHandler,
 } from "./layout.ts";
+import {
+  nothingTyped,
+  parseWebhook,
+  type TypedWebhook,
+  typedWebhook,
+  type WrongWebhook,
+  webhookFilterFields,
+  webhookReceiverFields,
+} from "./webhook-form.ts";
 
 const done: ReadonlyMap<string, string> = new Map([
   ["deleted", "The webhook is deleted. Nothing is sent to it any more."],
@@ -30,66 +36,25 @@ export const showWebhooks: SignedInHandler = async (developers, visit, signedIn)
 });
 
 export const submitWebhook: SignedInHandler = async (developers, visit, signedIn) => {
-  const typed = typedIn(visit);
+  const typed = { ...typedWebhook(visit), delivery: visit.field("delivery") };
   const page = (state: WebhooksState) => webhooksPage(developers, signedIn, { typed, ...state });
-  const asked = parseTyped(typed, developers.chains);
+  const asked = parseWebhook(typed, developers.chains);
   if ("wrong" in asked) return { page: await page({ wrong: asked.wrong }), status: 422 };
-  const made = await addWebhook(developers.accounts, signedIn.session.accountId, asked.webhook);
+  const delivery = typed.delivery === "final" ? "final" : "latest";
+  const { accountId } = signedIn.session;
+  const made = await addWebhook(developers.accounts, accountId, { ...asked.webhook, delivery });
   if (!isRejection(made)) return { page: await webhooksPage(developers, signedIn, { made }) };
   const { rejected, message } = made;
   const state = rejected === "bad_webhook_url" ? { wrong: { url: message } } : { message };
   return refusalReply(made, await page(state));
 };
 
-const names = ["url", "chain", "delivery", "types", "collection", "wallet"] as const;
-type Typed = Readonly<Record<(typeof names)[number], string>>;
-/** What is wrong with a field. */
-type Wrong = Readonly<Partial<Record<(typeof names)[number], string>>>;
-
-function typedIn({ field: typed }: DeveloperVisit): Typed {
-  const [url = "", chain = "", delivery = "", types = "", collection = "", wallet = ""] = names.map(
-    (name) => typed(name).trim(),
-  );
-  return { url, chain, delivery, types, collection, wallet };
-}
-
-const nothingTyped: Typed = {
-  ...{ url: "", chain: "", delivery: "", types: "", collection: "", wallet: "" },
-};
-
-function parseTyped(
-  { url, chain, delivery, types, collection, wallet }: Typed,
-  chains: readonly ChainId[],
-): { readonly webhook: AskedWebhook } | { readonly wrong: Wrong } {
-  const chainId = chains.find((id) => String(id) === chain);
-  if (chainId === undefined) return { wrong: { chain: "Choose one of these chains" } };
-  const words = types.split(/[\s,]+/).filter((word) => word !== "");
-  const unknown = words.find((word) => !isEventType(word));
-  if (unknown !== undefined)
-    return { wrong: { types: `“${unknown.slice(0, 50)}” is no type of an event` } };
-  const known = [...new Set(words.filter(isEventType))];
-  const notAddress = "An address is 0x and 40 hexadecimal digits";
-  if (!isAddressOrNothing(collection)) return { wrong: { collection: notAddress } };
-  if (!isAddressOrNothing(wallet)) return { wrong: { wallet: notAddress } };
-  const filter = {
-    type: known.length === 0 ? undefined : known,
-    collection: addressOf(collection),
-    wallet: addressOf(wallet),
-  };
-  return { webhook: { url, chainId, delivery: delivery === "final" ? "final" : "latest", filter } };
-}
-
-const isEventType = (word: string): word is FeedEventType =>
-  eventTypes.some((type) => type === word);
-const isAddressOrNothing = (text: string) => text === "" || /^0x[0-9a-fA-F]{40}$/.test(text);
-const addressOf = (text: string) => (text === "" ? undefined : (text.toLowerCase() as Address));
-
 type WebhooksState = {
   readonly done?: string | undefined;
   readonly message?: string;
   /** What was refused, and why. */
-  readonly typed?: Typed;
-  readonly wrong?: Wrong;
+  readonly typed?: TypedWebhook & { readonly delivery: string };
+  readonly wrong?: WrongWebhook;
   /** With its secret, which is shown only once. */
   readonly made?: CreatedWebhook;
 };
@@ -175,22 +140,11 @@ export function webhookState({ disabledAt, disabledBy, failures, retryAt }: Webh
 function newWebhookForm(
   { formToken }: SignedIn,
   chains: readonly ChainId[],
-  { typed = nothingTyped, wrong = {} }: WebhooksState,
+  { typed = { ...nothingTyped, delivery: "" }, wrong = {} }: WebhooksState,
 ): Html {
-  const filterField = (name: "types" | "collection" | "wallet", label: string, hint: string) =>
-    field({
-      name,
-      label,
-      hint,
-      value: typed[name],
-      autocomplete: "off",
-      error: wrong[name],
-      isOptional: true,
-    });
   return html`<form class="card stack" method="post" action="/developers/new-webhook" novalidate>
 <input type="hidden" name="form" value="${formToken}">
-${field({ name: "url", label: "Address", value: typed.url, autocomplete: "off", error: wrong.url, hint: "https, on the public internet." })}
-${choice({ name: "chain", label: "Chain", chosen: typed.chain, error: wrong.chain, choices: chains.map((id) => [String(id), chainById(id).name]) })}
+${webhookReceiverFields({ typed, wrong, chains })}
 ${choice({
   name: "delivery",
   label: "When",
@@ -200,9 +154,7 @@ ${choice({
     ["final", "Once they are final"],
   ],
 })}
-${filterField("types", "Types of events", `Empty: all but those of the order book. Any of ${eventTypes.join(", ")}.`)}
-${filterField("collection", "Contract", "Empty: all collections.")}
-${filterField("wallet", "Wallet", "Empty: all wallets.")}
+${webhookFilterFields({ typed, wrong })}
 <button class="primary">Create webhook</button>
 </form>`;
 }

@@ -78,6 +78,40 @@ describe("the webhooks of a signed-in owner, without scripts", () => {
     expect((await owner.get(at)).status).toBe(404);
   });
 
+  it("are changed in address and filters, as they stand in the form", async () => {
+    const owner = await signUp(desk);
+    const { id, secret, at } = await make(owner, "/before", { types: "sale, mint" });
+    const { text } = await owner.get(at);
+    for (const value of [`${receivers.origin}/before`, "sale, mint"])
+      expect(text).toContain(`value="${value}"`);
+    const wallet = `0x${"B".repeat(40)}`;
+    const changed = { ...form("/after"), types: "", collection: `0x${"1".repeat(40)}`, wallet };
+    expect((await owner.post(`${at}/change`, changed)).location).toBe(`${at}?done=changed`);
+    const stored = async () => (await readWebhooks(db)).find((one) => one.id === Number(id));
+    const { url, ...filters } = (await stored()) ?? {};
+    expect([url, filters]).toEqual([
+      `${receivers.origin}/after`,
+      expect.objectContaining({
+        ...{ types: null, collection: `0x${"1".repeat(40)}`, wallet: wallet.toLowerCase() },
+      }),
+    ]);
+    await owner.post(`${at}/test`);
+    const [received] = receivers.at("/after");
+    if (received === undefined) throw new Error("nothing was sent");
+    expectVerified(received, secret);
+
+    for (const [wrong, message] of [
+      [{ url: "http://example.com/" }, "http: is not allowed"],
+      [{ types: "sales" }, "is no type of an event"],
+      [{ wallet: "bob.eth" }, "An address is 0x"],
+    ] as const) {
+      const page = await owner.post(`${at}/change`, { ...changed, ...wrong });
+      expect([page.status, page.text]).toEqual([422, expect.stringContaining(message)]);
+      expect(page.text).toContain(`value="${Object.values(wrong)[0]}"`);
+    }
+    expect((await stored())?.url).toBe(url);
+  });
+
   it.each([
     [{ url: "https://10.0.0.1/" }, "10.0.0.1 is not on the public internet"],
     [{ url: "" }, "The address is no URL"],
@@ -139,7 +173,7 @@ describe("the webhooks of a signed-in owner, without scripts", () => {
 });
 
 describe("a webhook of another account", () => {
-  const actions = ["test", "replay", "enable", "disable", "rotate", "delete"];
+  const actions = ["test", "change", "replay", "enable", "disable", "rotate", "delete"];
 
   it("is not there, for any page or form", async () => {
     const [owner, other] = [await signUp(desk), await signUp(desk)];
@@ -150,10 +184,10 @@ describe("a webhook of another account", () => {
     for (const path of [at, "/developers/webhooks/x", "/developers/webhooks/99999999999"])
       expect((await other.get(path)).status).toBe(404);
     for (const action of actions)
-      expect([action, (await other.post(`${at}/${action}`, { after: "0-0" })).status]).toEqual([
+      expect([
         action,
-        404,
-      ]);
+        (await other.post(`${at}/${action}`, { ...form("/theirs"), after: "0-0" })).status,
+      ]).toEqual([action, 404]);
     expect(await read()).toEqual(before);
     expect(await readTries(db, Number(id), { before: null, limit: 5 })).toEqual([]);
   });
