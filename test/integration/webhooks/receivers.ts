@@ -7,6 +7,8 @@ export type Delivery = {
   readonly id: string;
   readonly body: string;
   readonly headers: Record<string, string>;
+  /** What was answered, or begun to be; null: nothing yet. */
+  status: number | null;
 };
 
 /** Answers one delivery: with a status, or as it likes. */
@@ -25,6 +27,8 @@ export type Receivers = {
   behave(path: string, behaviour: Behaviour): void;
   /** Settles once this is true, now or after a later request. */
   until(isEnough: () => boolean): Promise<void>;
+  /** Cuts every connection, and each new one, until it is called with `false`: as a process that was killed. */
+  kill(isKilled: boolean): void;
   close(): Promise<void>;
 };
 
@@ -44,16 +48,21 @@ export async function openReceivers(): Promise<Receivers> {
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     );
-    const delivery = { id: headers["webhook-id"] ?? "", body, headers };
+    const delivery: Delivery = { id: headers["webhook-id"] ?? "", body, headers, status: null };
     at(path).push(delivery);
     const behaviour = behaviours.get(path) ?? (() => 200);
     const status = await behaviour(delivery, response, request.socket);
     if (status !== null) response.writeHead(status).end("{}");
+    if (response.headersSent) delivery.status = response.statusCode;
     for (const look of waiting) look();
   };
   const server: Server = createServer((request, response) => {
     response.on("error", () => undefined);
     void take(request, response);
+  });
+  let isDown = false;
+  server.on("connection", (socket) => {
+    if (isDown) socket.resetAndDestroy();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -71,6 +80,10 @@ export async function openReceivers(): Promise<Receivers> {
         waiting.add(look);
         look();
       }),
+    kill(isKilled) {
+      isDown = isKilled;
+      if (isDown) server.closeAllConnections();
+    },
     async close() {
       server.closeAllConnections();
       server.close();
