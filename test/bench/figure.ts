@@ -1,4 +1,14 @@
-type Unit = "ms" | "s" | "facts/s" | "requests/s" | "ratio" | "B" | "MB" | "requests" | "readers";
+type Unit =
+  | "ms"
+  | "s"
+  | "facts/s"
+  | "requests/s"
+  | "deliveries/s"
+  | "ratio"
+  | "B"
+  | "MB"
+  | "requests"
+  | "readers";
 
 /** One measurement, printed as a table row and a line of JSON. */
 export type Figure = {
@@ -76,6 +86,7 @@ const decimals: Record<Unit, number> = {
   s: 1,
   "facts/s": 0,
   "requests/s": 0,
+  "deliveries/s": 0,
   ratio: 2,
   B: 1,
   MB: 0,

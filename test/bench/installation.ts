@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { seedMarket } from "#devnet/market/seed.ts";
 import { startPostgres } from "#ops/postgres/embedded.ts";
-import { migrate } from "#ops/postgres/migrate.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import type { RoleName } from "#ops/processes/run-role.ts";
-import { openDatabase } from "#projections/log/database.ts";
 import { type Market, openMarket } from "../support/chain/market.ts";
 import {
   getJson,
@@ -16,6 +14,7 @@ import {
   pipelineSettings,
   until,
 } from "../support/database/pipeline.ts";
+import { migrateDatabase } from "./server.ts";
 
 const allRoles: readonly RoleName[] = ["indexer", "projector", "jobs", "api"];
 const stopMs = 8_000;
@@ -50,7 +49,7 @@ export async function withInstallation<Result>(
       onSpawn: (pid) => orphanGuard.add(pid, "SIGINT"),
     });
     cleanups.push(() => server.stop());
-    await prepareDatabase(server.url);
+    await migrateDatabase(server.url);
     const open = async (chainId: 1 | 33139): Promise<Market> => {
       const market = await openMarket({ chainId, timestamp: fourDaysAgo() });
       cleanups.push(market.stop);
@@ -100,11 +99,6 @@ export async function serve<Result>(
   } finally {
     await Promise.all(running.map((role) => role.stop(stopMs)));
   }
-}
-
-async function prepareDatabase(url: string): Promise<void> {
-  const db = openDatabase({ url, applicationName: "bench", onIdleError: () => {} });
-  await migrate(db).finally(() => db.destroy());
 }
 
 const fourDaysAgo = (): number => Math.floor(Date.now() / 1000) - 4 * 86_400;

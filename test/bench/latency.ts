@@ -109,9 +109,10 @@ export async function timeSales(
 }
 
 /** Since 1970, with fractions: the same clock in every process of the machine. */
-const nowMs = () => performance.timeOrigin + performance.now();
+export const nowMs = () => performance.timeOrigin + performance.now();
 
-async function soldAt(baseUrl: string, agent: Agent, hash: Hex): Promise<number> {
+/** When the newest sale of the API's chain 1 is that of a transaction. */
+export async function soldAt(baseUrl: string, agent: Agent, hash: Hex): Promise<number> {
   const deadline = performance.now() + giveUpMs;
   for (;;) {
     const { data } = await readSales(baseUrl, agent);

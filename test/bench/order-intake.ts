@@ -155,7 +155,7 @@ async function inParallel<Item>(
 }
 
 /** Milliseconds until the answer is read. Throws unless it is 201. */
-function timePost(agent: Agent | undefined, url: string, body: unknown): Promise<number> {
+export function timePost(agent: Agent | undefined, url: string, body: unknown): Promise<number> {
   const content = JSON.stringify(body);
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {

@@ -37,7 +37,7 @@ export async function withDatabase<Result>(
       onIdleError: () => {},
     });
     try {
-      await migrate(db);
+      await migrateDatabase(server.url);
       return await work(db, server.url);
     } finally {
       await db.destroy();
@@ -47,6 +47,12 @@ export async function withDatabase<Result>(
     orphanGuard.killAll();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Over a connection that prepares nothing: migrations are several statements each. */
+export async function migrateDatabase(url: string): Promise<void> {
+  const db = openDatabase({ url, applicationName: "bench", onIdleError: () => {} });
+  await migrate(db).finally(() => db.destroy());
 }
 
 /** A large log is generated in parts, so that its events do not stand on the disk twice. */

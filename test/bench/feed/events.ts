@@ -45,6 +45,18 @@ const transferOf = (height: number) => (token: number, logIndex: number) =>
     to: addressOf(200 + (height % 30)),
   }) as const;
 
+/** Appends one block of so many transfers and marks it as projected. */
+export async function appendTransfers(
+  db: Database,
+  { height, count }: { height: number; count: number },
+): Promise<void> {
+  await appendEvents(
+    db,
+    Array.from({ length: count }, (_, index) => index).map(transferOf(height)),
+  );
+  await markProjected(db);
+}
+
 async function markProjected(db: Database): Promise<void> {
   await db.transaction().execute(async (session) => {
     await sql`update engine.checkpoint set position = (select position from log.head)`.execute(
@@ -54,7 +66,7 @@ async function markProjected(db: Database): Promise<void> {
   });
 }
 
-const toldBy = ["ownership", "sales", "activity", "listings", "bids"];
+const toldBy = [...["ownership", "sales", "activity", "listings", "bids"], "metadata"];
 
 /** Creates the checkpoints that the feed waits for. */
 export async function createCheckpoints(db: Database): Promise<void> {
