@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
-import { commaList } from "./query.ts";
+import { commaList, documentAs } from "./query.ts";
 import { splitAddress } from "./reads/position.ts";
 
 /**
@@ -55,7 +55,7 @@ export const pageFields = {
     .optional()
     .meta({
       description: "Page, from 1. Not together with `cursor`.",
-      override: { type: "integer", minimum: 1, pattern: undefined },
+      override: documentAs({ type: "integer", minimum: 1, pattern: undefined }),
     }),
   per_page: z
     .string()
@@ -64,7 +64,13 @@ export const pageFields = {
     .default(50)
     .meta({
       description: "Rows per page.",
-      override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
+      override: documentAs({
+        type: "integer",
+        minimum: 1,
+        maximum: 100,
+        default: 50,
+        pattern: undefined,
+      }),
     }),
   cursor: z.string().optional().meta({
     description: "`meta.next_cursor` of the previous page, with the same sort and filters.",

@@ -143,3 +143,9 @@ export const commaList = (maxLength: number) =>
     context.addIssue({ code: "custom", message: `must be at most ${maxLength} characters long` });
     return z.NEVER;
   });
+
+/** `override` of a schema's `meta`: how the document describes it. What is undefined is taken out of the description. */
+export const documentAs =
+  (described: Readonly<Record<string, unknown>>) =>
+  ({ jsonSchema }: { jsonSchema: object }): void =>
+    void Object.assign(jsonSchema, described);

@@ -23,6 +23,7 @@ import {
   uncountedMeta,
   withFields,
 } from "../http/page.ts";
+import { documentAs } from "../http/query.ts";
 import { orderId } from "../orders/order-id.ts";
 import { contractsOfQuery } from "./collection-reference.ts";
 import { type Context, route } from "./context.ts";
@@ -226,7 +227,13 @@ const activityFields = {
   cursor: pageFields.cursor,
   per_page: pageFields.per_page.meta({
     description: activityDescriptions.perPage,
-    override: { type: "integer", minimum: 1, maximum: 100, default: 50, pattern: undefined },
+    override: documentAs({
+      type: "integer",
+      minimum: 1,
+      maximum: 100,
+      default: 50,
+      pattern: undefined,
+    }),
   }),
 };
 

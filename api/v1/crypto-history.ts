@@ -13,6 +13,7 @@ import {
 } from "#projections/domain/candles.ts";
 import type { Database } from "#projections/log/database.ts";
 import { priceHistoryDays, readHourlyCandles } from "#projections/prices/read-prices.ts";
+import { documentAs } from "../http/query.ts";
 import { timedCache } from "../http/reads/cache.ts";
 import { route } from "./context.ts";
 import { chainRefusals, optionalChainId } from "./parameters.ts";
@@ -35,13 +36,13 @@ export function windowFields(days: { max: number; default: number }, defaultInte
       .default(days.default)
       .meta({
         description: "Length of the window in days. It starts at the boundary of a bucket.",
-        override: {
+        override: documentAs({
           type: "integer",
           minimum: 1,
           maximum: days.max,
           default: days.default,
           pattern: undefined,
-        },
+        }),
       }),
     interval: z
       .enum(intervals)

@@ -5,7 +5,7 @@ import { activityTypes } from "#projections/activity/read-event-scans.ts";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { orderStatuses } from "#projections/domain/orders/order-status.ts";
 import { type PartnerName, partnerNames, partners } from "#projections/domain/partners.ts";
-import { commaList } from "../http/query.ts";
+import { commaList, documentAs } from "../http/query.ts";
 
 /** Rejection codes of every endpoint with a `chainId` in its query. */
 export const chainRefusals = { unsupported_chain: 422, invalid_parameters: 422 } as const;
@@ -151,13 +151,13 @@ export const listedStatus = z
 export const flag = z
   .enum(["true", "false"])
   .transform((text) => text === "true")
-  .meta({ override: { type: "boolean", enum: undefined } });
+  .meta({ override: documentAs({ type: "boolean", enum: undefined }) });
 
 /** Of rankings. */
 export const excludeWash = flag.default(false).meta({
   description:
     "Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part.",
-  override: { type: "boolean", enum: undefined, default: false },
+  override: documentAs({ type: "boolean", enum: undefined, default: false }),
 });
 
 /** Comma-separated types of activity. */

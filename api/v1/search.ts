@@ -15,6 +15,7 @@ import {
 import { parseEnsName } from "#projections/domain/ens-name.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import { documentAs } from "../http/query.ts";
 import { type Context, route } from "./context.ts";
 import { readEnsRecord } from "./ens.ts";
 import { chainRefusals, optionalChainId, text } from "./parameters.ts";
@@ -29,7 +30,13 @@ const limit = z
   .default(10)
   .meta({
     description: "Rows of each kind at most.",
-    override: { type: "integer", minimum: 1, maximum: 20, default: 10, pattern: undefined },
+    override: documentAs({
+      type: "integer",
+      minimum: 1,
+      maximum: 20,
+      default: 10,
+      pattern: undefined,
+    }),
   });
 
 const searchRoute = route(

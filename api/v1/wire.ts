@@ -2,6 +2,7 @@ import { type Address, formatEther, zeroAddress } from "viem";
 import { z } from "zod";
 import { currencies } from "#chains/coins.ts";
 import { type ChainId, chainById, chainIds, wrappedNative } from "#chains/index.ts";
+import { documentAs } from "../http/query.ts";
 
 /** Formats every payload shares. Addresses and hashes are lower case on the way out. */
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -13,7 +14,7 @@ export const exactUnits = uint256Text.meta({
 });
 export const time = z.iso.datetime();
 export const chainIdValue = z.literal(chainIds).meta({
-  override: { type: "integer", enum: [...chainIds], anyOf: undefined },
+  override: documentAs({ type: "integer", enum: [...chainIds], anyOf: undefined }),
 });
 export const standardName = z.enum(["erc721", "erc1155"]);
 

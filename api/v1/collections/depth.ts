@@ -1,5 +1,6 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
+import { documentAs } from "#api/http/query.ts";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import type { BidKind } from "#projections/domain/orders/order-terms.ts";
 import {
@@ -171,7 +172,13 @@ const levels = z
   .default(50)
   .meta({
     description: "Prices of each side at most, the best ones.",
-    override: { type: "integer", minimum: 1, maximum: 200, default: 50, pattern: undefined },
+    override: documentAs({
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      pattern: undefined,
+    }),
   });
 
 export const BookDepth = z

@@ -1,6 +1,7 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
+import { documentAs } from "#api/http/query.ts";
 import {
   type DescribedParameters,
   type OrderParametersRequest,
@@ -34,7 +35,7 @@ const units = z
   .default(1n)
   .meta({
     description: "Units of a listing. An offer is priced for one unit.",
-    override: { type: "integer", minimum: 1, default: 1, pattern: undefined },
+    override: documentAs({ type: "integer", minimum: 1, default: 1, pattern: undefined }),
   });
 
 const query = z

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { BodyLimits } from "#api/http/body.ts";
 import { callerOfInput, type RequestOrigin } from "#api/http/limit.ts";
+import { documentAs } from "#api/http/query.ts";
 import type { CriteriaRequest } from "#api/orders/criteria.ts";
 import {
   parseOrderBody,
@@ -22,7 +23,7 @@ import { asks, bids, type Side } from "./sides.ts";
 const signedOrder = z.unknown().meta({
   description:
     "A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings.",
-  override: { ...signedOrderDocument, additionalProperties: undefined },
+  override: documentAs({ ...signedOrderDocument, additionalProperties: undefined }),
 });
 
 /** An order with all its items and a long contract signature. */
