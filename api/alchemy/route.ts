@@ -1,6 +1,7 @@
 import type { ChainId } from "#chains/index.ts";
-import type { Answer, Refused, TypedRoute } from "../http/route.ts";
+import type { Answer, Refused } from "../http/route.ts";
 import { routeFor } from "../http/route.ts";
+import { askV1 } from "../v1/ask.ts";
 import { contractsOfQuery } from "../v1/collection-reference.ts";
 import type { Context } from "../v1/context.ts";
 
@@ -23,21 +24,9 @@ export async function contractIdsOf(address: string, { db, chainId }: AlchemyCon
   return (await contractsOfQuery(db, { chainId, collection: address })) ?? [];
 }
 
-type V1Input = {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-};
-
-/** The answer of an endpoint of `/v1` about the chain, in this process. */
+/** The answer of an endpoint of `/v1` about the chain; its refusals are those of these calls. */
 export async function ask<Data, Meta>(
-  route: TypedRoute<Context, Data, Meta>,
-  { params, query }: V1Input,
-  { chainId, ...context }: AlchemyContext,
+  ...asked: Parameters<typeof askV1<Data, Meta>>
 ): Promise<Answer<Data, Meta> | Refused<keyof typeof callRefusals>> {
-  const named = Object.entries({ chainId: `${chainId}`, ...query });
-  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
-  const input = { params, query: given, body: undefined, address: "", key: null };
-  return (await route.answer(input, context)) as
-    | Answer<Data, Meta>
-    | Refused<keyof typeof callRefusals>;
+  return (await askV1(...asked)) as Answer<Data, Meta> | Refused<keyof typeof callRefusals>;
 }
