@@ -38,6 +38,7 @@ const apiLayers = [
   ["accounts"],
   ["orders"],
   ["v1"],
+  ["alchemy", "mcp"],
   ["feed"],
   ["webhooks"],
   ["account"],

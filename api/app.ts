@@ -31,6 +31,7 @@ import {
   type SlowRequests,
 } from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
+import { mountMcp } from "./mcp/mount.ts";
 import { isBuyingPaused } from "./orders/market.ts";
 import type { Developers } from "./pages/developers/layout.ts";
 import { mountDevelopers } from "./pages/developers/mount-developers.ts";
@@ -152,6 +153,7 @@ export function createApp(options: AppOptions): Express {
     ...limits,
   });
   mountAlchemy(app, { ...context, media }, { baseUrl, limiter, profile: limits });
+  mountMcp(app, { ...context, media }, { baseUrl, limiter, profile: limits, logger, explain });
   mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, { logger, limiter });
   if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);

@@ -112,16 +112,19 @@ function bodyParsers<Context>(
   return [jsonBody(route.bodyLimits ?? {}, refuse)];
 }
 
+/** Why the key of a request may not be used for something; undefined: it may. */
+export function scopeRefusal(scope: Scope, response: Response) {
+  const held = keyOf(response)?.scopes ?? null;
+  if (held === null || held.includes(scope)) return undefined;
+  const message = `This key may not be used here: it has the scopes ${held.join(", ")}, not ${scope}`;
+  return reject("insufficient_scope", message);
+}
+
 /** Refuses keys that lack the scope of an endpoint. */
 export function requireScope(scope: Scope): RequestHandler {
   return (_request, response, next) => {
-    const held = keyOf(response)?.scopes ?? null;
-    if (held === null || held.includes(scope)) {
-      next();
-      return;
-    }
-    const message = `This key may not be used here: it has the scopes ${held.join(", ")}, not ${scope}`;
-    const rejection = reject("insufficient_scope", message);
-    sendRejection(response, limitRefusals.insufficient_scope, rejection);
+    const refused = scopeRefusal(scope, response);
+    if (refused === undefined) next();
+    else sendRejection(response, limitRefusals.insufficient_scope, refused);
   };
 }

@@ -127,6 +127,7 @@ function llmsText({ info, paths }: Document, baseUrl: string): string {
     "## Documents",
     `- [OpenAPI](${baseUrl}/v1/openapi.json): every parameter, answer, example and error code`,
     `- [Reference](${baseUrl}/docs): the same to read and to try`,
+    `- Tools for agents: MCP over HTTP at ${baseUrl}/mcp`,
     `- [Status](${baseUrl}/v1/status): chains, and how far they are indexed`,
     "## Operations",
     operations.join("\n"),

@@ -34,7 +34,7 @@ const programs = ["uses.ts", "acceptance.ts"];
 /** Packs the client, installs it from its file, and compiles programs that use it. */
 export async function packClient(): Promise<PackedClient> {
   const directory = await mkdtemp(join(tmpdir(), "order-book-caller-"));
-  await install(directory);
+  await installPackedClient(directory);
   const recipes = await writePrograms(directory);
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const compiled = await run(process.execPath, [tsc, "-p", "."], { cwd: directory }).catch(
@@ -44,7 +44,8 @@ export async function packClient(): Promise<PackedClient> {
   return { directory, compiled: compiled.stdout, recipes, close };
 }
 
-async function install(directory: string): Promise<void> {
+/** Packs the client and installs it, as its callers do. */
+export async function installPackedClient(directory: string): Promise<void> {
   // The build is a script of the package, which an installation without scripts would leave out.
   const pack = ["pack", "--silent", "--ignore-scripts=false", "--pack-destination", directory];
   const { stdout } = await run("npm", pack, { cwd: join(root, "sdk") });
