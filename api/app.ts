@@ -5,6 +5,7 @@ import { pinoHttp } from "pino-http";
 import type { Registry } from "prom-client";
 import { projectionNames } from "../projections/all.ts";
 import { mountNftData, type NftDataApi } from "./account/mount.ts";
+import { describeNftData } from "./account/routes.ts";
 import type { CallerStreams } from "./accounts/caller-streams.ts";
 import { mountAlchemy } from "./alchemy/mount.ts";
 import { streamEvents } from "./feed/event-stream.ts";
@@ -14,7 +15,7 @@ import { jsonDocument, sendFixed, skipPrepared } from "./http/answer.ts";
 import { metaEnvelope } from "./http/api-profile.ts";
 import type { ConcurrencyLimiter } from "./http/concurrency.ts";
 import { explainErrors, handleErrors, handleUnknownPath } from "./http/failures.ts";
-import { type Limiter, limitDocuments, limitRequests } from "./http/limit.ts";
+import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
 import { parseQuery, refuseUnknownParameters } from "./http/query.ts";
@@ -23,7 +24,7 @@ import { cacheByState, type ResponseCache } from "./http/reads/response-cache.ts
 import { openTarget } from "./http/reads/target.ts";
 import { assignRequestId } from "./http/request.ts";
 import type { Route } from "./http/route.ts";
-import { dataHeaders, openCors, pageHeaders } from "./http/security.ts";
+import { dataHeaders, openCors } from "./http/security.ts";
 import {
   gaugeConcurrency,
   gaugeSlowRequests,
@@ -38,7 +39,12 @@ import { mountDevelopers } from "./pages/developers/mount-developers.ts";
 import { answerHome } from "./pages/home.ts";
 import { answerUnknownPages, mountSite } from "./pages/kit/mount-site.ts";
 import { pages as sitePages } from "./pages/pages.ts";
-import { llmsDocument, mountReference } from "./reference/reference.ts";
+import {
+  describedApis,
+  mountReferences,
+  referenceHeaders,
+} from "./pages/reference/mount-reference.ts";
+import { llmsDocument } from "./reference/llms.ts";
 import { describeV1, routes as v1Routes } from "./routes.ts";
 import { openFailureReader } from "./status/explain-failure.ts";
 import {
@@ -137,7 +143,8 @@ export function createApp(options: AppOptions): Express {
   const document = describeV1(baseUrl, routes);
   const known = refuseUnknownParameters(v1Parameters);
   servePath(app, "/v1/openapi.json", { get: [known, sendFixed(jsonDocument(document, {}))] });
-  if (limiter !== undefined) app.use(["/llms.txt", "/docs"], limitDocuments(limiter));
+  const account = nftData && { ...nftData, document: describeAccountApi(nftData, baseUrl) };
+  mountReferences(app, describedApis(document, account?.document, baseUrl), limiter);
   servePath(app, "/llms.txt", { get: [sendFixed(llmsDocument(document, baseUrl))] });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
@@ -154,9 +161,8 @@ export function createApp(options: AppOptions): Express {
   });
   mountAlchemy(app, { ...context, media }, { baseUrl, limiter, profile: limits });
   mountMcp(app, { ...context, media }, { baseUrl, limiter, profile: limits, logger, explain });
-  mountReference(app);
   if (developers !== undefined) mountDevelopers(app, developers, { logger, limiter });
-  if (nftData !== undefined) mountNftData(app, baseUrl, { ...nftData, streams, ...limits }, media);
+  if (account !== undefined) mountNftData(app, baseUrl, { ...account, streams, ...limits }, media);
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
     const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams, explain };
@@ -165,7 +171,7 @@ export function createApp(options: AppOptions): Express {
     unknownPages.push(answerUnknownPages(site));
   } else {
     servePath(app, "/", {
-      get: [pageHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
+      get: [referenceHeaders, answerHome(baseUrl, context.chains, operatorMetrics === undefined)],
     });
   }
   servePath(app, "/healthz", { get: [answerHealth] });
@@ -179,6 +185,11 @@ export function createApp(options: AppOptions): Express {
   app.use(explainErrors(explain), handleErrors(logger));
   return app;
 }
+
+const describeAccountApi = (
+  { segment, stream }: Pick<NftDataApi, "segment" | "stream">,
+  baseUrl: string,
+) => describeNftData(`${baseUrl}/${segment}`, { hasStream: stream !== undefined });
 
 /** On the port that callers use, they do not make us collect them for each request. */
 const keptMetricsMs = 1_000;

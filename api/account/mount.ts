@@ -4,15 +4,14 @@ import type { CallerStreams, StreamCaller } from "../accounts/caller-streams.ts"
 import { countStreamOrRefuse, streamQuery } from "../feed/answer-feed.ts";
 import { jsonDocument, sendFixed } from "../http/answer.ts";
 import { type ApiProfile, flatEnvelope } from "../http/api-profile.ts";
-import { limitAddresses, limitDocuments } from "../http/limit.ts";
+import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
 import { callerAddress } from "../http/request.ts";
-import { serveReference } from "../reference/reference.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
 import type { NftDataContext } from "./context.ts";
 import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";
-import { describeNftData, nftDataRoutes } from "./routes.ts";
+import { nftDataRoutes } from "./routes.ts";
 
 const chainId = accountChain.id;
 
@@ -47,10 +46,13 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
   readonly streams?: CallerStreams | undefined;
 };
 
-/** What it shares with the other API. */
-type Shared = Pick<ApiProfile, "concurrency" | "slowRequests" | "reads">;
+/** Its document, and what it shares with the other API. */
+type Shared = { readonly document: object } & Pick<
+  ApiProfile,
+  "concurrency" | "slowRequests" | "reads"
+>;
 
-/** Mounts the account API: document, reference, login, and the endpoints that need a token. */
+/** Mounts the account API: document, login, and the endpoints that need a token. */
 export function mountNftData(
   app: Express,
   baseUrl: string,
@@ -70,11 +72,8 @@ export function mountNftData(
     slowRequests,
     reads,
   };
-  const described = describeNftData(baseUrl + prefix, { hasStream: stream !== undefined });
-  const document = sendFixed(jsonDocument(described, {}));
+  const document = sendFixed(jsonDocument(api.document, {}));
   servePath(app, `${prefix}/openapi.json`, { get: [refuseUnknownParameters([]), document] });
-  if (limiter !== undefined) app.use(`${prefix}/docs`, limitDocuments(limiter));
-  serveReference(app, { path: `${prefix}/docs`, api: prefix, document: "/openapi.json" });
 
   const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);
   const others = nftDataRoutes.filter(({ isOpen }) => isOpen !== true);

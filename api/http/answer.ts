@@ -110,7 +110,7 @@ export function sendResult(response: Response, status: number, body: unknown): v
   write(response, json, Buffer.from(JSON.stringify(body)));
 }
 
-/** The error envelope. `extra` adds fields to the common ones. */
+/** The error envelope, with the way to its explanation. `extra` adds fields to the common ones. */
 export function sendRejection(
   response: Response,
   status: number,
@@ -126,7 +126,8 @@ export function sendRejection(
     requestId: requestIdOf(response),
     ...extra,
   };
-  response.status(status).set("Cache-Control", "no-store");
+  const link = `</docs/errors#${rejected}>; rel="help"`;
+  response.status(status).set({ "Cache-Control": "no-store", Link: link });
   write(response, json, Buffer.from(JSON.stringify(body)));
 }
 

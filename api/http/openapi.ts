@@ -32,6 +32,10 @@ const headers = {
     required: true,
   },
   Link: { description: 'The next page, `rel="next"`.', schema: { type: "string" as const } },
+  Help: {
+    description: 'The explanation of `code`, `rel="help"`.',
+    schema: { type: "string" as const },
+  },
   "X-RateLimit-Limit": {
     description: "Requests per minute allowed to the caller; absent when there is no limit.",
     schema: { type: "integer" as const },
@@ -160,6 +164,7 @@ function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
     description: codes.map((code) => `\`${code}\``).join(", "),
     headers: {
       ...everyHeader,
+      Link: header("Help"),
       ...(status === 401 && { "WWW-Authenticate": header("WWW-Authenticate") }),
       ...((status === 429 || status === 503) && { "Retry-After": header("Retry-After") }),
     },

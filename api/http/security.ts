@@ -57,12 +57,3 @@ export const pagePolicy = (added: Sources) => ({
     ...added,
   },
 });
-
-/** For the pages of the reference. `data:` images are icons in style sheets. */
-export const pageHeaders: RequestHandler = helmet({
-  contentSecurityPolicy: pagePolicy({
-    "img-src": ["'self'", "data:"],
-    "connect-src": ["'self'"],
-    "form-action": ["'none'"],
-  }),
-});

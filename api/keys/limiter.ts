@@ -62,7 +62,7 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const { isGranted, perMinute, used, window } = taken;
     if (perMinute === 0) return unlimited(caller, key);
     const rateLimit = rateLimitStateOf(perMinute, used, window);
-    if (!isGranted) return { ...tooMany(rateLimit), rateLimit, key };
+    if (!isGranted) return { ...tooMany(rateLimit, key === null ? limits : null), rateLimit, key };
     const refund = async () => {
       const left = await giveBack(caller, window.beganAt);
       return left === null ? null : rateLimitStateOf(perMinute, left, window);
@@ -142,9 +142,15 @@ const rateLimitStateOf = (limit: number, used: number, window: CountedMinute): R
   resetSeconds: window.resetSeconds,
 });
 
-function tooMany({ limit, resetSeconds }: RateLimitState): Rejection<"rate_limited"> {
+/** `limits`: of the keys that a caller without one may have. */
+function tooMany(
+  { limit, resetSeconds }: RateLimitState,
+  limits: LimiterOptions["limits"] | null,
+): Rejection<"rate_limited"> {
   const message = `Rate limit of ${limit} requests per minute exceeded; retry in ${resetSeconds} s`;
-  return reject("rate_limited", message);
+  const hasMore = limits !== null && limit === limits.keyless && limits.instant > limit;
+  const offer = `. A key from POST /v1/auth/keys has ${limits?.instant}, one of an account ${limits?.permanent}`;
+  return reject("rate_limited", hasMore ? message + offer : message);
 }
 
 type KeyCode = "invalid_key" | "revoked_key" | "expired_key" | "address_not_allowed";

@@ -192,7 +192,7 @@ describe("pages", () => {
     expect(response.headers.get("content-type")).toContain("text/html");
     expect(response.headers.get("content-security-policy")).toContain("script-src 'self'");
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
-    expect(loaded.every((address) => address.startsWith("/"))).toBe(true);
+    expect(loaded.every((address) => /^[/#]/.test(address))).toBe(true);
     for (const address of loaded.filter((one) => /\.(css|js)$/.test(one))) {
       const part = await fetch(url + address);
       await part.arrayBuffer();

@@ -5,19 +5,21 @@ import express from "express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { skipPrepared } from "#api/http/answer.ts";
 import { type Listening, listen } from "#api/http/server.ts";
-import { mountReference } from "#api/reference/reference.ts";
+import { describedApis, mountReferences } from "#api/pages/reference/mount-reference.ts";
+import { describeV1, routes } from "#api/routes.ts";
 
 let listening: Listening;
 
 beforeAll(async () => {
   const app = express();
   app.use(compression({ filter: skipPrepared }));
-  mountReference(app);
+  const baseUrl = "https://api.example.test";
+  mountReferences(app, describedApis(describeV1(baseUrl, routes), undefined, baseUrl), undefined);
   listening = await listen(app, "127.0.0.1", 0);
 });
 afterAll(() => listening?.close());
 
-const bundle = "/docs/swagger-ui-bundle.js";
+const bundle = "/docs/operations/listSales";
 
 /** `fetch` would unpack the body. */
 function ask(path: string, encodings: string | undefined) {

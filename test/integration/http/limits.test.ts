@@ -178,8 +178,8 @@ it("documents count with the pages, by address and apart from requests to the AP
   const document = await get("/llms.txt");
   expect(document.status).toBe(200);
   const remaining = Number(left(document));
-  expect(left(await get("/docs/start.js"))).toBe(String(remaining - 1));
-  for (let time = 1; time < remaining; time += 1) await get("/docs/swagger-ui.css");
+  expect(left(await get("/docs/assets/reference.js"))).toBe(String(remaining - 1));
+  for (let time = 1; time < remaining; time += 1) await get("/docs/errors");
 
   const refused = await get("/docs");
   expect(refused.status).toBe(429);

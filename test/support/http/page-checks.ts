@@ -78,7 +78,7 @@ export async function keyboardFaults(page: Page): Promise<string[]> {
 const ownControls = 10;
 
 const beginKeyboard = `(() => {
-  const controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, video[controls], [tabindex='0']")];
+  const controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, video[controls], [tabindex='0']")];
   window.unreached = new Set(controls.filter((one) => one.checkVisibility({ visibilityProperty: true })));
   document.activeElement?.blur();
   return window.unreached.size;
