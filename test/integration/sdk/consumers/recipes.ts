@@ -5,6 +5,7 @@ import pg from "pg";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import { market } from "#sdk/src/index.ts";
 import { deploySafe } from "#test/support/chain/safe.ts";
 import { until } from "#test/support/database/pipeline.ts";
@@ -83,6 +84,31 @@ export function describeWalletRecipes(where: string, { openChain, openRunner, ca
       await openCaller(testChain, "bob").trader.offer([orderRequest(nft, "50")]);
       const output = await run("accept-the-best-bid", ["carol"], { TOKEN_ID: `${nft.tokenId}` });
       expect(output).toContain(`Sell token ${nft.tokenId}`);
+    });
+
+    it("bid-on-a-trait bids on the tokens that have it", async () => {
+      const { actors } = testChain;
+      await actors[cast.sweeper].wraps(parseEther("1"));
+      const { api } = openCaller(testChain, cast.sweeper);
+      const collection = contracts.punks;
+      let trait: { type: string; value: string } | undefined;
+      await until("a trait to be known", async () => {
+        const { data } = await api.get("/v1/collections/{collection}/traits", { collection });
+        const [first] = data.traitTypes;
+        const [value] = first?.values ?? [];
+        if (first && value) trait = { type: first.type, value: value.value };
+        return trait !== undefined;
+      });
+      if (trait === undefined) throw new Error("no trait");
+      const settings = { TRAIT_TYPE: trait.type, TRAIT_VALUE: trait.value };
+      const output = await run("bid-on-a-trait", [cast.sweeper], settings);
+      const [, covered = "", bidId = ""] = /covers (\d+) tokens\s+bid (\S+):/.exec(output) ?? [];
+      expect(Number(covered), output).toBeGreaterThan(0);
+      const { data: bid } = await api.get("/v1/bids/{bidId}", { bidId });
+      expect(bid).toMatchObject({
+        ...{ kind: "trait", status: "active" },
+        criteria: { tokenCount: Number(covered), traits: [{ value: trait.value }] },
+      });
     });
 
     it("sign-with-a-safe lists a token of a Safe by two of its three owners, and it is sold", async () => {
@@ -254,6 +280,7 @@ export const recipes = {
   reading: ["first-sale", "follow-the-book", "follow-the-market", "receive-webhooks"],
   wallet: [
     "accept-the-best-bid",
+    "bid-on-a-trait",
     "list-a-wallet",
     "make-a-market",
     "sign-with-a-safe",
