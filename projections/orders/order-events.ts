@@ -190,7 +190,8 @@ const bidTerms = sql`
 /** The cheapest listing and the best bid on any token, of contracts whose active orders changed. */
 const priceChanges = sql`
   traded as materialized (
-    select distinct chain_id, contract_id, side from change where 'active' in (status, old_status)
+    select chain_id, contract_id, side, max(told_at_position) as told_at_position, max(happened_at) as happened_at
+    from change group by chain_id, contract_id, side having bool_or('active' in (status, old_status))
   ),
   price as materialized (
     select t.*, best.order_hash, best.price_wei, best.terms
@@ -213,14 +214,10 @@ const priceChanges = sql`
   told_price as (
     insert into engine.order_event
       (position, ordinal, chain_id, type, contract_id, side, order_hash, terms, happened_at)
-    select c.told_at_position, ${firstPriceOrdinal} + row_number() over (order by p.contract_id, p.side), p.chain_id,
+    select p.told_at_position, ${firstPriceOrdinal} + row_number() over (order by p.contract_id, p.side), p.chain_id,
            case p.side when 'ask' then 'floor_changed' else 'best_bid_changed' end, p.contract_id, p.side, p.order_hash,
-           coalesce(p.terms, '{}'::jsonb) || jsonb_build_object('previousPriceWei', p.old_price_wei::text), c.happened_at
+           coalesce(p.terms, '{}'::jsonb) || jsonb_build_object('previousPriceWei', p.old_price_wei::text), p.happened_at
     from price_change p
-    cross join lateral (
-      select max(c.told_at_position) as told_at_position, max(c.happened_at) as happened_at
-      from change c where c.contract_id = p.contract_id and c.side = p.side
-    ) c
   ),
   gone_price as (
     delete from engine.book_price b using price_change p
