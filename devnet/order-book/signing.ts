@@ -1,4 +1,4 @@
-import type { Address, Hex } from "viem";
+import { type Address, type Hex, isAddressEqual } from "viem";
 import { z } from "zod";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import {
@@ -114,6 +114,43 @@ export async function composeBid(
     lackingWei: wei > offers.balanceWei ? wei - offers.balanceWei : 0n,
     allowanceWei: requiredWei > offers.allowanceWei ? requiredWei : null,
   };
+}
+
+/** What a bid on several tokens names them by. */
+export type Criteria =
+  | { tokenIds: readonly string[] }
+  | { traits: readonly { type: string; value: string }[] };
+
+const Requirements = z.looseObject({
+  items: z.tuple([
+    z.looseObject({
+      message: z.string().nullable(),
+      criteria: z.looseObject({ root: hex, tokenIds: z.array(z.string()) }).nullable(),
+    }),
+  ]),
+});
+
+/** A bid on one token of those that criteria name, and the ids to be sent with it. */
+export async function composeCriteriaBid(
+  book: OrderBook,
+  maker: Address,
+  { criteria, ...terms }: { contract: Address; priceWei: bigint; criteria: Criteria },
+) {
+  const { contract, priceWei } = terms;
+  const kind = "traits" in criteria ? "trait" : "token-list";
+  const item = { kind, contract, criteria, amountWei: `${priceWei}`, quantity: 1 };
+  const { chainId } = book.market;
+  const answer = await book.api.post("/v1/bids/requirements", { chainId, maker, items: [item] });
+  const [{ message, criteria: tokens }] = Requirements.parse(answer).items;
+  if (tokens === null) throw new Error(`a bid of kind ${kind} is blocked: ${message}`);
+  const { components, ...money } = await composeBid(book, maker, terms);
+  const consideration = components.consideration.map((one) =>
+    isAddressEqual(one.token, contract)
+      ? { ...one, identifierOrCriteria: BigInt(tokens.root) }
+      : one,
+  );
+  const sent = { ...criteria, tokenIds: tokens.tokenIds };
+  return { ...money, components: { ...components, consideration }, criteria: sent };
 }
 
 type Composition = {

@@ -27,6 +27,8 @@ const bidActions = [
   submissions.bidsForToken,
   submissions.bidsForCollection,
   submissions.bidsForSeveral,
+  submissions.bidsForList,
+  submissions.bidsForTrait,
 ] as const;
 
 /**
@@ -80,8 +82,13 @@ function lackingListings(listings: readonly Listing[], actors: Actors): submissi
 function lackingBids(bids: readonly Bid[]): submissions.Action[] {
   const kinds: [submissions.Action, boolean][] = [
     [submissions.bidsForToken, bids.some(({ tokenId }) => tokenId !== null)],
-    [submissions.bidsForCollection, bids.some((one) => one.tokenId === null && one.quantity === 1)],
+    [
+      submissions.bidsForCollection,
+      bids.some(({ kind, quantity }) => kind === "collection" && quantity === 1),
+    ],
     [submissions.bidsForSeveral, bids.some(({ quantity }) => quantity > 1)],
+    [submissions.bidsForList, bids.some(({ kind }) => kind === "token-list")],
+    [submissions.bidsForTrait, bids.some(({ kind }) => kind === "trait")],
   ];
   return kinds.flatMap(([action, isThere]) => (isThere ? [] : [action]));
 }
@@ -93,7 +100,7 @@ function pickAction(
 ): submissions.Action {
   const onBids = random.below(3) === 0;
   if (onBids) {
-    const trade = random.pick([trades.acceptsBid, trades.acceptsBid, trades.cancelsBid]);
+    const trade = random.pick([trades.acceptsBid, trades.acceptsCriteriaBid, trades.cancelsBid]);
     if (bids.length > maxBids) return trade;
     return bids.length <= minBids ? random.pick(bidActions) : random.pick([trade, ...bidActions]);
   }

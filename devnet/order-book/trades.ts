@@ -8,6 +8,7 @@ import {
   drawOther,
   drawPriceWei,
   drawPunk,
+  drawTrader,
   editionIds,
   punkRange,
   tradedRanges,
@@ -16,7 +17,9 @@ import { signBulkOrder, signOrder } from "../market/signed-orders.ts";
 import {
   actorAt,
   type BidTerms,
+  type Criteria,
   composeBid,
+  composeCriteriaBid,
   composeListing,
   hex,
   type ListingTerms,
@@ -41,7 +44,11 @@ const Listing = Order.extend({
   tokenId: z.string(),
   buyableViaApi: z.boolean(),
 });
-const Bid = Order.extend({ bidId: z.string(), tokenId: z.string().nullable() });
+const Bid = Order.extend({
+  bidId: z.string(),
+  kind: z.string(),
+  tokenId: z.string().nullable(),
+});
 
 export type Listing = z.output<typeof Listing>;
 export type Bid = z.output<typeof Bid>;
@@ -91,13 +98,41 @@ const Acceptance = z.discriminatedUnion("method", [
   }),
 ]);
 
+const isOfCriteria = ({ kind }: Bid) => kind === "trait" || kind === "token-list";
+
 /** Sells into a bid, the named token or one of the collection. */
 export const acceptsBid: Action = async (book) => {
-  const { api, market } = book;
-  const bid = drawOne(book, await readBids(book));
+  const bids = (await readBids(book)).filter((bid) => !isOfCriteria(bid));
+  const bid = drawOne(book, bids);
   const { seller, tokenId } = await drawSeller(book, bid);
+  await sellInto(book, bid.bidId, { seller, tokenId });
+};
+
+const Offers = z.array(
+  z.looseObject({
+    token: z.looseObject({ tokenId: z.string() }),
+    bid: Bid,
+  }),
+);
+
+/** Sells into a bid on several tokens, one for which it is the best offer; without such an offer nothing. */
+export const acceptsCriteriaBid: Action = async (book) => {
+  const { api, market, actors } = book;
+  const seller = drawTrader(market, actors);
+  const path = `/v1/wallets/${seller.address}/offers?chainId=${market.chainId}&per_page=100`;
+  const offers = Offers.parse(await api.get(path)).filter(({ bid }) => isOfCriteria(bid));
+  if (offers.length === 0) return;
+  const { token, bid } = drawOne(book, offers);
+  await sellInto(book, bid.bidId, { seller, tokenId: token.tokenId });
+};
+
+async function sellInto(
+  { api, market }: OrderBook,
+  bidId: string,
+  { seller, tokenId }: { seller: Actor; tokenId: string },
+): Promise<void> {
   const body = { chainId: market.chainId, fulfiller: seller.address, tokenId };
-  const accepted = Acceptance.parse(await api.post(`/v1/bids/${bid.bidId}/accept-data`, body));
+  const accepted = Acceptance.parse(await api.post(`/v1/bids/${bidId}/accept-data`, body));
   const args =
     accepted.method === "matchAdvancedOrders"
       ? [
@@ -109,7 +144,7 @@ export const acceptsBid: Action = async (book) => {
   // The arguments are the API's word; the exchange checks them.
   const data = encodeFunctionData(call as Parameters<typeof encodeFunctionData>[0]);
   await seller.transact({ to: accepted.to, data });
-};
+}
 
 async function drawSeller(
   { api, market, actors }: OrderBook,
@@ -184,14 +219,20 @@ async function submitListing(book: OrderBook, maker: Actor, terms: ListingTerms)
   await api.post("/v1/orders/asks", { chainId, seaport: presentSigned(order) });
 }
 
-async function submitBid(book: OrderBook, bidder: Actor, terms: BidTerms) {
+type ComposedBid = Awaited<ReturnType<typeof composeBid>> & { criteria?: Criteria };
+
+async function submitBid(book: OrderBook, bidder: Actor, composed: ComposedBid) {
   const { api, market } = book;
-  const composed = await composeBid(book, bidder.address, terms);
-  const { components, lackingWei, allowanceWei } = composed;
+  const { components, lackingWei, allowanceWei, criteria } = composed;
   if (lackingWei > 0n) await bidder.wraps(lackingWei);
   if (allowanceWei !== null) await bidder.allows(allowanceWei);
   const seaport = presentSigned(await signOrder(market, bidder, components));
-  await api.post("/v1/orders/bids", { chainId: market.chainId, seaport });
+  const sent = { chainId: market.chainId, seaport, ...(criteria && { criteria }) };
+  await api.post("/v1/orders/bids", sent);
+}
+
+async function submitBidFor(book: OrderBook, bidder: Actor, terms: BidTerms) {
+  await submitBid(book, bidder, await composeBid(book, bidder.address, terms));
 }
 
 export const listsToken: Action = async (book) => {
@@ -247,7 +288,7 @@ export const bidsForToken: Action = async (book) => {
   const { nft, owner } = await drawPunk(market, actors);
   const { contract, tokenId } = nft;
   const bidder = drawOther(market, actors, owner);
-  await submitBid(book, bidder, { contract, tokenId, priceWei: bidPriceWei(book) });
+  await submitBidFor(book, bidder, { contract, tokenId, priceWei: bidPriceWei(book) });
 };
 
 const bidsForCollectionOf =
@@ -256,11 +297,44 @@ const bidsForCollectionOf =
     const { nft, owner } = await drawPunk(book.market, book.actors);
     const bidder = drawOther(book.market, book.actors, owner);
     const { contract } = nft;
-    await submitBid(book, bidder, { contract, priceWei: bidPriceWei(book), quantity });
+    await submitBidFor(book, bidder, { contract, priceWei: bidPriceWei(book), quantity });
   };
 
 export const bidsForCollection = bidsForCollectionOf(1n);
 export const bidsForSeveral = bidsForCollectionOf(3n);
+
+/** On a fifth of the tokens of a collection. */
+export const bidsForList: Action = async (book) => {
+  const { market, actors } = book;
+  const { contract, firstId, count } = punkRange;
+  const tokenIds = Array.from({ length: Number(count) }, (_, n) => `${firstId + BigInt(n)}`);
+  const criteria = { tokenIds: tokenIds.filter(() => market.random.below(5) === 0) };
+  if (criteria.tokenIds.length === 0) return;
+  const bidder = drawTrader(market, actors);
+  const terms = { contract, priceWei: bidPriceWei(book), criteria };
+  await submitBid(book, bidder, await composeCriteriaBid(book, bidder.address, terms));
+};
+
+const Traits = z.looseObject({
+  traitTypes: z.array(
+    z.looseObject({ type: z.string(), values: z.array(z.looseObject({ value: z.string() })) }),
+  ),
+});
+
+/** On the tokens with a trait; nothing before metadata is read. */
+export const bidsForTrait: Action = async (book) => {
+  const { api, market, actors } = book;
+  const { contract } = punkRange;
+  const path = `/v1/collections/${contract}/traits?chainId=${market.chainId}`;
+  const known = Traits.parse(await api.get(path)).traitTypes.flatMap(({ type, values }) =>
+    values.map(({ value }) => ({ type, value })),
+  );
+  if (known.length === 0) return;
+  const bidder = drawTrader(market, actors);
+  const criteria = { traits: [drawOne(book, known)] };
+  const terms = { contract, priceWei: bidPriceWei(book), criteria };
+  await submitBid(book, bidder, await composeCriteriaBid(book, bidder.address, terms));
+};
 
 /** Below most listings. */
 const bidPriceWei = ({ market }: OrderBook) => drawPriceWei(market, "erc721") / 4n;

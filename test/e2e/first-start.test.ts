@@ -134,6 +134,8 @@ describe.each(chainIds)("soon after the first start, chain %i shows", (chainId) 
     ["for one token", { kind: "single-token", isForMany: false }],
     ["for any token of a collection", { kind: "collection", isForMany: false }],
     ["for several tokens of a collection", { kind: "collection", isForMany: true }],
+    ["for one of a list of tokens", { kind: "token-list", isForMany: false }],
+    ["for a token with a trait", { kind: "trait", isForMany: false }],
   ])("an active bid %s", async (_kind, wanted) => {
     await until("such a bid", async () =>
       (await readBids(chainId)).some(
