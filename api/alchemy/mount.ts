@@ -19,6 +19,7 @@ import { contractsOfOwner, nftsOfOwner, ownersOfContract } from "./owners.ts";
 import type { AlchemyContext } from "./route.ts";
 import { nftSales } from "./sales.ts";
 import { nftMetadata, nftMetadataBatch, nftsOfContract, ownersOfNft } from "./tokens.ts";
+import { assetTransfers } from "./transfers.ts";
 
 /** The calls of Alchemy's NFT API v3 that are answered. */
 const calls: readonly Route<AlchemyContext>[] = [
@@ -38,6 +39,9 @@ const calls: readonly Route<AlchemyContext>[] = [
   contractMetadataBatch,
   contractSearch,
 ];
+
+/** Paths of a chain there: its NFT API, and its node's JSON-RPC. */
+const places = { "nft/v3": [...calls, assetTransfers], v2: [assetTransfers] };
 
 /** The answer is the body. */
 const bareEnvelope: Envelope = {
@@ -62,7 +66,7 @@ type Options = {
   readonly profile: Omit<ApiProfile, "envelope" | "prefix">;
 };
 
-/** Mounts the calls of every served chain at `/<its name there>/nft/v3/<key>/<call>`. */
+/** Mounts the calls of every served chain at `/<its name there>/nft/v3/<key>/<call>`, and `/<its name there>/v2/<key>`. */
 export function mountAlchemy(
   app: Express,
   context: Context,
@@ -71,13 +75,15 @@ export function mountAlchemy(
   for (const chainId of context.chains) {
     const { alchemyName } = chainById(chainId);
     if (alchemyName === null) continue;
-    const place = `/${alchemyName}/nft/v3`;
-    app.use(`${place}/:key`, keyOfPath);
-    if (limiter !== undefined) app.use(place, limitRequests(limiter));
-    mountRoutes(app, calls, { ...context, chainId }, baseUrl, {
-      ...profile,
-      envelope: bareEnvelope,
-      prefix: `${place}/{key}`,
-    });
+    for (const [place, answered] of Object.entries(places)) {
+      const at = `/${alchemyName}/${place}`;
+      app.use(`${at}/:key`, keyOfPath);
+      if (limiter !== undefined) app.use(at, limitRequests(limiter));
+      mountRoutes(app, answered, { ...context, chainId }, baseUrl, {
+        ...profile,
+        envelope: bareEnvelope,
+        prefix: `${at}/{key}`,
+      });
+    }
   }
 }

@@ -100,7 +100,7 @@ function walletScans(
 }
 
 /** By the index on an address's hash. Together with the address itself the planner would expect no row. */
-const isHashed = (column: string, address: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const isHashed = (column: string, address: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`hashbyteaextended(${sql.ref(`e.${column}`)}, 0) = hashbyteaextended(${address}, 0)`;
 
 /** Of the chain, and after the key. A second upper bound would make an index scan begin there. */
@@ -185,14 +185,14 @@ const tableOf = {
   activity: sql`(select *, maker as from_address from activity.cancel)`,
 };
 
-const isTransfer = sql`e.kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}`;
+export const isTransfer = sql`e.kind in ${kindList("erc721_transfer", "erc721_consecutive_transfer", "erc1155_transfer")}`;
 /** ERC-721 and ERC-1155; ranges apart. */
 const isOfOneId = sql`e.kind in ${kindList("erc721_transfer", "erc1155_transfer")}`;
 const consecutive = kindLiteral("erc721_consecutive_transfer");
 const isOfRange = sql`e.kind = ${consecutive}`;
 /** As partial indexes word it: a mint is not the zero address's, a burn not that of the address that it goes to. */
-const isNoMint = sql`e.from_address <> ${zeroAddress}`;
-const isNoBurn = sql`(e.from_address = ${zeroAddress} or not ${isBurnAddress(sql`e.to_address`)})`;
+export const isNoMint = sql`e.from_address <> ${zeroAddress}`;
+export const isNoBurn = sql`(e.from_address = ${zeroAddress} or not ${isBurnAddress(sql`e.to_address`)})`;
 
 /** A range that ends before it begins holds no id: the log keeps the event, nothing has moved. */
 const movesIds = sql`(not ${isOfRange} or e.amount > 0)`;
@@ -234,7 +234,7 @@ const isEffective = sql`
   ) is distinct from ${kindLiteral("block_retracted")}`;
 
 /** Whether a row is an event. */
-const isEventIn = {
+export const isEventIn = {
   log: sql`${isTransfer} and ${movesIds} and ${isEffective}`,
   sales: sql`true`,
   activity: sql`true`,
