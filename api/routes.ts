@@ -17,6 +17,7 @@ import {
 } from "./v1/collections/media.ts";
 import { refreshToken } from "./v1/collections/refresh-token.ts";
 import { token } from "./v1/collections/token.ts";
+import { tokenHolders, tokenOwnership } from "./v1/collections/token-ownership.ts";
 import { tokens } from "./v1/collections/tokens.ts";
 import { traits } from "./v1/collections/traits.ts";
 import type { V1Route } from "./v1/context.ts";
@@ -66,6 +67,8 @@ export const routes: readonly V1Route[] = [
   collectionBanner,
   tokens,
   token,
+  tokenOwnership,
+  tokenHolders,
   refreshToken,
   tokenImage,
   tokenAnimation,

@@ -150,7 +150,7 @@ export const ownersOfNft = alchemyRoute(
     if (isRejection(found)) return found;
     const ids = await contractIdsOf(contract, context);
     if (isRejection(ids)) return ids;
-    const held = await readTokenHolders(context.db, ids, tokenId, mostOwners);
+    const held = await readTokenHolders(context.db, ids, tokenId, { limit: mostOwners });
     const { owner } = found.data;
     const owners = new Set([...(owner === null ? [] : [owner]), ...held.map((one) => one.owner)]);
     return { data: { owners: [...owners], pageKey: null } };

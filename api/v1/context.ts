@@ -7,6 +7,7 @@ import type { OwnKeys } from "../keys/key-terms.ts";
 import type { InstantKeys } from "../keys/stored-keys.ts";
 import type { Market } from "../orders/market.ts";
 import type { MediaLinks } from "./media-links.ts";
+import { rejectAmbiguousPoint } from "./point.ts";
 import type { PublicStatus } from "./public-status.ts";
 
 /** What the endpoints of `/v1` need. */
@@ -47,6 +48,8 @@ function knownChain({ query }: Input): Rejection | undefined {
 /** An installation may serve only some of the chains. The address and the body name one chain, or one of them does. */
 function servedChain(input: Input, { chains }: Context, raw: Input): Rejection | undefined {
   const chainId = chainIdOf(input.query) ?? chainIdOf(input.body);
+  const ambiguous = rejectAmbiguousPoint(input.query, raw.query, chains.length);
+  if (ambiguous !== undefined) return ambiguous;
   const asked = chainIdOf(raw.query);
   if (asked !== undefined && chainId !== undefined && String(chainId) !== asked) {
     const message = `the address names chain ${asked}, the body ${chainId} (as without a chainId: ${defaultChain.id})`;

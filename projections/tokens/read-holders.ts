@@ -75,11 +75,12 @@ export async function readTokenHolders(
   db: Database,
   contractIds: readonly number[],
   tokenId: bigint,
-  limit: number,
+  { limit, after = null }: { limit: number; after?: Hex | null },
 ): Promise<TokenHolder[]> {
+  const isAfter = after === null ? sql`true` : sql`b.owner > ${bytea(after)}`;
   const { rows } = await sql<TokenHolder>`
     select b.owner, sum(b.units) as units from ownership.balance b
-    where b.contract_id = any (${contractIds}::int[]) and b.token_id = ${tokenId} and b.units > 0
+    where b.contract_id = any (${contractIds}::int[]) and b.token_id = ${tokenId} and b.units > 0 and ${isAfter}
     group by b.owner order by b.owner limit ${limit}`.execute(db);
   return rows;
 }

@@ -100,7 +100,7 @@ export function tokensOfWallet(
 }
 
 /** SQL: whether a contract is described as a coin: its Transfer events name amounts. */
-const isCoin = (held: "h" | "r") => sql`exists (
+export const isCoin = (held: "h" | "r") => sql`exists (
   select from collections.description d
   where d.contract_id = ${sql.ref(`${held}.contract_id`)} and d.standard = 20 and not exists (
     select from collections.contract m where m.contract_id = d.contract_id

@@ -88,6 +88,10 @@ export interface paths {
         /** A token's animation, where the chain itself holds it (a `data:` URI) */
         get: operations["getTokenAnimation"];
     };
+    "/v1/collections/{collection}/tokens/{tokenId}/holders": {
+        /** Who holds units of a token, by address, now or at the end of any block; burn addresses left out */
+        get: operations["listTokenHolders"];
+    };
     "/v1/collections/{collection}/tokens/{tokenId}/image": {
         /** A token's image, where the chain itself holds it (a `data:` URI) */
         get: operations["getTokenImage"];
@@ -95,6 +99,10 @@ export interface paths {
     "/v1/collections/{collection}/tokens/{tokenId}/metadata": {
         /** A token's metadata document, where the chain itself holds it (a `data:` URI) */
         get: operations["getTokenMetadata"];
+    };
+    "/v1/collections/{collection}/tokens/{tokenId}/ownership": {
+        /** Who owns a token and how much of it exists, now or at the end of any block */
+        get: operations["getTokenOwnership"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/refresh": {
         /** Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After` */
@@ -1246,6 +1254,15 @@ export interface components {
             /** @description Token ids that they hold. */
             tokens: string;
         };
+        HoldersMeta: {
+            at?: components["schemas"]["PointInTime"];
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
+            /** @description Exact number of rows in the whole list. */
+            total: number;
+        };
         IndexerStatus: {
             /** @description Collections whose transfers it indexes by name. */
             collections: number;
@@ -1789,6 +1806,9 @@ export interface components {
         };
         /** @enum {string} */
         OrderStatus: "active" | "inactive" | "filled" | "expired" | "cancelled";
+        OwnershipMeta: {
+            at?: components["schemas"]["PointInTime"];
+        };
         OwnKey: {
             /** Format: date-time */
             createdAt: string;
@@ -1815,6 +1835,18 @@ export interface components {
             per_page: number;
             /** @description Exact number of rows in the whole list. */
             total: number;
+        };
+        PointInTime: {
+            block: number;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            /** @description Null, as `time`: nothing that is indexed happened in the block. */
+            hash: string | null;
+            /** @description Whether no reorg can change the answer any more. */
+            isFinal: boolean;
+            /** @description Position of the log up to which facts were read: block and position together have one answer for ever. */
+            position: string;
+            time: string | null;
         };
         /** @description One payment of a price. */
         PriceLeg: {
@@ -2120,6 +2152,18 @@ export interface components {
             /** @description `price` at the current price of the coin. */
             usd: number | null;
         };
+        TokenHolder: {
+            address: string;
+            /** @description 1 of an ERC-721 token. */
+            units: string;
+        };
+        TokenHoldersMeta: {
+            at?: components["schemas"]["PointInTime"];
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
+        };
         TokenListing: {
             askId: string;
             /** @description Whether `buy-data` is available for it now. */
@@ -2152,6 +2196,29 @@ export interface components {
             startsAt: string;
             /** @description `price` at the current price of the coin. */
             usd: number | null;
+        };
+        TokenOwnership: {
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collection: components["schemas"]["CollectionRef"];
+            contract: string;
+            holders: number;
+            isBurned: boolean;
+            /** @description null for ERC-1155 and burned tokens. */
+            owner: string | null;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            /** @description Units that exist. */
+            supply: number;
+            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+            supplyExact: string;
+            tokenId: string;
+            urls: {
+                /** Format: uri */
+                collection: string;
+                /** Format: uri */
+                token: string;
+            };
         };
         TraitsMeta: {
             /** @description Further types, or with `type` further values of it; null: none. A page of values may be short, with more to follow. */
@@ -2244,6 +2311,13 @@ export interface components {
             /** @description What the seller receives per unit, after fee and royalty. */
             sellerNetWei: string;
             token: components["schemas"]["HeldToken"];
+        };
+        WalletTokensMeta: {
+            at?: components["schemas"]["PointInTime"];
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
         };
         Webhook: {
             /** @description An event id: all events up to it were taken, or are not for this webhook. */
@@ -2832,6 +2906,8 @@ export interface operations {
     listHolders: {
         parameters: {
             query?: {
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
@@ -2856,7 +2932,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Holder"][];
-                        meta: components["schemas"]["CursorMeta"];
+                        meta: components["schemas"]["HoldersMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3078,6 +3154,45 @@ export interface operations {
             };
         };
     };
+    listTokenHolders: {
+        parameters: {
+            query?: {
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                at?: string;
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TokenHolder"][];
+                        meta: components["schemas"]["TokenHoldersMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     getTokenImage: {
         parameters: {
             query?: {
@@ -3135,6 +3250,41 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    getTokenOwnership: {
+        parameters: {
+            query?: {
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                at?: string;
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                collection: string;
+                /** @description Token id, decimal. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TokenOwnership"];
+                        meta: components["schemas"]["OwnershipMeta"];
+                        /** @constant */
+                        success: true;
+                    };
                 };
             };
         };
@@ -4796,6 +4946,8 @@ export interface operations {
     listWalletTokens: {
         parameters: {
             query?: {
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. Needs `fields`, of what transfers tell: chainId, collection, contract, tokenId, standard, owner, holders, supply, supplyExact, isBurned, urls, units. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 collection?: string;
@@ -4823,7 +4975,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["HeldToken"][];
-                        meta: components["schemas"]["UncountedMeta"];
+                        meta: components["schemas"]["WalletTokensMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -5099,6 +5251,7 @@ export interface operations {
 export type ErrorCode =
     | "account_required"
     | "address_not_allowed"
+    | "ambiguous_chain"
     | "amount_not_divisible"
     | "bad_amount"
     | "bad_bulk_proof"
@@ -5109,6 +5262,8 @@ export type ErrorCode =
     | "bad_signature_length"
     | "bad_structure"
     | "bad_webhook_url"
+    | "block_retracted"
+    | "block_unknown"
     | "bulk_signature_not_allowed"
     | "bundle_not_supported"
     | "buyer_required"
@@ -5162,6 +5317,8 @@ export type ErrorCode =
     | "overloaded"
     | "partner_rate_limited"
     | "payload_too_large"
+    | "point_not_covered"
+    | "point_not_reached"
     | "position_not_reached"
     | "pp_retired"
     | "price_above_max"
@@ -5189,6 +5346,7 @@ export type ErrorCode =
     | "too_many_streams"
     | "too_many_tokens"
     | "too_many_webhooks"
+    | "too_much_to_fold"
     | "transfer_restricted"
     | "unavailable"
     | "unexpected_consideration"

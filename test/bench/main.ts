@@ -36,6 +36,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sync": () => import("./partner-sync.ts"),
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market/market.ts"),
+  past: () => import("./past.ts"),
   indexes: () => import("./indexes.ts"),
   pages: () => import("./market/pages.ts"),
   readers: () => import("./readers.ts"),

@@ -9,6 +9,14 @@ export type DocumentedEndpoint = {
 
 const chain = { unsupported_chain: 422, invalid_parameters: 422 };
 const paged = { use_cursor: 422, invalid_cursor: 422 };
+const atPoint = {
+  ambiguous_chain: 422,
+  block_unknown: 404,
+  block_retracted: 409,
+  point_not_covered: 422,
+  point_not_reached: 422,
+  too_much_to_fold: 422,
+};
 
 const accepting = {
   bad_structure: 422,
@@ -198,14 +206,14 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/holders",
-    parameters: ["collection", "chainId", "cursor", "per_page"],
-    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+    parameters: ["collection", "chainId", "at", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
   {
     method: "get",
     path: "/v1/wallets/{wallet}/tokens",
-    parameters: ["fields", "wallet", "chainId", "collection", "cursor", "per_page"],
-    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+    parameters: ["fields", "wallet", "chainId", "collection", "at", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
   {
     method: "get",
@@ -239,6 +247,18 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     path: "/v1/collections/{collection}/tokens/{tokenId}",
     parameters: ["collection", "tokenId", "chainId"],
     codes: { not_found: 404, ...chain },
+  },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/tokens/{tokenId}/ownership",
+    parameters: ["collection", "tokenId", "chainId", "at"],
+    codes: { not_found: 404, ...chain, ...atPoint },
+  },
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/tokens/{tokenId}/holders",
+    parameters: ["collection", "tokenId", "chainId", "at", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
   {
     method: "post",

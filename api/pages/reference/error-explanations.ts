@@ -40,6 +40,19 @@ export const errorGroups: Readonly<Record<string, Readonly<Record<string, string
     too_many_streams:
       "Too many streams are open. Close one, or ask `GET /v1/events` again and again.",
   },
+  "At a block (`at`)": {
+    ambiguous_chain:
+      "Several chains are served, and a block number alone is of none of them. Add `chainId`.",
+    block_unknown:
+      "Nothing that is indexed happened in a block with this hash on this chain. Ask by its number.",
+    block_retracted:
+      "A reorg took the block back: the chain has another one at its height. Ask by the number.",
+    point_not_covered: "It is before the first block that is indexed here, which `message` names.",
+    point_not_reached:
+      "The chain is not indexed so far yet; `message` names the last block. A time is reached once a later block has a later one.",
+    too_much_to_fold:
+      "Too much was moved up to the block or since for one answer. Ask about one token, or a later block.",
+  },
   "At this moment": {
     overloaded: "Too much of this kind is in progress. Send it again after `Retry-After`.",
     database_unavailable:

@@ -11,6 +11,7 @@ import {
 import { timedCache } from "#api/http/reads/cache.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
+import type { Point } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
   countHolders,
@@ -19,6 +20,7 @@ import {
   readHolderGroups,
   readHolders,
 } from "#projections/tokens/read-holders.ts";
+import { readPastHolders } from "#projections/tokens/read-past-holders.ts";
 import {
   contractsOfReference,
   LinkedCollection,
@@ -28,6 +30,16 @@ import {
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import {
+  at,
+  foldPast,
+  metaAt,
+  pointMeta,
+  pointOf,
+  pointParts,
+  pointRefusals,
+  pointScope,
+} from "../point.ts";
 import { address, uint256Text } from "../wire.ts";
 import { cursorMeta } from "./tokens.ts";
 
@@ -45,6 +57,7 @@ export function presentHolder({ owner, tokens, units }: HolderRow): z.output<typ
 }
 
 const { per_page, cursor } = pageFields;
+const holdersMeta = cursorMeta.extend({ at: pointMeta.optional() }).meta({ id: "HoldersMeta" });
 
 export const holders = route(
   {
@@ -55,10 +68,10 @@ export const holders = route(
     loadClass: "lists",
     summary: "Who holds tokens of a collection, most token ids first; burn addresses left out",
     params: z.object({ collection: collectionKey }),
-    query: z.object({ chainId, cursor, per_page }),
+    query: z.object({ chainId, at, cursor, per_page }),
     data: z.array(Holder),
-    meta: cursorMeta,
-    refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals },
+    meta: holdersMeta,
+    refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals, ...pointRefusals },
     isCacheable: true,
   },
   async ({ params, query }, { db }) => {
@@ -66,39 +79,55 @@ export const holders = route(
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
     const contractIds = contractsOfReference(collection);
-    const request = cursorPageOf(query, holdersScope(chainId, contractIds), holderKey);
+    const point = await pointOf(db, query);
+    if (isRejection(point)) return point;
+    const scope = { ...holdersScope(chainId, contractIds), ...pointScope(point) };
+    const request = cursorPageOf(query, scope, holderKey);
     if (isRejection(request)) return request;
-    const [rows, total] = await Promise.all([
-      readHolders(db, contractIds, request.read),
-      countHolders(db, contractIds),
-    ]);
-    const { shown, meta } = cutPage(request, rows, keyOfHolder);
+    const held = await readHeld(db, contractIds, point, request.read);
+    if (isRejection(held)) return held;
+    const { shown, meta } = cutPage(request, held.rows, keyOfHolder);
     return {
       data: shown.map(presentHolder),
       meta: {
         chainId,
-        total: Number(total),
+        total: Number(held.total),
         per_page: meta.per_page,
         next_cursor: meta.next_cursor,
+        ...metaAt(point),
       },
+      ...pointParts(point),
     };
   },
 );
+
+async function readHeld(
+  db: Database,
+  contractIds: readonly number[],
+  point: Point | null,
+  slice: { limit: number; after: HolderCursor | null },
+) {
+  if (point !== null) return await foldPast(() => readPastHolders(db, contractIds, point, slice));
+  const [rows, total] = await Promise.all([
+    readHolders(db, contractIds, slice),
+    countHolders(db, contractIds),
+  ]);
+  return { rows, total };
+}
 
 export function holdersScope(chainId: number, contractIds: readonly number[]): CursorScope {
   return { list: "holders", chainId, contractIds: contractIds.join() };
 }
 
-/** An address is a number of 20 bytes. */
-const ownerNumber = cursorInteger(49).refine((owner) => owner >= 0n && owner < 2n ** 160n);
+/** In a cursor an address is a number of 20 bytes. */
+export const ownerInKey = cursorInteger(49)
+  .refine((owner) => owner >= 0n && owner < 2n ** 160n)
+  .transform((owner): Hex => `0x${owner.toString(16).padStart(40, "0")}`);
 
 /** One event (ERC-2309) gives an owner up to 2^256 ids of a contract, and a collection has several contracts. */
-export const holderKey = z.tuple([cursorInteger(80), ownerNumber]).transform(
-  ([tokens, owner]): HolderCursor => ({
-    tokens,
-    owner: `0x${owner.toString(16).padStart(40, "0")}` as Hex,
-  }),
-);
+export const holderKey = z
+  .tuple([cursorInteger(80), ownerInKey])
+  .transform(([tokens, owner]): HolderCursor => ({ tokens, owner }));
 
 export function keyOfHolder({ tokens, owner }: HolderRow) {
   return [tokens, BigInt(owner)];

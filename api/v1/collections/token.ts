@@ -5,7 +5,7 @@ import type { ChainId } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { reject } from "#projections/domain/rejection.ts";
-import { isSellable, readToken } from "#projections/tokens/read-token.ts";
+import { isSellable, readToken, type TokenRow } from "#projections/tokens/read-token.ts";
 import {
   allTokenParts,
   type DescribedToken,
@@ -102,6 +102,21 @@ export const Token = z
   })
   .meta({ id: "Token" });
 
+/** Of a token, what its transfers say. */
+export const TokenOwnership = Token.pick({
+  chainId: true,
+  collection: true,
+  contract: true,
+  tokenId: true,
+  standard: true,
+  owner: true,
+  holders: true,
+  supply: true,
+  supplyExact: true,
+  isBurned: true,
+  urls: true,
+}).meta({ id: "TokenOwnership" });
+
 const fieldsOfParts: PartFields<TokenPart, keyof TokenShape> = [
   ["metadata", ["name", "description", "media", "tokenUri", "metadata"]],
   ["attributes", ["attributes"]],
@@ -129,8 +144,28 @@ export function presentToken(
   { row, listing, bestBid, lastSale }: TokenDetails,
   { collection, chainId, view, media }: TokenContext,
 ): z.output<typeof Token> {
-  const { address, slug, name } = collection;
-  const site = { siteUrl: view.siteUrl, chainId };
+  const inAnswer = { collection, chainId, siteUrl: view.siteUrl };
+  return {
+    ...presentOwnership(row, inAnswer),
+    name: row.name,
+    description: row.description,
+    ...presentDocuments(row, chainId, media),
+    attributes: row.attributes,
+    rarity: presentRarity(row),
+    listing: listing && presentTokenListing(listing, view),
+    bestOffer: isSellable(row) ? bestBid && presentTokenBid(bestBid, view) : null,
+    lastSale: lastSale && presentTrade(lastSale),
+    metadata: metadataOf(row),
+  };
+}
+
+/** Where a token's view is shown. */
+type TokenPlace = Pick<TokenContext, "collection" | "chainId"> & { siteUrl: string };
+
+export function presentOwnership(
+  row: TokenRow,
+  { collection: { address, slug, name }, chainId, siteUrl }: TokenPlace,
+): z.output<typeof TokenOwnership> {
   // Below zero where the contract is indexed from a later block than its first transfer.
   const supply = row.supply > 0n ? row.supply : 0n;
   return {
@@ -138,22 +173,13 @@ export function presentToken(
     collection: { address, slug, name },
     contract: row.contract,
     tokenId: String(row.tokenId),
-    name: row.name,
-    description: row.description,
     standard: nameStandard(row.standard),
-    ...presentDocuments(row, chainId, media),
-    attributes: row.attributes,
-    rarity: presentRarity(row),
     owner: row.owner !== null && burnAddresses.has(row.owner) ? null : row.owner,
     holders: Number(row.holders),
     supply: Number(supply),
     supplyExact: String(supply),
-    listing: listing && presentTokenListing(listing, view),
-    bestOffer: isSellable(row) ? bestBid && presentTokenBid(bestBid, view) : null,
-    lastSale: lastSale && presentTrade(lastSale),
     isBurned: row.isBurned,
-    metadata: metadataOf(row),
-    urls: presentTokenUrls(site, slug ?? address, row.contract, row.tokenId),
+    urls: presentTokenUrls({ siteUrl, chainId }, slug ?? address, row.contract, row.tokenId),
   };
 }
 
@@ -189,6 +215,11 @@ function presentRarity({ rank, score, ranked }: DescribedToken) {
   return rank === null || score === null || ranked === null ? null : { rank, score, of: ranked };
 }
 
+export const rejectUnknownToken = (
+  chainId: ChainId,
+  { collection, tokenId }: { collection: string; tokenId: bigint },
+) => reject("not_found", `No token ${tokenId} in ${collection} on chain ${chainId}`);
+
 export const token = route(
   {
     method: "get",
@@ -208,10 +239,7 @@ export const token = route(
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
     if (!collection.isCovered) return rejectUncoveredCollection(query.chainId, collection);
     const row = await readToken(db, contractsOfReference(collection), params.tokenId);
-    if (row === null) {
-      const message = `No token ${params.tokenId} in ${params.collection} on chain ${query.chainId}`;
-      return reject("not_found", message);
-    }
+    if (row === null) return rejectUnknownToken(query.chainId, params);
     const { collectionId } = collection;
     const [[details], isVolatile] = await Promise.all([
       readTokenDetails(db, [row], { collectionId, parts: allTokenParts, now: now() }),

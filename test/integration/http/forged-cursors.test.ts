@@ -86,6 +86,11 @@ const lists: List[] = [
     digits: [80, 49],
   },
   {
+    path: "/v1/collections/punks/tokens/0/holders?",
+    scope: { list: "token holders", chainId, contractId: 1, tokenId: 0 },
+    digits: [49],
+  },
+  {
     path: `/v1/wallets/${wallet}/tokens?`,
     scope: { list: "wallet tokens", chainId, wallet, contractIds: null },
     digits: [9, 78, 4],

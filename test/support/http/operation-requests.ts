@@ -93,6 +93,14 @@ export function v1Requests({
       path: { collection: punks, tokenId: "2" },
       ...onChain,
     },
+    "get /v1/collections/{collection}/tokens/{tokenId}/ownership": {
+      path: { collection: punks, tokenId: "2" },
+      ...onChain,
+    },
+    "get /v1/collections/{collection}/tokens/{tokenId}/holders": {
+      path: { collection: punks, tokenId: "2" },
+      ...list(),
+    },
     "post /v1/collections/{collection}/tokens/{tokenId}/refresh": {
       path: { collection: punks, tokenId: "2" },
       ...onChain,

@@ -1,0 +1,175 @@
+import { type RawBuilder, sql } from "kysely";
+import { latestRuns, unionOf, without } from "../domain/id-runs.ts";
+import { type Point, retractedCte } from "../engine/point.ts";
+import type { Database } from "../log/database.ts";
+import { kindList } from "../log/fact-kinds.ts";
+import { bytea, isBurnAddress } from "../log/sql-values.ts";
+import {
+  assertFoldable,
+  foldedFacts,
+  hasUnits,
+  isLaterThan,
+  mostFolded,
+  type PastState,
+  pastRanges,
+  pastStateCtes,
+  pastStates,
+  runFinder,
+} from "./past-states.ts";
+import { type OwnedRun, rangeColumns } from "./range-rows.ts";
+import type { HolderCursor, HolderRow } from "./read-holders.ts";
+
+/** Ids and units that an address held, before they are summed. */
+type Held = { owner: string; ids: bigint; units: bigint };
+
+type Slice = { limit: number; after: HolderCursor | null };
+
+/** Holders of a collection at a point, as `readHolders` has them today, and how many they were. */
+export type PastHolders = { rows: HolderRow[]; total: bigint };
+
+/**
+ * What has not moved since is as it is today: the ids that have are taken from today's counts and folded up to the point.
+ * Contracts with ranges are folded whole. Throws `TooMuchToFold`.
+ */
+export async function readPastHolders(
+  db: Database,
+  contractIds: readonly number[],
+  point: Point,
+  slice: Slice,
+): Promise<PastHolders> {
+  const { rows } = await sql<{ contractId: number }>`
+    select distinct contract_id as "contractId" from ownership.last_range
+    where contract_id = any (${contractIds}::int[])`.execute(db);
+  const ranged = rows.map(({ contractId }) => contractId);
+  const others = contractIds.filter((contractId) => !ranged.includes(contractId));
+  const held = ranged.length === 0 ? [] : await readRangedHolders(db, ranged, point);
+  return await readPage(db, others, held, point, slice);
+}
+
+async function readPage(
+  db: Database,
+  contractIds: readonly number[],
+  given: readonly Held[],
+  point: Point,
+  { limit, after }: Slice,
+): Promise<PastHolders> {
+  const isAfterCursor =
+    after === null
+      ? sql`true`
+      : sql`(tokens, owner) < (${after.tokens}::numeric, ${bytea(after.owner)})`;
+  const { rows } = await sql<HolderRow & { total: bigint; wanted: number; folded: number }>`
+    with ${retractedCte(point)}, wanted as materialized (${movedSince(contractIds, point)}),
+    ${pastStateCtes(point)}, ${heldCte(contractIds, given)},
+    page as materialized (
+      select owner, tokens, more from held where ${isAfterCursor} order by tokens desc, owner desc limit ${limit}
+    )
+    select page.owner, page.tokens, page.tokens + page.more + coalesce(many.units, 0) as units, counted.*
+    from (
+      select (select count(*) from held) as total, (select count(*)::int from wanted) as wanted,
+             ${foldedFacts} as folded
+    ) counted
+    left join page on true
+    left join lateral (
+      select sum(b.units) - count(*) as units from ownership.balance b
+      where b.owner = page.owner and b.contract_id = any (${contractIds}::int[]) and b.units > 0
+    ) many on true
+    order by page.tokens desc, page.owner desc`.execute(db);
+  const [first] = rows;
+  assertFoldable(first?.wanted ?? 0, first?.folded ?? 0);
+  const held = rows.filter(({ owner }) => owner !== null);
+  return {
+    rows: held.map(({ owner, tokens, units }) => ({ owner, tokens, units })),
+    total: first?.total ?? 0n,
+  };
+}
+
+/** SQL: ids of contracts without ranges whose last transfer is behind the point. */
+const movedSince = (contractIds: readonly number[], { endId }: Point) => sql`
+  select t.contract_id, t.token_id, t.standard = 1155 as has_units from ownership.token t
+  where t.contract_id = any (${contractIds}::int[]) and t.block_id >= ${endId}::bigint
+  limit ${mostFolded + 1}`;
+
+/** SQL: a CTE of what each held; `more`: units beyond one for each id, compared with today's. */
+function heldCte(contractIds: readonly number[], given: readonly Held[]): RawBuilder<unknown> {
+  const kept = (owner: RawBuilder<unknown>) => sql`not ${isBurnAddress(owner)}`;
+  const today = (alias: string) =>
+    sql`${sql.ref(`${alias}.contract_id`)} = w.contract_id and ${sql.ref(`${alias}.token_id`)} = w.token_id`;
+  return sql`
+    held as materialized (
+      select owner, sum(ids) as tokens, sum(units - ids) as more
+      from (
+        select owner, tokens as ids, tokens as units from ownership.holder
+        where contract_id = any (${contractIds}::int[])
+        union all
+        select t.owner, -1, -1 from wanted w join ownership.token t on ${today("t")}
+        where t.standard = 721 and not t.is_burned
+        union all
+        select b.owner, -1, -b.units from wanted w join ownership.balance b on ${today("b")}
+        where b.units > 0 and ${kept(sql`b.owner`)}
+        union all
+        select owner, 1, 1 from past_single where ${kept(sql`owner`)}
+        union all
+        select owner, 1, units from past_unit where ${kept(sql`owner`)}
+        union all
+        select decode(owner, 'hex'), ids, units
+        from unnest(${given.map(({ owner }) => owner.slice(2))}::text[], ${given.map(({ ids }) => `${ids}`)}::numeric[],
+                    ${given.map(({ units }) => `${units}`)}::numeric[]) given (owner, ids, units)
+        where ${kept(sql`decode(owner, 'hex')`)}
+      ) one
+      group by owner having sum(ids) > 0
+    )`;
+}
+
+/** What each held of contracts with ranges: every id that ever moved alone is folded, and the ranges between them. */
+async function readRangedHolders(
+  db: Database,
+  contractIds: readonly number[],
+  point: Point,
+): Promise<Held[]> {
+  const { rows: ranges } = await sql<OwnedRun>`
+    select ${rangeColumns} from (${pastRanges(point, sql`f.contract_id = any (${contractIds}::int[])`)}) f`.execute(
+    db,
+  );
+  const { rows: states } = await sql<PastState & { folded: number; wanted: number }>`
+    with recursive ${retractedCte(point)}, ${movedAlone(contractIds)}, ${pastStateCtes(point)}
+    select states.*, ${foldedFacts} as folded, (select count(*)::int from wanted) as wanted
+    from (${pastStates}) states`.execute(db);
+  assertFoldable(ranges.length, states[0]?.folded ?? 0, states[0]?.wanted ?? 0);
+  return contractIds.flatMap((contractId) => {
+    const isOwn = (one: { contractId: number }) => one.contractId === contractId;
+    return heldOf(latestRuns(ranges.filter(isOwn)), states.filter(isOwn));
+  });
+}
+
+/** SQL: a CTE of all ids that moved alone, one after the other by index. */
+const movedAlone = (contractIds: readonly number[]) => {
+  const next = (contract: RawBuilder<unknown>, after: RawBuilder<unknown>) => sql`
+    select f.token_id from log.fact f
+    where f.kind in ${kindList("erc721_transfer", "erc1155_transfer")} and f.contract_id = ${contract} and f.token_id > ${after}
+    order by f.token_id limit 1`;
+  return sql`
+    one_id as (
+      select k.contract_id, (${next(sql`k.contract_id`, sql`-1`)}) as token_id
+      from unnest(${contractIds}::int[]) k (contract_id)
+      union all
+      select o.contract_id, (${next(sql`o.contract_id`, sql`o.token_id`)}) from one_id o where o.token_id is not null
+    ), wanted as materialized (
+      select w.contract_id, w.token_id, ${hasUnits} as has_units from one_id w
+      where w.token_id is not null limit ${mostFolded + 1}
+    )`;
+};
+
+/** Runs of a contract without the ids that moved alone later, and these. */
+function heldOf(runs: readonly OwnedRun[], states: readonly PastState[]): Held[] {
+  const runOf = runFinder(runs);
+  const alone = states.filter(
+    (state) => state.standard === 1155 || isLaterThan(state, runOf(state.tokenId)),
+  );
+  const taken = unionOf(alone.map(({ tokenId }) => ({ first: tokenId, end: tokenId + 1n })));
+  return [
+    ...alone.flatMap(({ owner, units }) => (owner === null ? [] : [{ owner, ids: 1n, units }])),
+    ...without(runs, taken).map(({ owner, first, end }) => ({
+      ...{ owner, ids: end - first, units: end - first },
+    })),
+  ];
+}
