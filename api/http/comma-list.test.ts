@@ -11,3 +11,9 @@ it("takes words apart, and refuses a long text as one fault, whatever its words 
     expect.objectContaining({ message: "must be at most 20 characters long" }),
   ]);
 });
+
+it("takes a parameter that is given several times for one list", () => {
+  const list = commaList(20);
+  expect(list.parse(["sale", "mint,burn"])).toEqual(["sale", "mint", "burn"]);
+  expect(list.safeParse(Array(11).fill("a")).success).toBe(false);
+});

@@ -252,23 +252,58 @@ export function describeRoutes<Context>(
     },
     { override: ({ jsonSchema, io }) => loosen(jsonSchema, io) },
   );
-  return { ...document, paths: withObjectParameters(document.paths ?? {}) };
+  const named = Object.values(document.paths ?? {}).flatMap(({ get, post }) =>
+    [get, post].flatMap((one) => one?.tags ?? []),
+  );
+  const tags = [...new Set(named)].map((name) => ({ name }));
+  leaveToAlternatives(document);
+  return { ...document, tags, paths: withWrittenParameters(document.paths ?? {}) };
+}
+
+/**
+ * What may be null says of its value what its value says, since wrappers have the `meta` of what they wrap: a `type` beside
+ * the alternatives would forbid the null, and generators take it for the whole. It belongs to the value.
+ */
+function leaveToAlternatives(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  const schema: Record<string, unknown> = node as Record<string, unknown>;
+  const [value, other] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
+  if (other?.type === "null") {
+    const repeated = Object.keys(value).filter((one) => one !== "description" && one in schema);
+    for (const keyword of repeated) {
+      value[keyword] = schema[keyword];
+      delete schema[keyword];
+    }
+  }
+  Object.values(schema).forEach(leaveToAlternatives);
 }
 
 type Paths = NonNullable<ReturnType<typeof createDocument>["paths"]>;
 
-/** Query parameters that are objects are written `name[key]=value`. */
-function withObjectParameters(paths: Paths): Paths {
+/**
+ * Query parameters that are objects are written `name[key]=value`. What a schema says of a parameter stands at the parameter,
+ * where tools look for it; a time has its format and needs no pattern.
+ */
+function withWrittenParameters(paths: Paths): Paths {
   const parameters = Object.values(paths).flatMap(({ get, post }) =>
     [get, post].flatMap((one) => one?.parameters ?? []),
   );
   for (const parameter of parameters) {
     if ("$ref" in parameter || !("schema" in parameter)) continue;
-    const { schema } = parameter;
-    const isObject = schema !== undefined && "type" in schema && schema.type === "object";
-    if (isObject) Object.assign(parameter, { style: "deepObject", explode: true });
+    if (parameter.schema !== undefined && !("$ref" in parameter.schema))
+      writeParameter(parameter, parameter.schema);
   }
   return paths;
+}
+
+type Written = { description?: string; type?: unknown; format?: string; pattern?: string };
+
+function writeParameter(parameter: { description?: string }, schema: Written): void {
+  if (schema.type === "object") Object.assign(parameter, { style: "deepObject", explode: true });
+  if (schema.format === "date-time") delete schema.pattern;
+  if (schema.description === undefined) return;
+  parameter.description ??= schema.description;
+  delete schema.description;
 }
 
 function operation<Context>(

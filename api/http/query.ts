@@ -136,16 +136,24 @@ function changesBetween(one: string, other: string): number {
   return countOf(one.length, other.length);
 }
 
-/** Comma-separated words of at most so many characters together: a longer text is refused before it is taken apart. */
-export const commaList = (maxLength: number) =>
-  z.string().transform((text, context): string[] => {
-    if (text.length <= maxLength) return text.split(",");
-    context.addIssue({ code: "custom", message: `must be at most ${maxLength} characters long` });
-    return z.NEVER;
-  });
-
 /** `override` of a schema's `meta`: how the document describes it. What is undefined is taken out of the description. */
 export const documentAs =
   (described: Readonly<Record<string, unknown>>) =>
   ({ jsonSchema }: { jsonSchema: object }): void =>
     void Object.assign(jsonSchema, described);
+
+/**
+ * Comma-separated words of at most so many characters together: a longer text is refused before it is taken apart. Several
+ * texts, of a parameter that is given several times, are one: so clients write lists of their own accord.
+ */
+export const commaList = (maxLength: number) =>
+  z
+    .union([z.string(), z.array(z.string())])
+    .meta({ override: documentAs({ type: "string", anyOf: undefined }) })
+    .transform((given, context): string[] => {
+      const text = [given].flat().join();
+      if (text.length <= maxLength) return text.split(",");
+      const message = `must be at most ${maxLength} characters long`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    });

@@ -2394,7 +2394,9 @@ export interface operations {
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
+                /** @description Only rows at or after this ISO 8601 time. */
                 since?: string;
+                /** @description Event types, comma-separated: sale, transfer, mint, burn, cancel, listing, offer. `listing` and `offer` are orders submitted here; listings of partner marketplaces are not events, and are found at `/v1/listings`. */
                 type?: string;
                 /** @description Only events that involve this wallet. */
                 wallet?: string;
@@ -2512,17 +2514,20 @@ export interface operations {
             query?: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
                 /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
                 fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "criteria" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
                 kind?: "single-token" | "collection" | "trait" | "token-list";
+                /** @description 0x address. */
                 maker?: string;
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
                 /** @description Rows per page. */
                 per_page?: number;
+                /** @description `seller_net_…`: by what the seller receives, `sellerNetWei`. */
                 sort?: "price_asc" | "price_desc" | "created_at" | "seller_net_asc" | "seller_net_desc";
                 /** @description Status at the time of the request. `filled`, `expired`, `cancelled` and `all` list the orders of a `maker` or a `token_id`. `expired`, `cancelled` and other orders that ended without a fill are listed until 30 days after their end time. */
                 status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
@@ -3019,7 +3024,9 @@ export interface operations {
                 per_page?: number;
                 /** @description Tokens without a price, listing or rank come last, by token id. `recently_listed` sorts by the latest listing. */
                 sort?: "token_id" | "price_asc" | "price_desc" | "rarity" | "recently_listed";
+                /** @description Token ids, comma-separated, at most 100. */
                 token_ids?: string;
+                /** @description `traits[<type>]=<value>`; at most 5, all must match. Types ignore case and spacing, values are those of the token's `attributes`. */
                 traits?: {
                     [key: string]: string;
                 };
@@ -3092,7 +3099,9 @@ export interface operations {
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
+                /** @description Only rows at or after this ISO 8601 time. */
                 since?: string;
+                /** @description Event types, comma-separated: sale, transfer, mint, burn, cancel, listing, offer. `listing` and `offer` are orders submitted here; listings of partner marketplaces are not events, and are found at `/v1/listings`. */
                 type?: string;
             };
             header?: never;
@@ -3498,11 +3507,13 @@ export interface operations {
             query?: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
                 /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
                 fields?: ("askId" | "marketplace" | "buyableViaApi" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "quantityFillable" | "quantityFillableExact" | "invalidReason" | "urls")[];
+                /** @description 0x address. */
                 maker?: string;
                 /** @description Where it is listed. `partner_a` is opensea, `partner_b` is magiceden. */
                 marketplace?: "native" | "opensea" | "magiceden" | "partner_a" | "partner_b" | "all";
@@ -3790,14 +3801,13 @@ export interface operations {
                             orderType: string | number;
                             salt: string | number;
                             startTime: string | number;
-                            totalOriginalConsiderationItems?: (string | number) | null;
+                            totalOriginalConsiderationItems?: unknown;
                             zone: string;
                             zoneHash: string;
                         };
                         protocol?: string | null;
-                        protocol_address?: string | null;
                         protocolAddress?: string | null;
-                        signature?: ("" | string) | null;
+                        signature?: unknown;
                         type?: string | null;
                     } | {
                         conduitKey: string;
@@ -3830,12 +3840,11 @@ export interface operations {
                         orderKind?: string | null;
                         orderType: string | number;
                         protocol?: string | null;
-                        protocol_address?: string | null;
                         protocolAddress?: string | null;
                         salt: string | number;
-                        signature?: ("" | string) | null;
+                        signature?: unknown;
                         startTime: string | number;
-                        totalOriginalConsiderationItems?: (string | number) | null;
+                        totalOriginalConsiderationItems?: unknown;
                         type?: string | null;
                         zone: string;
                         zoneHash: string;
@@ -4016,14 +4025,13 @@ export interface operations {
                                 orderType: string | number;
                                 salt: string | number;
                                 startTime: string | number;
-                                totalOriginalConsiderationItems?: (string | number) | null;
+                                totalOriginalConsiderationItems?: unknown;
                                 zone: string;
                                 zoneHash: string;
                             };
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -4056,12 +4064,11 @@ export interface operations {
                             orderKind?: string | null;
                             orderType: string | number;
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             startTime: string | number;
-                            totalOriginalConsiderationItems?: (string | number) | null;
+                            totalOriginalConsiderationItems?: unknown;
                             type?: string | null;
                             zone: string;
                             zoneHash: string;
@@ -4100,14 +4107,13 @@ export interface operations {
                                 orderType: string | number;
                                 salt: string | number;
                                 startTime: string | number;
-                                totalOriginalConsiderationItems?: (string | number) | null;
+                                totalOriginalConsiderationItems?: unknown;
                                 zone: string;
                                 zoneHash: string;
                             };
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -4140,12 +4146,11 @@ export interface operations {
                             orderKind?: string | null;
                             orderType: string | number;
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             startTime: string | number;
-                            totalOriginalConsiderationItems?: (string | number) | null;
+                            totalOriginalConsiderationItems?: unknown;
                             type?: string | null;
                             zone: string;
                             zoneHash: string;
@@ -4153,7 +4158,6 @@ export interface operations {
                     }[];
                     orderKind?: string | null;
                     protocol?: string | null;
-                    protocol_address?: string | null;
                     protocolAddress?: string | null;
                     type?: string | null;
                 };
@@ -4289,14 +4293,13 @@ export interface operations {
                             orderType: string | number;
                             salt: string | number;
                             startTime: string | number;
-                            totalOriginalConsiderationItems?: (string | number) | null;
+                            totalOriginalConsiderationItems?: unknown;
                             zone: string;
                             zoneHash: string;
                         };
                         protocol?: string | null;
-                        protocol_address?: string | null;
                         protocolAddress?: string | null;
-                        signature?: ("" | string) | null;
+                        signature?: unknown;
                         type?: string | null;
                     } | {
                         conduitKey: string;
@@ -4329,12 +4332,11 @@ export interface operations {
                         orderKind?: string | null;
                         orderType: string | number;
                         protocol?: string | null;
-                        protocol_address?: string | null;
                         protocolAddress?: string | null;
                         salt: string | number;
-                        signature?: ("" | string) | null;
+                        signature?: unknown;
                         startTime: string | number;
-                        totalOriginalConsiderationItems?: (string | number) | null;
+                        totalOriginalConsiderationItems?: unknown;
                         type?: string | null;
                         zone: string;
                         zoneHash: string;
@@ -4507,14 +4509,13 @@ export interface operations {
                                 orderType: string | number;
                                 salt: string | number;
                                 startTime: string | number;
-                                totalOriginalConsiderationItems?: (string | number) | null;
+                                totalOriginalConsiderationItems?: unknown;
                                 zone: string;
                                 zoneHash: string;
                             };
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             type?: string | null;
                         } | {
                             conduitKey: string;
@@ -4547,12 +4548,11 @@ export interface operations {
                             orderKind?: string | null;
                             orderType: string | number;
                             protocol?: string | null;
-                            protocol_address?: string | null;
                             protocolAddress?: string | null;
                             salt: string | number;
-                            signature?: ("" | string) | null;
+                            signature?: unknown;
                             startTime: string | number;
-                            totalOriginalConsiderationItems?: (string | number) | null;
+                            totalOriginalConsiderationItems?: unknown;
                             type?: string | null;
                             zone: string;
                             zoneHash: string;
@@ -4573,7 +4573,6 @@ export interface operations {
                     kind?: string | null;
                     orderKind?: string | null;
                     protocol?: string | null;
-                    protocol_address?: string | null;
                     protocolAddress?: string | null;
                     type?: string | null;
                 };
@@ -4667,13 +4666,17 @@ export interface operations {
             query?: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description 0x address. */
                 contract?: string;
                 /** @description Whether an offer is for one token or for any of the contract. */
                 kind?: "item" | "collection";
+                /** @description 0x address. */
                 maker?: string;
                 /** @description Units of a listing. An offer is priced for one unit. */
                 quantity?: number;
+                /** @description Token id, decimal. */
                 tokenId?: string;
+                /** @description For one unit, decimal. */
                 unitPriceWei?: string;
             };
             header?: never;
@@ -4700,9 +4703,11 @@ export interface operations {
     listSales: {
         parameters: {
             query?: {
+                /** @description 0x address. */
                 buyer?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection?: string;
                 /** @description What it was paid in: `ETH`, `WETH`, `APE` or `WAPE`, or `currency.address` of a sale. */
                 currency?: string;
@@ -4710,6 +4715,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
                 fields?: ("saleId" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "quantityExact" | "price" | "priceWei" | "totalWei" | "currency" | "usd" | "seller" | "buyer" | "via" | "washTrade" | "side" | "marketplace" | "protocol" | "orderHash" | "fees" | "bundle" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
+                /** @description `marketplace` of a sale; `unknown` is one. `partner_a` is opensea, `partner_b` is magiceden. */
                 marketplace?: string;
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -4717,13 +4723,17 @@ export interface operations {
                 per_page?: number;
                 /** @description `protocol.name` of a sale: the exchange, such as `seaport` or `blur`. */
                 protocol?: string;
+                /** @description 0x address. */
                 seller?: string;
+                /** @description Only rows at or after this ISO 8601 time. */
                 since?: string;
                 /** @description Only this token id: of the collection, else of every contract of the chain. */
                 token_id?: string;
+                /** @description `traits[<type>]=<value>`; at most 5, all must match. Without `collection`, tokens of every contract of the chain: refused where more than 1000 contracts have such tokens. Types ignore case and spacing, values are those of the token's `attributes`. */
                 traits?: {
                     [key: string]: string;
                 };
+                /** @description Only rows before this ISO 8601 time. */
                 until?: string;
                 /** @description Buyer or seller. */
                 wallet?: string;
@@ -4908,6 +4918,7 @@ export interface operations {
             query?: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
@@ -4950,6 +4961,7 @@ export interface operations {
                 at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;

@@ -138,6 +138,16 @@ export const protocolNames = {
     .nullish(),
 };
 
+/**
+ * `override` of schemas with `protocolNames`: `protocol_address` is taken and not documented, since generators make one name
+ * of both spellings.
+ */
+export function withoutSecondSpelling({ jsonSchema }: { jsonSchema: object }): void {
+  if (!("properties" in jsonSchema)) return;
+  const { protocol_address: _, ...properties } = Object(jsonSchema.properties);
+  Object.assign(jsonSchema, { properties });
+}
+
 const retiredName = /^(pp|payment[-_ ]?processor)([-_ ]?v?\d+([._]\d+)*)?$/i;
 const retiredFields = ["sellerAcceptedOffer", "marketplaceFeeNumerator", "masterNonce"];
 const retiredObjects = ["paymentProcessor", "payment_processor"];
@@ -224,7 +234,10 @@ function withoutNames<Fields extends object>(fields: Fields): Omit<Fields, keyof
 }
 type ProtocolNames = typeof protocolNames;
 
-const { $schema: _, ...document } = z.toJSONSchema(z.union([canonical, flat]), { io: "input" });
+const { $schema: _, ...document } = z.toJSONSchema(z.union([canonical, flat]), {
+  io: "input",
+  override: withoutSecondSpelling,
+});
 
 /** JSON schema of a signed order in both of its forms. */
 export const signedOrderDocument: Record<string, unknown> = document;

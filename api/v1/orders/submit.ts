@@ -8,6 +8,7 @@ import {
   protocolNames,
   rejectBulkSignature,
   signedOrderDocument,
+  withoutSecondSpelling,
 } from "#api/orders/intake/parse.ts";
 import { orderId } from "#api/orders/order-id.ts";
 import type { ChainId } from "#chains/index.ts";
@@ -79,11 +80,13 @@ export function bulkBody<Name extends "listings" | "bids">(
   otherFields: Record<string, unknown> = {},
 ) {
   const list = z.array(bulkItem(otherFields)).min(1, `must contain 1 to ${max} orders`);
-  return z.strictObject({
-    chainId: requiredBodyChainId,
-    [name]: list.max(max, `must contain 1 to ${max} orders`),
-    ...protocolNames,
-  } as unknown as { chainId: typeof requiredBodyChainId } & Record<Name, typeof list>);
+  return z
+    .strictObject({
+      chainId: requiredBodyChainId,
+      [name]: list.max(max, `must contain 1 to ${max} orders`),
+      ...protocolNames,
+    } as unknown as { chainId: typeof requiredBodyChainId } & Record<Name, typeof list>)
+    .meta({ override: withoutSecondSpelling });
 }
 
 export const orderStatusName = z.enum(["active", "inactive", "filled", "expired", "cancelled"]);

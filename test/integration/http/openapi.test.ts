@@ -23,7 +23,7 @@ const Operation = z.looseObject({
         in: z.string(),
         name: z.string(),
         style: z.string().optional(),
-        schema: z.looseObject({ type: z.unknown() }).optional(),
+        schema: z.looseObject({ type: z.unknown(), format: z.string().optional() }).optional(),
         example: z.unknown().optional(),
       }),
     )
@@ -89,6 +89,23 @@ function missingOf(operation: z.output<typeof Operation>): string[] {
   ];
 }
 
+const Schema = z.looseObject({
+  type: z.unknown().optional(),
+  anyOf: z.array(z.looseObject({ type: z.unknown().optional() })).optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+});
+type Placed = { place: string; schema: z.output<typeof Schema> };
+
+/** Every object of the document that may be a schema, and where it stands. */
+function schemasIn(node: unknown, place: string): Placed[] {
+  if (typeof node !== "object" || node === null) return [];
+  const schema = Schema.safeParse(node).data;
+  const inner = Object.entries(node).flatMap(([name, value]) =>
+    name === "example" || name === "examples" ? [] : schemasIn(value, `${place}/${name}`),
+  );
+  return schema === undefined ? inner : [{ place, schema }, ...inner];
+}
+
 const optionalBodies = [
   "post /v1/listings/{askId}/buy-data",
   "post /v1/orders/asks/{askId}/sync",
@@ -133,6 +150,39 @@ describe("the OpenAPI document", () => {
       const missing = missingOf(operation);
       expect([name, missing]).toEqual([name, hasNoJson.test(name) ? ["answer"] : []]);
     }
+  });
+
+  it("says of a parameter what it is where the parameter stands, and of a time its format alone", () => {
+    const said = operations.flatMap(({ name, operation }) =>
+      (operation.parameters ?? []).map(
+        (one) => [name, one.name, one.schema ?? { type: undefined }] as const,
+      ),
+    );
+    expect(said.filter(([, , schema]) => "description" in schema)).toEqual([]);
+    const times = said.filter(([, , schema]) => schema.format === "date-time");
+    expect(times.length).toBeGreaterThan(2);
+    expect(times.filter(([, , schema]) => "pattern" in schema)).toEqual([]);
+  });
+
+  it("lists the tags of its operations", () => {
+    const listed = z.array(z.object({ name: z.string() })).parse(api.document.tags);
+    const used = operations.flatMap(({ operation }) => z.array(z.string()).parse(operation.tags));
+    expect(listed.map(({ name }) => name)).toEqual([...new Set(used)]);
+  });
+
+  it("has no schema that generators stumble over", () => {
+    const schemas = schemasIn(api.document, "");
+    const nullable = schemas.filter(({ schema: { anyOf = [] } }) =>
+      anyOf.some(({ type }) => type === "null"),
+    );
+    expect(nullable.length).toBeGreaterThan(50);
+    // A type beside the alternatives forbids the null that is one of them.
+    expect(nullable.filter(({ schema }) => schema.type !== undefined)).toEqual([]);
+    const doubled = schemas.filter(({ schema: { properties = {} } }) => {
+      const names = Object.keys(properties).map((name) => name.replaceAll("_", "").toLowerCase());
+      return new Set(names).size < names.length;
+    });
+    expect(doubled.map(({ place }) => place)).toEqual([]);
   });
 
   it("gives every operation a name of its own", () => {
