@@ -18,6 +18,7 @@ import type { BlockRange } from "../reader/read-range.ts";
 import { type AuditedIndexer, type ChainTruth, compareRange, readSettled } from "./audit-chain.ts";
 import { chainEventsOf, chainLogOf } from "./chain-events.ts";
 import { type SourceFilter, sourceFilters } from "./indexed-sources.ts";
+import { isChainOfLog } from "./same-chain.ts";
 
 type HistoryOptions = {
   db: Database;
@@ -86,6 +87,11 @@ async function proveNext(options: Proving, isAnew: boolean): Promise<Step> {
   const { work, first, last, sources } = bounds;
   const stored = isAnew ? null : await readHistoryProof(db, chainId);
   const proof = stored?.sources === sources ? stored : null;
+  // What is proved leads on to the chain's own blocks; where nothing is, any chain of this id would be taken for it.
+  if (proof === null && !(await isChainOfLog(db, reader)))
+    throw new RpcFailure(
+      "none of the log's oldest blocks is on the chain: nothing of it is proved",
+    );
   const range = nextRange(proof, { first, last });
   if (range === null) return nothing;
   const proved = await readProvedBlocks(work, range);

@@ -79,9 +79,10 @@ const removeFacts = (db: Database, where: ReturnType<typeof sql>) =>
 const openReader = (): ChainReader =>
   openChainReader({ ...settings, rpcUrls: [node.url], signal: ending.signal });
 
-function prove(reader = openReader()): void {
+/** `logged`: what the job says. */
+function prove(reader = openReader(), logged: string[] = []): void {
   const recorded = indexedSources(settings, { collections: [] });
-  const logger = pino({ level: "silent" });
+  const logger = pino({}, { write: (line: string) => logged.push(line) });
   const job = historyProof({
     db: database.db,
     chain: { ...settings, rpcUrls: [node.url] },
@@ -191,6 +192,27 @@ describe("the proof of a chain's history", () => {
     expect(await proof()).toBe(null);
     node.faults = noFaults();
     await wholeProof();
+    expect(await dumpFacts(database.db)).toEqual(facts);
+  });
+
+  it("takes nothing from another chain of the same id, and goes on where its own is back", async () => {
+    database = await createRecorded();
+    const own = node.chain;
+    node.chain = growChain(usualBlocks(blocks + 50), { world: 500 });
+    const logged: string[] = [];
+    prove(openReader(), logged);
+    await expect
+      .poll(() => logged.join())
+      .toContain("none of the log's oldest blocks is on the chain");
+    expect(await proof()).toBe(null);
+    expect(await dumpFacts(database.db)).toEqual(facts);
+    ending.abort();
+    await proving;
+    ending = new AbortController();
+    node.chain = own;
+    prove();
+    await wholeProof();
+    expect(await readRepairs()).toEqual(nothing);
     expect(await dumpFacts(database.db)).toEqual(facts);
   });
 });
