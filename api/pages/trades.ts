@@ -4,13 +4,16 @@ import type { ChainId } from "#chains/index.ts";
 import type { Collection } from "../v1/collections/collections.ts";
 import type { Token } from "../v1/collections/token.ts";
 import type { Bid } from "../v1/orders/bids.ts";
+import type { Exposure } from "../v1/orders/exposure.ts";
 import type { Listing } from "../v1/orders/listings.ts";
 import type { Html } from "./kit/html.ts";
 import { coinSymbol } from "./kit/number.ts";
 import { plainText, shortId } from "./kit/text.ts";
-import { type ButtonRequest, tradeButton, tradeButtons } from "./kit/trade-button.ts";
+import { type ButtonRequest, picksTrade, tradeButton, tradeButtons } from "./kit/trade-button.ts";
 
 type TokenRow = z.output<typeof Token>;
+type Listed = z.output<typeof Listing>;
+
 /** What a visitor with a wallet can do with a token. */
 export function tokenTrades(row: TokenRow): Html | false {
   const { chainId, contract, tokenId, owner, listing, bestOffer } = row;
@@ -38,7 +41,7 @@ export function tokenTrades(row: TokenRow): Html | false {
 }
 
 /** What a visitor with a wallet can do with a listing. */
-export function listingTrades(row: z.output<typeof Listing>): Html {
+export function listingTrades(row: Listed): Html {
   const { chainId, askId, tokenId, maker, marketplace } = row;
   const name = `#${shortId(tokenId)}`;
   const cancel = { chainId, askIds: [askId], title: `End the listing of ${name}` };
@@ -93,13 +96,68 @@ export function collectionTrades(row: Collected, traits: readonly Trait[]): Html
   ]);
 }
 
+type Buyable = Pick<Listed, "askId" | "priceWei" | "quantityFillable" | "buyableViaApi">;
+
+/** Of a token that can be bought with others. */
+export function listingPick(name: string | null, tokenId: string, listing: Buyable | null) {
+  if (listing?.buyableViaApi !== true) return undefined;
+  const { askId, priceWei, quantityFillable } = listing;
+  const text = plainText(name ?? `#${shortId(tokenId)}`, 60);
+  return { name: text, askId, unitPriceWei: priceWei, units: quantityFillable };
+}
+
+/** Of a token that its owner can list with others. */
+export const tokenPick = ({
+  name,
+  contract,
+  tokenId,
+}: Pick<TokenRow, "name" | "contract" | "tokenId">) => ({
+  ...{ name: plainText(name ?? `#${shortId(tokenId)}`, 60), contract, tokenId },
+});
+
+/** Buys the picked tokens of a collection together. */
+export const buyPicks = ({ chainId, slug, address }: Collected): Html =>
+  picksTrade("Buy selected", {
+    ...{ verb: "buySelected", chainId, collection: slug ?? address, title: "Buy the selected" },
+    coin: coinSymbol(chainId),
+  });
+
+/** Lists the picked tokens of a wallet together. */
+export const listPicks = (chainId: ChainId, owner: string): Html =>
+  picksTrade(
+    "List selected",
+    { verb: "listSelected", chainId, title: "List the selected", coin: coinSymbol(chainId) },
+    owner,
+  );
+
+type Approval = NonNullable<z.output<typeof Exposure>["approval"]>;
+
+/** Takes an approval back. */
+export function revokeButton(chainId: ChainId, owner: string, approval: Approval): Html {
+  const { of, contract } = approval;
+  const taken = of === "money" ? { offers: true } : { contracts: [contract] };
+  const title = of === "money" ? "Take the allowance back" : "Take the approval back";
+  return tradeButton("Revoke it", { verb: "revoke", chainId, title, ...taken }, { owner });
+}
+
+/** What ends an order that could be filled again. */
+export function endButton({ listing, bid }: Pick<z.output<typeof Exposure>, "listing" | "bid">) {
+  const order = listing ?? bid;
+  if (order === null) return false;
+  const { chainId, maker: owner } = order;
+  if (listing !== null && listing.marketplace !== "native") return false;
+  const ids = listing === null ? { bidIds: [bid?.bidId ?? ""] } : { askIds: [listing.askId] };
+  const title = listing === null ? "End the offer" : "End the listing";
+  return tradeButton("End it", { verb: "cancel", chainId, title, ...ids }, { owner });
+}
+
 /** What the owner of a wallet can do with all of its orders. */
 export const walletTrades = (chainId: ChainId, owner: string): Html => {
   const request = { verb: "cancelAll", chainId, title: "End all orders" } as const;
   return tradeButtons([tradeButton("End all orders", request, { owner })]);
 };
 
-type Priced = Pick<z.output<typeof Listing>, "priceWei" | "quantityFillable">;
+type Priced = Pick<Listed, "priceWei" | "quantityFillable">;
 type Bought = Pick<ButtonRequest, "chainId" | "askId" | "contract" | "tokenId">;
 
 /** Buys a listing, or whichever listing of a token is the cheapest, for what the page shows. */

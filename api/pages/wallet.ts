@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { chainNames } from "#chains/index.ts";
+import { type ChainId, chainNames } from "#chains/index.ts";
 import { listActivity } from "../v1/activity.ts";
 import { listBids } from "../v1/orders/bids.ts";
 import { type Exposure, walletExposure } from "../v1/orders/exposure.ts";
@@ -14,7 +14,7 @@ import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { shortHex } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
-import { walletTrades } from "./trades.ts";
+import { endButton, listPicks, revokeButton, tokenPick, walletTrades } from "./trades.ts";
 
 type Row = z.output<typeof Exposure>;
 
@@ -44,7 +44,7 @@ async function exposureView(visit: Visit, wallet: string): Promise<Html> {
     { head: "What", isHead: true, cell: what },
     { head: "Of", cell: subject },
     { head: "Why it matters", cell: why },
-    { head: "How to end it", cell: howToEnd },
+    { head: "How to end it", cell: (row: Row) => howToEnd(row, chainId, wallet) },
   ];
   return panel({
     id: "exposure",
@@ -84,8 +84,10 @@ function why({ fillableWith, approval }: Row): string {
     : "The conduit may move all tokens of the contract for signed listings";
 }
 
-function howToEnd({ end }: Row): Html {
-  return html`<details><summary>${end.action === "cancel" ? "Cancel it" : "Revoke it"}</summary>
+function howToEnd({ end, ...row }: Row, chainId: ChainId, wallet: string): Html {
+  const { approval } = row;
+  const button = approval === null ? endButton(row) : revokeButton(chainId, wallet, approval);
+  return html`${button}<details><summary>Its transaction</summary>
 <p>Send to <code>${end.to}</code>:</p><p><code>${end.data}</code></p></details>`;
 }
 
@@ -108,7 +110,7 @@ async function tokensView(visit: Visit, wallet: string): Promise<Html> {
     else known.push(token);
   }
   const next = meta?.next_cursor ?? null;
-  return html`${[...groups.values()].map((tokens, index) => group(tokens, index))}${nextPage(next && walletView(visit, wallet, { cursor: next }))}`;
+  return html`${[...groups.values()].map((tokens, index) => group(tokens, index))}${listPicks(chainId, wallet)}${nextPage(next && walletView(visit, wallet, { cursor: next }))}`;
 }
 
 function group(tokens: readonly Held[], index: number): Html {
@@ -118,6 +120,7 @@ function group(tokens: readonly Held[], index: number): Html {
   const cards = tokens.map((token) => ({
     token,
     listing: token.listing,
+    pick: tokenPick(token),
     note: token.units === "1" ? undefined : html`${formatCount(Number(token.units))} units`,
   }));
   return panel({

@@ -26,9 +26,11 @@ import type { ChainId } from "../src/chains.ts";
 import { market } from "../src/index.ts";
 import { bidCurrency } from "../src/viem/exchange.ts";
 import { type Plan, postedIds, type RunOptions, trader } from "../src/viem/index.ts";
+import { canSendTogether, stepsTogether } from "../src/viem/run/batch.ts";
 import { chainOf } from "./chains.ts";
 import { guardWallet } from "./guard.ts";
 import { planRequest, type TradeFields, type TradeRequest } from "./requests.ts";
+import { type ListedToken, type PriceRule, suggestPrices } from "./suggest.ts";
 import { type PlanSummary, readParties, summaryOf } from "./summary.ts";
 import type { Eip1193 } from "./wallets.ts";
 import { explain } from "./words.ts";
@@ -39,6 +41,8 @@ export type WalletSession = {
   plan(request: TradeRequest, fields: TradeFields): Promise<Plan>;
   /** What the plan does, for people, and what the wallet lacks for it. */
   describe(plan: Plan): Promise<PlanSummary>;
+  /** Prices of the market for tokens that are to be listed. */
+  suggest(tokens: readonly ListedToken[]): Promise<readonly PriceRule[]>;
   /** Carries out what is not done yet; the wallet is asked for what this plan shows, and for nothing else. */
   run(plan: Plan, options: RunOptions): Promise<Plan>;
 };
@@ -55,19 +59,23 @@ export function openWallet({ provider, account, chainId, url }: Opening): Wallet
   const api = market({ url, chainId });
   const traderOf = (plan: Plan | null) =>
     trader(api, clientsOf(guardWallet(provider, plan), account, chainId));
-  const { publicClient } = clientsOf(guardWallet(provider, null), account, chainId);
+  const reading = clientsOf(guardWallet(provider, null), account, chainId);
+  const { publicClient, walletClient: wallet } = reading;
   return {
     plan: (request, fields) => planRequest(traderOf(null).plan, request, fields),
     async describe(plan) {
       const wrapped = bidCurrency[chainId];
       const query = { abi: erc20Abi, functionName: "balanceOf", args: [account] } as const;
-      const [native, coins, parties] = await Promise.all([
+      const steps = stepsTogether(plan).length;
+      const [native, coins, parties, asOne] = await Promise.all([
         publicClient.getBalance({ address: account }),
         publicClient.readContract({ address: wrapped, ...query }),
         readParties(api, plan),
+        steps > 1 && canSendTogether(wallet, account, chainId),
       ]);
-      return summaryOf(plan, { native, wrapped: coins }, parties);
+      return summaryOf(plan, { native, wrapped: coins, asOne: asOne ? steps : 0 }, parties);
     },
+    suggest: (tokens) => suggestPrices(api, tokens),
     run: (plan, options) => traderOf(plan).run(plan, options),
   };
 }

@@ -2,6 +2,7 @@ import {
   type Address,
   encodeFunctionData,
   getTypesForEIP712Domain,
+  numberToHex,
   serializeTypedData,
   zeroAddress,
   zeroHash,
@@ -17,10 +18,10 @@ import {
   orderTypes,
 } from "../src/viem/exchange.ts";
 import type { Plan, PlannedOrder } from "../src/viem/index.ts";
-import { callOfApproval } from "../src/viem/plan/approval.ts";
 import { cancelAllCall } from "../src/viem/plan/cancel.ts";
 import { parseComponents } from "../src/viem/plan/components.ts";
-import type { ApproveStep } from "../src/viem/plan/plan.ts";
+import { callOfFixed } from "../src/viem/plan/fixed-call.ts";
+import type { ApproveStep, FixedStep, RevokeStep, WrapStep } from "../src/viem/plan/plan.ts";
 import { bulkTypedData } from "../src/viem/run/bulk-order.ts";
 import { guardWallet } from "./guard.ts";
 
@@ -111,9 +112,9 @@ it("an order whose terms differ from what the plan says of it is not signed", as
 });
 
 it("an approval of the plan is sent, and no other transaction", async () => {
-  const { to, data } = callOfApproval(approve);
+  const { to, data } = callOfFixed(approve);
   expect(await ask("eth_sendTransaction", [{ from: account, to, data }])).toHaveLength(1);
-  const toOther = callOfApproval({ ...approve, operator: contract });
+  const toOther = callOfFixed({ ...approve, operator: contract });
   for (const call of [
     { from: account, to, data: toOther.data },
     { from: account, to: exchange, data },
@@ -122,6 +123,66 @@ it("an approval of the plan is sent, and no other transaction", async () => {
     { from: account, to: contract, value: "0x1" },
   ])
     await expect(ask("eth_sendTransaction", [call])).rejects.toEqual(refusedFor(""));
+});
+
+const others: ApproveStep = { ...approve, id: "2-approve", token: account };
+const revoke: RevokeStep = {
+  ...{
+    ...base,
+    id: "3-revoke",
+    kind: "revoke",
+    takes: "money",
+    token: contract,
+    operator: exchange,
+  },
+};
+const wrap: WrapStep = {
+  ...{ ...base, id: "4-wrap", kind: "wrap", token: contract },
+  costs: { ...free.costs, wei: "7" },
+};
+const callOf = (step: FixedStep) => {
+  const { to, data, valueWei } = callOfFixed(step);
+  return { to, data, value: numberToHex(valueWei) };
+};
+
+it("what a plan takes back and wraps is sent, at its amount", async () => {
+  const shown: Plan = { ...plan, steps: [revoke, wrap] };
+  for (const step of [revoke, wrap])
+    expect(await ask("eth_sendTransaction", [{ from: account, ...callOf(step) }], shown)).toEqual([
+      "eth_sendTransaction",
+    ]);
+  for (const call of [callOf(approve), { ...callOf(wrap), value: "0x8" }])
+    await expect(ask("eth_sendTransaction", [{ from: account, ...call }], shown)).rejects.toEqual(
+      refusedFor("not in the plan"),
+    );
+});
+
+const shownTogether: Plan = { ...plan, steps: [approve, others, wrap] };
+const together = {
+  ...{ version: "2.0.0", id: "0x1", chainId: "0x8173", from: account, atomicRequired: true },
+  calls: [callOf(approve), callOf(wrap)],
+};
+
+it("calls of the plan are taken together", async () => {
+  expect(await ask("wallet_sendCalls", [together], shownTogether)).toHaveLength(1);
+});
+
+it.each([
+  ["a call that is not in the plan", { calls: [...together.calls, callOf(revoke)] }, "not in"],
+  ["a call twice", { calls: [callOf(wrap), callOf(wrap)] }, "not in the plan"],
+  ["on another chain", { chainId: "0x1" }, "another chain"],
+  ["by another account", { from: contract }, "another account"],
+  ["in parts", { atomicRequired: false }, "carried out alone"],
+  ["with capabilities", { capabilities: { paymasterService: {} } }, "more than the calls"],
+  [
+    "with a call's capabilities",
+    { calls: [{ ...callOf(approve), capabilities: {} }] },
+    "more than the calls",
+  ],
+])("calls are not taken together: %s", async (_, changed, why) => {
+  await expect(
+    ask("wallet_sendCalls", [{ ...together, ...changed }], shownTogether),
+  ).rejects.toEqual(refusedFor(why));
 });
 
 /** A transaction that cancels orders, and a plan that cancels the first of them. */
@@ -150,6 +211,11 @@ it("nothing is signed or sent without a plan, or in another way", async () => {
   await expect(ask("eth_signTypedData_v4", [account, text], null)).rejects.toEqual(
     refusedFor("nothing is to be signed"),
   );
-  for (const method of ["personal_sign", "eth_sign", "eth_sendRawTransaction", "wallet_sendCalls"])
+  for (const method of [
+    "personal_sign",
+    "eth_sign",
+    "eth_sendRawTransaction",
+    "wallet_grantPermissions",
+  ])
     await expect(ask(method, [account, text])).rejects.toEqual(refusedFor(`asked for ${method}`));
 });

@@ -18,14 +18,15 @@ import type {
   PlannedAction,
   SweepAction,
 } from "../src/viem/plan/actions.ts";
-import { callOfApproval } from "../src/viem/plan/approval.ts";
 import { cancelAllCall } from "../src/viem/plan/cancel.ts";
 import { parseComponents, type TextComponents } from "../src/viem/plan/components.ts";
+import { callOfFixed, isFixed } from "../src/viem/plan/fixed-call.ts";
 import type { Plan, Step } from "../src/viem/plan/plan.ts";
 import { assertSafe, checked, WalletError } from "../src/viem/wallet-error.ts";
 import type { Eip1193 } from "./wallets.ts";
 
-const reads = /^(?:eth_(?!sign|send)\w+|net_version|web3_clientVersion)$/;
+const reads =
+  /^(?:eth_(?!sign|send)\w+|net_version|web3_clientVersion|wallet_get(?:Capabilities|CallsStatus))$/;
 
 /**
  * The wallet, as far as a plan needs it: it may be read, and be asked for signatures and transactions that the plan
@@ -48,6 +49,7 @@ function checkRequest(
   assertSafe(plan !== null, "nothing is to be signed or sent yet");
   if (method === "eth_signTypedData_v4") checkSignature(params, plan);
   else if (method === "eth_sendTransaction") checkTransaction(params, plan);
+  else if (method === "wallet_sendCalls") checkTogether(params, plan);
   else assertSafe(false, `the wallet would be asked for ${method}`);
 }
 
@@ -103,16 +105,50 @@ type Sent = {
 type Call = { readonly to: Address; readonly data: Hex; readonly value: string };
 
 function checkTransaction([sent]: readonly unknown[], plan: Plan): void {
-  const { from = zeroAddress, to = zeroAddress, data = "0x", value = "0x0" } = sent as Sent;
+  const { from = zeroAddress, ...call } = sent as Sent;
   assertSafe(isSame(from, plan.account), "another account sends");
+  stepOfCall(call, plan.steps, plan);
+}
+
+/** The step that shows a call. */
+function stepOfCall(
+  { to = zeroAddress, data = "0x", value = "0x0" }: Omit<Sent, "from">,
+  steps: readonly Step[],
+  plan: Plan,
+): Step {
   const call = { to, data, value: `${hexToBigInt(value)}` };
-  const isShown = plan.steps.some((step) => holds(() => checkCall(call, step, plan)));
-  assertSafe(isShown, "the transaction is not in the plan");
+  const found = steps.find((step) => holds(() => checkCall(call, step, plan)));
+  assertSafe(found !== undefined, "the transaction is not in the plan");
+  return found;
+}
+
+/** Of EIP-5792. */
+type Together = {
+  readonly from?: Address;
+  readonly chainId?: Hex;
+  readonly atomicRequired?: boolean;
+  readonly capabilities?: unknown;
+  readonly calls?: readonly Omit<Sent, "from">[];
+};
+
+/** Each call is another step's, on the plan's chain, and all are carried out or none; nothing else is asked for. */
+function checkTogether([asked]: readonly unknown[], plan: Plan): void {
+  const { from = zeroAddress, chainId = "0x0", calls = [], ...rest } = asked as Together;
+  assertSafe(isSame(from, plan.account), "another account sends");
+  assertSafe(hexToBigInt(chainId) === BigInt(plan.chainId), "it goes to another chain");
+  assertSafe(rest.atomicRequired === true, "a part of it could be carried out alone");
+  assertSafe(rest.capabilities === undefined, "it asks for more than the calls");
+  const left = new Set<Step>(plan.steps);
+  for (const { capabilities, ...call } of calls as (Omit<Sent, "from"> &
+    Pick<Together, "capabilities">)[]) {
+    assertSafe(capabilities === undefined, "it asks for more than the calls");
+    left.delete(stepOfCall(call, [...left], plan));
+  }
 }
 
 function checkCall(call: Call, step: Step, plan: Plan): void {
-  if (step.kind === "approve") {
-    assertSame(call, callOfApproval(step));
+  if (isFixed(step)) {
+    assertSame(call, callOfFixed(step));
     return;
   }
   assertSafe(step.kind === "send", "the step sends nothing");

@@ -21,20 +21,28 @@ export type PlanSummary = {
   readonly missing: readonly string[];
 };
 
-type Balances = { readonly native: bigint; readonly wrapped: bigint };
+/** What the wallet has. `asOne`: transactions of the plan that it takes together. */
+type WalletState = { readonly native: bigint; readonly wrapped: bigint; readonly asOne: number };
 
 /** Who is paid by a purchase or a sale, as the API has it. */
 type Party = { readonly label: string; readonly address: string; readonly wei: bigint };
 
-export function summaryOf(plan: Plan, balances: Balances, parties: readonly Party[]): PlanSummary {
+export function summaryOf(
+  plan: Plan,
+  { asOne, ...balances }: WalletState,
+  parties: readonly Party[],
+): PlanSummary {
   const { chainId, refused } = plan;
   const gasWei = sum(plan.steps, ({ costs }) => BigInt(costs.gasWei));
   const gas = { label: "Gas, about", text: gasWei === 0n ? "none" : roughly(chainId, gasWei) };
+  const together = { label: "In your wallet", text: `one question for ${asOne} transactions` };
   return {
     lines: [
       ...plan.steps.flatMap((step) => linesOf(plan, step)),
+      ...totalOf(plan),
       ...parties.map(({ label, address, wei }) => ({ label, address, text: paid(plan, wei) })),
       gas,
+      ...(asOne > 1 ? [together] : []),
     ],
     risks: [...refused.map(({ message }) => `Left out: ${message}`), ...risksOf[plan.verb]],
     missing: missingOf(plan, balances, gasWei),
@@ -59,8 +67,14 @@ function paid({ chainId, steps }: Plan, wei: bigint): string {
   return formatAmount(chainId, currency, wei);
 }
 
+const takenBack = { tokens: "approval of all tokens", money: "allowance of the currency" };
+
 function linesOf(plan: Plan, step: Step): SummaryLine[] {
-  if (step.kind === "sign") return step.orders.flatMap((order) => linesOfOrder(plan, order));
+  if (step.kind === "sign") return linesOfOrders(plan, step.orders);
+  if (step.kind === "revoke")
+    return [{ label: "You take back", text: takenBack[step.takes], address: step.token }];
+  if (step.kind === "wrap")
+    return [{ label: "You wrap", text: formatAmount(plan.chainId, zeroAddress, step.costs.wei) }];
   if (step.kind !== "send") return [];
   const { action } = step;
   if (action.name === "buy") return linesOfPurchase(plan, action);
@@ -71,6 +85,22 @@ function linesOf(plan: Plan, step: Step): SummaryLine[] {
     { label: "You give", ...tokensOf(action) },
     { label: "You receive", text: formatAmount(plan.chainId, currency, netWei) },
   ];
+}
+
+/** What several purchases cost together; the coin and the wrapped one are worth the same. */
+function totalOf({ chainId, steps }: Plan): SummaryLine[] {
+  const bought = steps.flatMap((step) => {
+    if (step.kind !== "send") return [];
+    if (step.action.name === "sweep") return step.action.items;
+    return step.action.name === "buy" ? [step.action] : [];
+  });
+  if (bought.length < 2) return [];
+  const text = formatAmount(
+    chainId,
+    zeroAddress,
+    sum(bought, ({ priceWei }) => BigInt(priceWei)),
+  );
+  return [{ label: "You pay in all", text }];
 }
 
 function linesOfPurchase({ chainId }: Plan, action: BuyAction): SummaryLine[] {
@@ -84,6 +114,30 @@ function linesOfPurchase({ chainId }: Plan, action: BuyAction): SummaryLine[] {
 function tokensOf({ contract, tokenId, quantity }: BuyAction | AcceptAction) {
   const units = quantity === "1" ? "" : `${quantity} of `;
   return { text: `${units}token ${tokenId}`, address: contract };
+}
+
+/** Of several orders each on a line, and what all of them pay to whom. */
+function linesOfOrders(plan: Plan, orders: readonly PlannedOrder[]): SummaryLine[] {
+  const [first] = orders;
+  if (first === undefined) return [];
+  if (orders.length === 1) return linesOfOrder(plan, first);
+  const fees = new Map<string, bigint>();
+  for (const { components } of orders)
+    for (const { recipient, startAmount } of components.consideration.slice(1))
+      fees.set(recipient, (fees.get(recipient) ?? 0n) + BigInt(startAmount));
+  const amount = (wei: bigint | string) => formatAmount(plan.chainId, zeroAddress, wei);
+  return [
+    ...orders.map(({ contract, tokenId, criteria, quantity, unitPriceWei }) => ({
+      label: `You offer ${quantity === "1" ? "" : `${quantity} × `}${subjectOf(tokenId, criteria)}`,
+      text: `for ${amount(unitPriceWei)}`,
+      address: contract,
+    })),
+    { label: "You receive in all", text: amount(sum(orders, ({ netWei }) => BigInt(netWei))) },
+    ...[...fees].map(([address, wei]) => ({
+      ...{ label: "Fees or royalties to", text: amount(wei), address },
+    })),
+    { label: "Until", text: dateOf(first.components.endTime) },
+  ];
 }
 
 function linesOfOrder({ chainId }: Plan, order: PlannedOrder): SummaryLine[] {
@@ -137,10 +191,17 @@ const risksOf: Readonly<Record<Verb, readonly string[]>> = {
   cancel: ["Until the transaction is mined, the orders can still be filled."],
   relist: ["The listing at the old price holds until it is cancelled."],
   approve: [],
+  revoke: [
+    "Listings and offers that need what is taken back cannot be filled until it is given again; they are not ended.",
+  ],
 };
 
 /** Money of the wallet beside what the plan takes out of it. */
-function missingOf(plan: Plan, { native, wrapped }: Balances, gasWei: bigint): string[] {
+function missingOf(
+  plan: Plan,
+  { native, wrapped }: Omit<WalletState, "asOne">,
+  gasWei: bigint,
+): string[] {
   const { chainId, steps } = plan;
   const coin = bidCurrency[chainId];
   const paidIn = (isWrapped: boolean) =>
@@ -150,9 +211,12 @@ function missingOf(plan: Plan, { native, wrapped }: Balances, gasWei: bigint): s
     );
   return [
     lackOf(chainId, zeroAddress, paidIn(false) + gasWei, native),
-    lackOf(chainId, coin, paidIn(true) + largestOffer(steps), wrapped),
+    lackOf(chainId, coin, paidIn(true) + largestOffer(steps), wrapped + wrappedBy(steps)),
   ].filter((one) => one !== null);
 }
+
+const wrappedBy = (steps: readonly Step[]): bigint =>
+  sum(steps, ({ kind, costs }) => (kind === "wrap" ? BigInt(costs.wei) : 0n));
 
 /** Each offer must be covered by itself. */
 function largestOffer(steps: readonly Step[]): bigint {

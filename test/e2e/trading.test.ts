@@ -1,20 +1,10 @@
-import type { Page } from "playwright-core";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import { type InjectedWallet, injectWallet } from "../support/chain/injected-wallet.ts";
+import { findBarriers, startBrowser, type TestBrowser } from "../support/http/browser.ts";
 import {
-  findBarriers,
-  keepPicture,
-  openPage,
-  overflowOf,
-  startBrowser,
-  type TestBrowser,
-} from "../support/http/browser.ts";
-import {
-  mintPunk,
   openTestChains,
   orderRequest,
   type Person,
@@ -24,6 +14,23 @@ import {
   untilStatus,
 } from "../support/orders/test-chains.ts";
 import { seedsOf } from "../support/thoroughness.ts";
+import { describeSeveral } from "./trading/several.ts";
+import { describeTogether } from "./trading/together.ts";
+import {
+  carryOut,
+  lookAtPlan,
+  newListing,
+  newToken,
+  openToken,
+  openVisitorOf,
+  own,
+  postedIn,
+  press,
+  reloadAtAnswers,
+  sheetOf,
+  untilHead,
+} from "./trading/visitor.ts";
+import { describeWallets } from "./trading/wallets.ts";
 
 const chainIds = [33139, 1] as const;
 let opened: TestChains;
@@ -47,75 +54,8 @@ const looks: readonly (readonly [ChainId, number])[] = [
 ];
 const fewLooks = () => seedsOf(looks, 2);
 
-type Visitor = { page: Page; wallet: InjectedWallet; complaints: string[]; close(): Promise<void> };
-
-async function openVisitor(chainId: ChainId, width: number, person: Person): Promise<Visitor> {
-  const context = await testBrowser.browser.newContext({ viewport: { width, height: 844 } });
-  await context.route(/^https:/, (route) => route.fulfill({ status: 404, body: "" }));
-  const ordered = [chainId, ...chainIds.filter((one) => one !== chainId)];
-  const chains = ordered.map((one) => opened.chain(one));
-  const wallet = await injectWallet(context, chains, [person]);
-  const { page, complaints } = await openPage(context);
-  return { page, wallet, complaints, close: () => context.close() };
-}
-
-const sheetOf = (page: Page) => page.getByRole("dialog");
-const press = (page: Page, name: string | RegExp) =>
-  page.getByRole("button", { name, exact: true }).click();
-/** An error has what the sheet says instead. */
-async function untilHead(page: Page, name: string | RegExp): Promise<void> {
-  const head = sheetOf(page).getByRole("heading", { name });
-  await head.waitFor().catch(async () => {
-    throw new Error(`no head ${name}: ${await sheetOf(page).innerText()}`);
-  });
-}
-
-/** The id of the order that the sheet links to. */
-async function postedIn(page: Page): Promise<string> {
-  const href = await sheetOf(page).getByRole("link").getAttribute("href");
-  return decodeURIComponent(new URL(href ?? "", page.url()).pathname.split("/")[2] ?? "");
-}
-
-async function openToken(page: Page, { baseUrl, chainId }: TestChain, tokenId: bigint) {
-  await page.goto(`${baseUrl}/collections/${contracts.punks}/tokens/${tokenId}?chainId=${chainId}`);
-}
-
-/** A token of somebody, as the pages know it. */
-async function newToken(testChain: TestChain, owner: Person) {
-  const nft = await mintPunk(testChain, owner);
-  await untilDerived(testChain);
-  return nft;
-}
-
-/** A listing that is valid by the time of the newest block, too. */
-async function newListing(testChain: TestChain, price: string) {
-  const nft = await newToken(testChain, "alice");
-  const askId = await testChain.trader("alice").lists(orderRequest(nft, price));
-  await testChain.client.mine({ blocks: 1 });
-  return { nft, askId };
-}
-
-/** The page is loaded again each time the wallet has answered, before it hears of it; a signature's once. */
-function reloadAtAnswers({ page, wallet }: Visitor): void {
-  wallet.beforeAnswers(async (kind) => {
-    if (kind === "signatures" && wallet.asked.signatures > 1) return;
-    await page.reload();
-  });
-}
-
-/** The plan is in sight, readable by everybody, and within the screen. */
-async function lookAtPlan(page: Page, name: string, texts: readonly string[]): Promise<void> {
-  await sheetOf(page).getByText("What can go wrong").waitFor();
-  const shown = await sheetOf(page).innerText();
-  for (const text of texts) expect(shown).toContain(text);
-  expect(await findBarriers(page)).toEqual([]);
-  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-  await keepPicture(page, name);
-}
-
-/** Broken media are not the page's fault. */
-const own = (complaints: readonly string[]) =>
-  complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
+const openVisitor = (chainId: ChainId, width: number, person: Person) =>
+  openVisitorOf({ opened, testBrowser }, { chainId, width, person });
 
 describe("with a wallet in the browser", () => {
   it.each(fewLooks())("on chain %i at %i px a token is bought", async (chainId, width) => {
@@ -171,12 +111,6 @@ describe("with a wallet, the other side of the book:", () => {
   beforeAll(() => {
     testChain = opened.chain(chainId);
   });
-
-  /** Confirms the plan that is shown, and waits for its end. */
-  const carryOut = async (page: Page) => {
-    await press(page, "Go on in the wallet");
-    await untilHead(page, /: done$/);
-  };
 
   it("an offer is made on a token, and its owner accepts it", async () => {
     const nft = await newToken(testChain, "carol");
@@ -339,3 +273,7 @@ describe("what goes wrong ends in words and a way on:", () => {
     await close();
   });
 });
+
+describeSeveral(() => ({ opened, testBrowser }), fewLooks);
+describeTogether(() => ({ opened, testBrowser }));
+describeWallets(() => ({ opened, testBrowser }));

@@ -57,7 +57,7 @@ async function follow(sheet, request) {
   if (wallet === null) return;
   let [asked, fields] = [request, null];
   for (;;) {
-    fields ??= await askFields(sheet, asked);
+    fields ??= await askFields(sheet, wallet, asked);
     if (fields === null) return;
     const way = await planAndRun(sheet, wallet, asked, fields);
     if (way === null) return;
@@ -70,10 +70,13 @@ async function follow(sheet, request) {
 }
 
 /** What the request leaves open, by the person; null: the person gave up. */
-async function askFields(sheet, request) {
+async function askFields(sheet, { session }, request) {
   if (!hasFields(request)) return {};
   const choices = [["go", "Make the plan"]];
-  const body = fieldsView(request, request.said ?? {});
+  // Prices of the market help; without them the person names some.
+  const rules =
+    request.picks === undefined ? [] : await session.suggest(request.picks).catch(() => []);
+  const body = fieldsView(request, request.said ?? {}, rules);
   const answer = await sheet.ask({ title: request.title, body, choices });
   return answer?.fields ?? null;
 }
@@ -126,7 +129,10 @@ const isForgotten = (way, plan) =>
   way === null ? !hasBegun(plan) : way === "new_plan" || way === "new_price";
 
 const hasBegun = ({ steps }) =>
-  steps.some(({ transaction, signatures = [] }) => transaction?.hash || signatures.length > 0);
+  steps.some(
+    ({ transaction, batch, signatures = [] }) =>
+      transaction?.hash || batch || signatures.length > 0,
+  );
 
 async function runShown(sheet, session, title, plan, store) {
   let list = stepsView(plan);

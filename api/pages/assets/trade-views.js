@@ -6,10 +6,44 @@ const pricePattern = "(?=.*[1-9])([0-9]{1,20}([.][0-9]{0,18})?|[.][0-9]{1,18})";
 export const hasFields = ({ verb, units, needsToken }) =>
   asksPrice.has(verb) || units > 1 || needsToken === true;
 
-const asksPrice = new Set(["list", "offer", "sweep"]);
+const asksPrice = new Set(["list", "listSelected", "offer", "sweep"]);
+
+const priceField = (name, label, value) =>
+  field({
+    ...{ name, label, value, inputMode: "decimal", pattern: pricePattern },
+    title: "A number above 0",
+  });
+
+const daysField = ({ days = "30" }) =>
+  field({
+    ...{ name: "days", label: "Days", value: days },
+    ...{ type: "number", min: 1, max: 180, step: 1 },
+  });
+
+/** A price for each picked token; `rules`: prices of the market for all of them. */
+function pricesView({ picks, coin }, said, rules) {
+  const fields = picks.map(({ name }, index) =>
+    priceField(`price.${index}`, `${name}, ${coin}`, said[`price.${index}`] ?? ""),
+  );
+  const inputs = fields.map((one) => one.querySelector("input"));
+  const choices = [
+    ...rules.map(({ label, prices }) => [label, (index) => prices[index]]),
+    ["All as the first", () => inputs[0].value],
+  ];
+  const buttons = choices.map(([label, prices]) => {
+    const button = make("button", { type: "button", textContent: label });
+    button.addEventListener("click", () => {
+      for (const [index, input] of inputs.entries()) input.value = prices(index) ?? input.value;
+    });
+    return button;
+  });
+  return [make("div", { className: "hints" }, ...buttons), ...fields, daysField(said)];
+}
 
 /** What the person must say, with what was said before. */
-export function fieldsView({ verb, coin, units, needsToken, hints = [] }, said) {
+export function fieldsView(request, said, rules = []) {
+  const { verb, coin, units, needsToken, hints = [] } = request;
+  if (verb === "listSelected") return pricesView(request, said, rules);
   const fields = [];
   if (needsToken) {
     const pattern = "[0-9]{1,78}";
@@ -18,18 +52,9 @@ export function fieldsView({ verb, coin, units, needsToken, hints = [] }, said) 
   }
   if (asksPrice.has(verb)) {
     const isTotal = verb === "sweep";
-    const price = field({
-      ...{
-        name: "price",
-        label: `${isTotal ? "At most, in all" : "Price of a unit"}, ${coin}`,
-        value: said.price ?? "",
-      },
-      ...{ inputMode: "decimal", pattern: pricePattern, title: "A number above 0" },
-    });
-    const days = field({
-      ...{ name: "days", label: "Days", value: said.days ?? "30" },
-      ...{ type: "number", min: 1, max: 180, step: 1 },
-    });
+    const label = `${isTotal ? "At most, in all" : "Price of a unit"}, ${coin}`;
+    const price = priceField("price", label, said.price ?? "");
+    const days = daysField(said);
     fields.push(price, hintsView(hints, price.querySelector("input")), isTotal ? "" : days);
   }
   if (units > 1) {
@@ -73,6 +98,8 @@ const states = { done: "done", skipped: "not needed", failed: "failed" };
 /** What a step that goes on waits for. */
 const waits = {
   approve: "answer in your wallet",
+  revoke: "answer in your wallet",
+  wrap: "answer in your wallet",
   send: "answer in your wallet",
   sign: "answer in your wallet",
   confirm: "waiting for the chain",

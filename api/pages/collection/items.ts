@@ -13,7 +13,7 @@ import { coinSymbol, formatCount } from "../kit/number.ts";
 import { nextPage } from "../kit/panel.ts";
 import { foreignText, marketplaceName, plainText } from "../kit/text.ts";
 import type { Visit } from "../kit/visit.ts";
-import { collectionTrades } from "../trades.ts";
+import { buyPicks, collectionTrades, listingPick } from "../trades.ts";
 import { filterLink, type ShownCollection } from "./head.ts";
 
 type TokenRow = z.output<typeof Token>;
@@ -49,6 +49,7 @@ ${!isListed && offerCoverage(filter, total)}
 ${collectionTrades(row, filter.traits)}
 ${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
 ${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
+${buyPicks(row)}
 ${nextPage(next && itemsLink(row, filter, next))}
 </div></div>`;
 }
@@ -77,7 +78,7 @@ async function readTokens(visit: Visit, row: ShownCollection, filter: ItemsFilte
       per_page: pageSize,
     },
   });
-  const cards = data.map((token) => ({ token, listing: token.listing }));
+  const cards = data.map((token) => cardOf(token, token.listing));
   return { cards, total: meta?.total ?? 0, next: meta?.next_cursor ?? null };
 }
 
@@ -110,9 +111,16 @@ async function readListed(visit: Visit, row: ShownCollection, filter: ItemsFilte
   const byKey = new Map(described.map((token): [string, TokenRow] => [keyOf(token), token]));
   const cards = listings.flatMap((listing) => {
     const token = byKey.get(keyOf(listing));
-    return token === undefined ? [] : [{ token, listing }];
+    return token === undefined ? [] : [cardOf(token, listing)];
   });
   return { cards, total: meta?.total ?? 0, next: meta?.next_cursor ?? null };
+}
+
+function cardOf(
+  token: TokenRow,
+  listing: Parameters<typeof listingPick>[2] & ItemCard["listing"],
+): ItemCard {
+  return { token, listing, pick: listingPick(token.name, token.tokenId, listing) };
 }
 
 const keyOf = ({ contract, tokenId }: { contract: string; tokenId: string }) =>

@@ -5,6 +5,7 @@ import { type Html, html } from "./html.ts";
 import { tokenLink } from "./links.ts";
 import { amount, formatCount } from "./number.ts";
 import { marketplaceName, nameOr, plainText, shortId } from "./text.ts";
+import { type PickedRow, pickBox } from "./trade-button.ts";
 
 type TokenRow = z.output<typeof Token>;
 
@@ -17,6 +18,8 @@ export type ItemCard = {
   > | null;
   /** Below the price. */
   readonly note?: Html | undefined;
+  /** What is traded when it is picked with others. */
+  readonly pick?: PickedRow | undefined;
 };
 
 /** Tokens as cards with pictures. */
@@ -26,7 +29,7 @@ export function itemGrid(
   empty = "No items like this.",
 ): Html {
   if (cards.length === 0) return html`<p class="empty">${empty}</p>`;
-  return html`<ul class="grid">${cards.map((card) => html`<li class="card">${cardOf(card, chainId)}</li>`)}</ul>`;
+  return html`<ul class="grid">${cards.map((card) => html`<li class="card">${cardOf(card, chainId)}${card.pick !== undefined && pickBox(card.pick)}</li>`)}</ul>`;
 }
 
 function cardOf({ token, listing, note }: ItemCard, chainId: ChainId): Html {

@@ -22,7 +22,14 @@ type MarketSite = SiteContext & {
 
 const modules = [
   ...["live.js", "live-row.js", "chart.js", "number.js", "time.js"],
-  ...["trade.js", "trade-store.js", "trade-flow.js", "trade-sheet.js", "trade-views.js"],
+  ...[
+    "trade.js",
+    "trade-store.js",
+    "trade-flow.js",
+    "trade-select.js",
+    "trade-sheet.js",
+    "trade-views.js",
+  ],
   "client.js",
 ];
 

@@ -3,7 +3,17 @@ import { type Html, html } from "./html.ts";
 
 /** What the page's script does when the button is pressed (`assets/trade-flow.js`). */
 export type ButtonRequest = {
-  readonly verb: "accept" | "buy" | "cancel" | "cancelAll" | "list" | "offer" | "sweep";
+  readonly verb:
+    | "accept"
+    | "buy"
+    | "buySelected"
+    | "cancel"
+    | "cancelAll"
+    | "list"
+    | "listSelected"
+    | "offer"
+    | "revoke"
+    | "sweep";
   readonly chainId: ChainId;
   /** Head of the sheet. */
   readonly title: string;
@@ -27,6 +37,19 @@ export type ButtonRequest = {
   readonly bidIds?: readonly string[];
   readonly collection?: string;
   readonly traits?: readonly { readonly type: string; readonly value: string }[];
+  /** Approvals that are taken back: those of these contracts' tokens, and with `offers` that of the currency. */
+  readonly contracts?: readonly string[];
+  readonly offers?: boolean;
+};
+
+/** What of a row is traded when it is picked with others (`assets/trade-select.js`). */
+export type PickedRow = {
+  readonly name: string;
+  readonly askId?: string;
+  readonly unitPriceWei?: string;
+  readonly units?: number;
+  readonly contract?: string;
+  readonly tokenId?: string;
 };
 
 type Options = {
@@ -43,6 +66,16 @@ export function tradeButton(
 ): Html {
   const owned = owner === undefined || owner === null ? false : html` data-owner="${owner}"`;
   return html`<button type="button"${isPrimary && html` class="primary"`} data-trade="${JSON.stringify(request)}"${owned} hidden>${text}</button>`;
+}
+
+/** A box that picks a row for a trade with others. Without scripts it is not seen. */
+export const pickBox = (pick: PickedRow): Html =>
+  html`<label class="pick" hidden><input type="checkbox" data-pick="${JSON.stringify(pick)}"><span class="unseen">Select ${pick.name}</span></label>`;
+
+/** What is done with the picked rows of a page: `text` is the button's. */
+export function picksTrade(text: string, request: ButtonRequest, owner?: string): Html {
+  const owned = owner !== undefined && html` data-owner="${owner}"`;
+  return html`<div class="picks" data-text="${text}" data-trade-picks="${JSON.stringify(request)}"${owned} hidden></div>`;
 }
 
 /** Buttons of a page's head. */

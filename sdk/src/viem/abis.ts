@@ -25,10 +25,12 @@ export const exchangeAbi = parseAbi([
   "function getCounter(address offerer) view returns (uint256)",
 ]);
 
-/** What the client calls of tokens: ERC-721 and ERC-1155, and ERC-20. */
+/** What the client calls of tokens: ERC-721 and ERC-1155, ERC-20, and the wrapped coin's own. */
 export const tokenAbi = parseAbi([
   "function setApprovalForAll(address operator, bool approved)",
   "function isApprovedForAll(address owner, address operator) view returns (bool)",
   "function approve(address spender, uint256 value) returns (bool)",
+  "function balanceOf(address owner) view returns (uint256)",
+  "function deposit() payable",
   "function allowance(address owner, address spender) view returns (uint256)",
 ]);

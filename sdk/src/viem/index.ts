@@ -17,9 +17,10 @@ export type { BuyItem, BuyOptions } from "./plan/buy.ts";
 export type { CallerOptions, CancelItems } from "./plan/cancel.ts";
 export type { TextComponents } from "./plan/components.ts";
 export type { ListItem, OrderOptions } from "./plan/list.ts";
-export type { OfferItem } from "./plan/offer.ts";
+export type { OfferItem, OfferOptions } from "./plan/offer.ts";
 export {
   type ApproveStep,
+  type Batch,
   type ConfirmStep,
   type Costs,
   type MissedListing,
@@ -28,14 +29,17 @@ export {
   type PostStep,
   postedIds,
   type RefusedItem,
+  type RevokeStep,
   type SendStep,
   type SignStep,
   type Step,
   type SyncStep,
   type Transaction,
   type Verb,
+  type WrapStep,
 } from "./plan/plan.ts";
 export type { RelistItem, RelistOptions } from "./plan/relist.ts";
+export type { RevokeItems } from "./plan/revoke.ts";
 export type { SweepInput, SweepOptions } from "./plan/sweep.ts";
 export type { RunOptions } from "./run/context.ts";
 export { type Planner, type Trader, type TraderOptions, trader } from "./trader.ts";

@@ -31,6 +31,10 @@ export const readAllowance = (
     args: [maker, spender],
   });
 
+/** What the maker has of an ERC-20. */
+export const readBalance = ({ publicClient, maker }: Reading, address: Address): Promise<bigint> =>
+  publicClient.readContract({ address, abi: tokenAbi, functionName: "balanceOf", args: [maker] });
+
 /** Orders with another counter than the maker's are not valid. */
 export const readCounter = ({ publicClient, maker }: Reading): Promise<bigint> =>
   publicClient.readContract({

@@ -6,9 +6,10 @@ import { type ApproveItems, planApprove } from "./plan/approve.ts";
 import { type BuyItem, type BuyOptions, planBuy } from "./plan/buy.ts";
 import { type CallerOptions, type CancelItems, planCancel } from "./plan/cancel.ts";
 import { type ListItem, type OrderOptions, planList } from "./plan/list.ts";
-import { type OfferItem, planOffer } from "./plan/offer.ts";
+import { type OfferItem, type OfferOptions, planOffer } from "./plan/offer.ts";
 import type { Plan } from "./plan/plan.ts";
 import { planRelist, type RelistItem, type RelistOptions } from "./plan/relist.ts";
+import { planRevoke, type RevokeItems } from "./plan/revoke.ts";
 import { planSweep, type SweepInput, type SweepOptions } from "./plan/sweep.ts";
 import type { RunOptions } from "./run/context.ts";
 import { runPlan } from "./run/run.ts";
@@ -29,13 +30,14 @@ export type TraderOptions = {
 /** Plans without running them: nothing is signed or sent. */
 export type Planner = {
   list(items: readonly ListItem[], options?: OrderOptions): Promise<Plan>;
-  offer(items: readonly OfferItem[], options?: OrderOptions): Promise<Plan>;
+  offer(items: readonly OfferItem[], options?: OfferOptions): Promise<Plan>;
   buy(items: readonly BuyItem[], options?: BuyOptions): Promise<Plan>;
   sweep(input: SweepInput, options?: SweepOptions): Promise<Plan>;
   accept(item: AcceptItem, options?: AcceptOptions): Promise<Plan>;
   cancel(items: CancelItems, options?: CallerOptions): Promise<Plan>;
   relist(items: readonly RelistItem[], options?: RelistOptions): Promise<Plan>;
   approve(items: ApproveItems, options?: CallerOptions): Promise<Plan>;
+  revoke(items: RevokeItems, options?: CallerOptions): Promise<Plan>;
 };
 
 /** Each verb makes its plan and runs it; returns it as it is then. */
@@ -68,6 +70,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     cancel: planned(planCancel),
     relist: planned(planRelist),
     approve: planned(planApprove),
+    revoke: planned(planRevoke),
   };
   const run = (given: Plan, options: RunOptions = {}) => runPlan(clients, given, options);
   const planAndRun =
@@ -85,6 +88,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     cancel: planAndRun(plan.cancel),
     relist: planAndRun(plan.relist),
     approve: planAndRun(plan.approve),
+    revoke: planAndRun(plan.revoke),
   };
 }
 

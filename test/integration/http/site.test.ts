@@ -209,6 +209,8 @@ describe("a page", () => {
         "number",
         "time",
         "trade",
+        "trade-select",
+        "trade-sheet",
         "trade-store",
       ].map((one) => `/assets/site/${one}.js`);
       const sizes = await Promise.all(scripts.map(sizeOf));

@@ -23,12 +23,14 @@ export type InjectedWallet = {
   refuseNext(): void;
   /** The chain that the wallet says it is on; undefined: the one it is on. */
   showChain(chainId: number | undefined): void;
+  /** From now on it takes several calls as one transaction (EIP-5792). */
+  takeTogether(): void;
   /** Puts the wallet on a chain, as its own menu does. `isForgotten`: of the others it knows none. */
   goTo(chainId: number, isForgotten?: boolean): void;
 };
 
-/** What pages run: requests go to the test, which answers as a wallet does. It announces itself (EIP-6963). */
-const provider = `window.ethereum = {
+/** What pages run: requests go to the test, which answers as a wallet does. It announces itself (EIP-6963), as do the others, which answer nothing. */
+const providerOf = (others: readonly string[]) => `window.ethereum = {
   on() {},
   removeListener() {},
   async request(request) {
@@ -44,13 +46,20 @@ const provider = `window.ethereum = {
     window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
   window.addEventListener("eip6963:requestProvider", announce);
   announce();
+  for (const name of ${JSON.stringify(others)}) {
+    const info = { uuid: crypto.randomUUID(), name, icon: "data:,", rdns: name.toLowerCase() };
+    const detail = Object.freeze({ info, provider: { request: () => Promise.reject(new Error("locked")) } });
+    window.addEventListener("eip6963:requestProvider", () =>
+      window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })));
+  }
 }`;
 
-/** `chains`: those that it knows; it is on the first. */
+/** `chains`: those that it knows; it is on the first. `others`: names of further wallets in the browser. */
 export async function injectWallet(
   context: BrowserContext,
   chains: readonly TestChain[],
   people: readonly Person[],
+  others: readonly string[] = [],
 ): Promise<InjectedWallet> {
   const asked = { signatures: 0, transactions: 0 };
   const held = people.map((person): LocalAccount => accounts[person]);
@@ -62,6 +71,8 @@ export async function injectWallet(
   let act: Parameters<InjectedWallet["beforeAnswers"]>[0] = () => undefined;
   let isRefusing = false;
   let shownChain: number | undefined;
+  let takesTogether = false;
+  const taken = new Map<string, Hex>();
 
   /** What the person is asked for. */
   async function carryOut(kind: keyof typeof asked, work: () => Promise<Hex>): Promise<Hex> {
@@ -96,7 +107,27 @@ export async function injectWallet(
     eth_signTypedData_v4: (params) => carryOut("signatures", () => sign(held, params)),
     eth_sendTransaction: (params) =>
       carryOut("transactions", () => sendBy(wallet as WalletClient, held, params)),
+    wallet_getCapabilities: () =>
+      takesTogether ? { [`0x${wallet?.chain?.id.toString(16)}`]: atomic } : {},
+    wallet_sendCalls: (params) => {
+      const [{ id }] = params as [Together];
+      if (taken.has(id)) throw Object.assign(new Error("Duplicate ID"), { code: 5720 });
+      return carryOut("transactions", async () => {
+        const hash = await sendTogether(wallet as WalletClient, held, params);
+        taken.set(id, hash);
+        return hash;
+      }).then(() => ({ id }));
+    },
+    wallet_getCallsStatus: ([id]) => statusOf(taken.get(String(id))),
   };
+
+  async function statusOf(hash: Hex | undefined) {
+    if (hash === undefined) throw Object.assign(new Error("Unknown bundle id"), { code: 5730 });
+    const request = { method: "eth_getTransactionReceipt", params: [hash] };
+    const receipt = (await wallet?.request(request as never)) as { status: Hex } | null;
+    if (receipt === null) return { status: 100 };
+    return { status: receipt.status === "0x1" ? 200 : 500, atomic: true, receipts: [receipt] };
+  }
 
   async function answer({ method, params = [] }: Request): Promise<unknown> {
     if (method === "eth_chainId" && shownChain !== undefined) return `0x${shownChain.toString(16)}`;
@@ -112,7 +143,7 @@ export async function injectWallet(
       return { error: { code, message, data: revertData(error) } };
     }
   });
-  await context.addInitScript(provider);
+  await context.addInitScript(providerOf(others));
   return {
     asked,
     beforeAnswers: (given) => {
@@ -123,6 +154,9 @@ export async function injectWallet(
     },
     showChain: (chainId) => {
       shownChain = chainId;
+    },
+    takeTogether: () => {
+      takesTogether = true;
     },
     goTo(chainId, isForgotten = false) {
       forgotten = new Set();
@@ -166,4 +200,20 @@ function sendBy(
     ...{ to, data, value: BigInt(value) },
     ...(nonce !== undefined && { nonce: Number(nonce) }),
   });
+}
+
+const atomic = { atomic: { status: "supported" } };
+
+type Together = { id: string; from: Hex; calls: { to: Hex; data?: Hex; value?: Hex }[] };
+
+/** One transaction after the other; the last, which needs the others, is the receipt. */
+async function sendTogether(
+  wallet: WalletClient,
+  held: readonly LocalAccount[],
+  [asked]: readonly unknown[],
+): Promise<Hex> {
+  const { from, calls } = asked as Together;
+  let hash: Hex = "0x";
+  for (const call of calls) hash = await sendBy(wallet, held, [{ from, ...call }]);
+  return hash;
 }

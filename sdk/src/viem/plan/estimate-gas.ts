@@ -1,6 +1,6 @@
 import type { Clients } from "../clients.ts";
 import type { PlannedAction } from "./actions.ts";
-import { callOfApproval } from "./approval.ts";
+import { callOfFixed, isFixed } from "./fixed-call.ts";
 import type { Call, Step } from "./plan.ts";
 
 /** What the exchange needs for common tokens, rounded up. */
@@ -31,8 +31,8 @@ export async function estimateGas(
   const needsApproval = steps.some((step) => step.kind === "approve" && !step.isApproved);
 
   async function estimate(step: Step): Promise<bigint> {
-    const isSimulated = step.kind === "approve" || !needsApproval;
-    const call = step.kind === "approve" ? callOfApproval(step) : calls.get(step.id);
+    const isSimulated = isFixed(step) || !needsApproval;
+    const call = isFixed(step) ? callOfFixed(step) : calls.get(step.id);
     if (call === undefined || !isSimulated) return typicalOf(step);
     const { to, data, valueWei: value } = call;
     // It would fail as things are, for want of money or as it is sold: its own step says so.

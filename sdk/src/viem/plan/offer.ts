@@ -2,13 +2,13 @@ import type { Address } from "viem";
 import { type Clients, callOptions } from "../clients.ts";
 import { type OfferTrait, partsOf } from "../criteria.ts";
 import { bidCurrency, exchange } from "../exchange.ts";
-import { readAllowance } from "../read-approvals.ts";
+import { readAllowance, readBalance } from "../read-approvals.ts";
 import { checked } from "../wallet-error.ts";
 import type { PlannedOrder } from "./actions.ts";
 import { type DraftedOrders, draftOrders, type Intent, readHeader } from "./draft-order.ts";
 import { defaultDays, type OrderOptions } from "./list.ts";
 import type { Plan } from "./plan.ts";
-import { planOf, Steps } from "./steps.ts";
+import { demandOwnAccount, planOf, Steps } from "./steps.ts";
 
 export type OfferItem = {
   readonly contract: Address;
@@ -29,11 +29,16 @@ export type OfferItem = {
 /** The most items of a request. */
 const most = 50;
 
+export type OfferOptions = OrderOptions & {
+  /** Wraps what the account's WETH or WAPE lacks for the largest of the bids: each must be covered by itself. */
+  readonly wrap?: boolean;
+};
+
 /** Bids in WETH or WAPE; approves what they and the maker's open bids need, and no more. */
 export async function planOffer(
   clients: Clients,
   items: readonly OfferItem[],
-  options: OrderOptions,
+  options: OfferOptions,
 ): Promise<Plan> {
   const header = await readHeader(clients, options);
   const drafted: DraftedOrders = { orders: [], refused: [] };
@@ -45,15 +50,34 @@ export async function planOffer(
       callOptions(options),
     );
     openOffersWei = checked(() => BigInt(data.openOffersWei));
-    draftOrders(header, part.map(intentOf), data.items, { start, drafted });
+    // What the plan wraps is not there yet.
+    const tolerated = options.wrap === true ? "insufficient_balance" : undefined;
+    draftOrders(header, part.map(intentOf), data.items, { start, drafted, tolerated });
   }
   const { orders, refused } = drafted;
   const steps = new Steps();
   if (orders.length > 0) {
+    if (options.wrap === true) await wrapMissing(clients, steps, orders);
     await approve(clients, steps, orders, openOffersWei);
     steps.signAndPost(orders, options.bulk ?? "auto");
   }
   return planOf(clients, "offer", steps, refused);
+}
+
+const totalOf = ({ unitPriceWei, quantity }: PlannedOrder) =>
+  BigInt(unitPriceWei) * BigInt(quantity);
+
+async function wrapMissing(
+  clients: Clients,
+  steps: Steps,
+  orders: readonly PlannedOrder[],
+): Promise<void> {
+  const { chainId } = clients.api;
+  const held = await readBalance(clients, bidCurrency[chainId]);
+  const largest = orders.map(totalOf).reduce((most, one) => (one > most ? one : most), 0n);
+  if (largest <= held) return;
+  demandOwnAccount(clients);
+  steps.wrap(chainId, largest - held);
 }
 
 /**
@@ -69,7 +93,7 @@ async function approve(
   const currency = bidCurrency[clients.api.chainId];
   const allowed = await readAllowance(clients, currency, exchange);
   const wei = orders.reduce(
-    (sum, { unitPriceWei, quantity }) => sum + BigInt(unitPriceWei) * BigInt(quantity),
+    (sum, order) => sum + totalOf(order),
     openOffersWei < allowed ? openOffersWei : allowed,
   );
   await steps.approveAmount(clients, currency, wei);

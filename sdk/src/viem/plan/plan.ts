@@ -19,6 +19,12 @@ export type Transaction = {
   readonly minedIn?: string;
 };
 
+/** Calls that the wallet took together, as one transaction (EIP-5792). The id is stored before they leave. */
+export type Batch = { readonly id: Hex; readonly hash?: Hex; readonly minedIn?: string };
+
+/** How the transaction of a step was sent: by itself or with others. */
+type Sent = { transaction?: Transaction; batch?: Batch };
+
 /** What became of one posted order. */
 export type Posted = {
   readonly success: boolean;
@@ -52,16 +58,28 @@ type Base = {
   error?: { readonly code: string; readonly message: string };
 };
 
-export type ApproveStep = Base & {
-  readonly kind: "approve";
-  readonly token: Address;
-  readonly operator: Address;
-  /** Null: all tokens of the contract; else the amount of an ERC-20. */
-  readonly amountWei: Wei | null;
-  /** When the plan was made; looked at again when it runs. */
-  readonly isApproved: boolean;
-  transaction?: Transaction;
-};
+export type ApproveStep = Base &
+  Sent & {
+    readonly kind: "approve";
+    readonly token: Address;
+    readonly operator: Address;
+    /** Null: all tokens of the contract; else the amount of an ERC-20. */
+    readonly amountWei: Wei | null;
+    /** When the plan was made; looked at again when it runs. */
+    readonly isApproved: boolean;
+  };
+/** An approval is taken back: of all tokens of the contract, or of any amount of an ERC-20. */
+export type RevokeStep = Base &
+  Sent & {
+    readonly kind: "revoke";
+    readonly takes: "tokens" | "money";
+    readonly token: Address;
+    readonly operator: Address;
+  };
+/** `costs` of the native coin become as much of the wrapped one. */
+export type WrapStep = Base & Sent & { readonly kind: "wrap"; readonly token: Address };
+/** Steps whose transaction is known when the plan is made. */
+export type FixedStep = ApproveStep | RevokeStep | WrapStep;
 export type SignStep = Base & {
   readonly kind: "sign";
   readonly orders: readonly PlannedOrder[];
@@ -77,15 +95,15 @@ export type MissedListing = {
   readonly code: string;
   readonly message: string;
 };
-export type SendStep = Base & {
-  readonly kind: "send";
-  readonly action: PlannedAction;
-  transaction?: Transaction;
-  /** Of a sweep that is mined: the listings that it bought. */
-  bought?: readonly string[];
-  /** Of a sweep: its listings that could not be bought any more, and why. */
-  missed?: readonly MissedListing[];
-};
+export type SendStep = Base &
+  Sent & {
+    readonly kind: "send";
+    readonly action: PlannedAction;
+    /** Of a sweep that is mined: the listings that it bought. */
+    bought?: readonly string[];
+    /** Of a sweep: its listings that could not be bought any more, and why. */
+    missed?: readonly MissedListing[];
+  };
 export type ConfirmStep = Base & { readonly kind: "confirm"; readonly of: string };
 export type SyncStep = Base & {
   readonly kind: "sync";
@@ -94,9 +112,20 @@ export type SyncStep = Base & {
   /** Of the orders as the API then has them, as far as they are synced. */
   statuses: string[];
 };
-export type Step = ApproveStep | SignStep | PostStep | SendStep | ConfirmStep | SyncStep;
+export type Step = FixedStep | SignStep | PostStep | SendStep | ConfirmStep | SyncStep;
+/** Steps that are a transaction. */
+export type SendingStep = FixedStep | SendStep;
 
-export type Verb = "list" | "offer" | "buy" | "sweep" | "accept" | "cancel" | "relist" | "approve";
+export type Verb =
+  | "list"
+  | "offer"
+  | "buy"
+  | "sweep"
+  | "accept"
+  | "cancel"
+  | "relist"
+  | "approve"
+  | "revoke";
 
 /** Something that was requested and is no part of the plan, and why. */
 export type RefusedItem = {

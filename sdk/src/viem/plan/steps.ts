@@ -1,11 +1,21 @@
 import { type Address, zeroAddress } from "viem";
+import type { ChainId } from "../../chains.ts";
 import type { Clients } from "../clients.ts";
-import { conduit, exchange, formatAmount, isSame } from "../exchange.ts";
+import { bidCurrency, conduit, exchange, formatAmount, isSame } from "../exchange.ts";
 import { readAllowance, readIsApproved } from "../read-approvals.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder } from "./actions.ts";
 import { estimateGas } from "./estimate-gas.ts";
-import type { ApproveStep, Call, Costs, Plan, RefusedItem, Step, Verb } from "./plan.ts";
+import type {
+  ApproveStep,
+  Call,
+  Costs,
+  Plan,
+  RefusedItem,
+  RevokeStep,
+  Step,
+  Verb,
+} from "./plan.ts";
 
 const free = { costs: { wei: "0", currency: zeroAddress, gasWei: "0" }, paysGas: false } as const;
 const gasOnly = { ...free, paysGas: true } as const;
@@ -50,6 +60,34 @@ export class Steps {
     const allowed = await readAllowance(clients, currency, exchange);
     const amount = { token: currency, operator: exchange, amountWei: `${wei}` };
     this.#approve({ ...amount, description, isApproved: allowed >= wei });
+  }
+
+  revokeTokens(token: Address): void {
+    const description = `No longer allow the marketplaces' conduit ${conduit} to move your tokens of ${token}`;
+    this.#revoke({ takes: "tokens", token, operator: conduit, description });
+  }
+
+  /** Of an ERC-20 currency, from the exchange itself. */
+  revokeAmount(token: Address): void {
+    const description = `No longer allow the exchange ${exchange} to take your money of ${token}`;
+    this.#revoke({ takes: "money", token, operator: exchange, description });
+  }
+
+  #revoke(fields: Pick<RevokeStep, "takes" | "token" | "operator" | "description">): void {
+    const id = this.#id("revoke");
+    this.list.push({ id, kind: "revoke", ...gasOnly, state: "waiting", ...fields });
+    this.#confirm(id);
+  }
+
+  /** Of the native coin, into the currency of bids. */
+  wrap(chainId: ChainId, wei: bigint): void {
+    const id = this.#id("wrap");
+    const token = bidCurrency[chainId];
+    const [native, wrapped] = [zeroAddress, token].map((one) => formatAmount(chainId, one, wei));
+    const description = `Wrap ${native}: you get ${wrapped}`;
+    const costs = { ...gasOnly.costs, wei: `${wei}` };
+    this.list.push({ id, kind: "wrap", ...gasOnly, costs, state: "waiting", token, description });
+    this.#confirm(id);
   }
 
   #approve(

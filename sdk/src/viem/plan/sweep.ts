@@ -16,6 +16,8 @@ export type SweepInput = {
   readonly count: number;
   /** The most that all may cost. */
   readonly budgetWei: bigint;
+  /** Only these listings of the collection, 50 at most. */
+  readonly askIds?: readonly string[];
   /** Type to value; a token must have all. */
   readonly traits?: Readonly<Record<string, string>>;
   /** Default: both. */
@@ -29,12 +31,13 @@ type Sweep = components["schemas"]["Sweep"];
 /** The cheapest units of a collection, of all marketplaces: mostly one transaction, which leaves out what is gone when it is mined. */
 export async function planSweep(
   clients: Clients,
-  { budgetWei, ...input }: SweepInput,
+  { budgetWei, askIds, ...input }: SweepInput,
   options: SweepOptions,
 ): Promise<Plan> {
   demandOwnAccount(clients);
   const { api, account } = clients;
-  const body = { ...input, budgetWei: `${budgetWei}`, buyer: account.address };
+  const only = askIds === undefined ? {} : { askIds: [...askIds] };
+  const body = { ...input, ...only, budgetWei: `${budgetWei}`, buyer: account.address };
   const { data } = await api.post("/v1/listings/sweep", body, callOptions(options));
   const items = checked(() => itemsOf(clients, data));
   assertSafe(sumOf(items) <= budgetWei, "it costs more than the budget");

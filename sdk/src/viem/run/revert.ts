@@ -89,7 +89,10 @@ function isRevert(error: unknown): boolean {
 const nameOf = (error: unknown) => String((error as { name?: unknown } | null)?.name);
 
 /** Refused by the person at the wallet: EIP-1193 code 4001. */
-export function isRefusal(error: unknown): boolean {
-  const isOne = (one: unknown) => (one as { code?: unknown } | null)?.code === 4001;
+export const isRefusal = (error: unknown): boolean => hasCode(error, 4001);
+
+/** Whether the wallet answered with this code, wherever viem put it. */
+export function hasCode(error: unknown, code: number): boolean {
+  const isOne = (one: unknown) => (one as { code?: unknown } | null)?.code === code;
   return error instanceof BaseError ? error.walk(isOne) !== null : isOne(error);
 }

@@ -3,8 +3,8 @@ import { type Clients, checkClients } from "../clients.ts";
 import { isEnded, type Plan, type Step, stepOf } from "../plan/plan.ts";
 import { WalletError } from "../wallet-error.ts";
 import type { Run, RunOptions } from "./context.ts";
-import { runApprove } from "./steps/approve.ts";
 import { runConfirm } from "./steps/confirm.ts";
+import { runFixed } from "./steps/fixed.ts";
 import { runPost } from "./steps/post.ts";
 import { runSend } from "./steps/send.ts";
 import { runSign } from "./steps/sign.ts";
@@ -76,7 +76,9 @@ async function runStep(
 function carryOut(run: Run, step: Step): Promise<"done" | "skipped"> {
   switch (step.kind) {
     case "approve":
-      return runApprove(run, step);
+    case "revoke":
+    case "wrap":
+      return runFixed(run, step);
     case "sign":
       return runSign(run, step);
     case "post":

@@ -85,7 +85,7 @@ async function broadcast(
   });
 }
 
-async function simulate(
+export async function simulate(
   { publicClient, account }: Run,
   { to, data, valueWei }: Call,
 ): Promise<void> {

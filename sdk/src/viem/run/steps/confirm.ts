@@ -1,8 +1,15 @@
-import { slice, type TransactionReceipt, WaitForTransactionReceiptTimeoutError } from "viem";
+import {
+  type Hex,
+  slice,
+  type TransactionReceipt,
+  WaitForTransactionReceiptTimeoutError,
+} from "viem";
 import { abortable } from "../../../reading/wait.ts";
 import { exchange, isSame } from "../../exchange.ts";
+import { isFixed } from "../../plan/fixed-call.ts";
 import { type ConfirmStep, type SendStep, stepOf, type Transaction } from "../../plan/plan.ts";
 import { WalletError } from "../../wallet-error.ts";
+import { confirmBatch } from "../batch.ts";
 import type { Run } from "../context.ts";
 import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
 import { revertOf } from "../revert.ts";
@@ -10,8 +17,12 @@ import { revertOf } from "../revert.ts";
 /** Waits until the transaction of the step before is mined. */
 export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | "skipped"> {
   const sent = stepOf(run.plan, step.of);
-  if (sent.kind !== "approve" && sent.kind !== "send")
-    throw new TypeError(`${step.of} sends nothing`);
+  if (!isFixed(sent) && sent.kind !== "send") throw new TypeError(`${step.of} sends nothing`);
+  if (sent.batch !== undefined) {
+    const { hash = "0x" } = await confirmBatch(run, sent.batch);
+    if (sent.kind === "send") await storeBought(run, sent, hash);
+    return "done";
+  }
   const { transaction } = sent;
   if (transaction?.hash === undefined) return "skipped";
   /** It did nothing: the next run makes it anew. */
@@ -32,10 +43,7 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
       sent.transaction = { ...transaction, hash, minedIn: `${blockNumber}` };
     });
   if (status === "success") {
-    if (sent.kind === "send" && sent.action.name === "sweep")
-      await run.store(() => {
-        noteBought(sent, receipt);
-      });
+    if (sent.kind === "send") await storeBought(run, sent, receipt);
     return "done";
   }
   const error = await reasonOf(run, transaction, blockNumber);
@@ -45,6 +53,15 @@ export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | 
 
 /** `OrderFulfilled(bytes32,address,address,address,…)`; its data begin with the order's hash. */
 const orderFulfilled = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
+
+async function storeBought(run: Run, sent: SendStep, of: TransactionReceipt | Hex): Promise<void> {
+  if (sent.action.name !== "sweep") return;
+  const receipt =
+    typeof of === "string" ? await run.publicClient.getTransactionReceipt({ hash: of }) : of;
+  await run.store(() => {
+    noteBought(sent, receipt);
+  });
+}
 
 /** The exchange leaves out what was gone when the transaction was mined. */
 function noteBought(sent: SendStep, { logs }: TransactionReceipt): void {

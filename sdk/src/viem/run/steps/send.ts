@@ -22,11 +22,14 @@ import type { Run } from "../context.ts";
 import { sendOnce } from "../transaction.ts";
 
 export async function runSend(run: Run, step: SendStep): Promise<"done"> {
-  const { action } = step;
-  const make = () => (action.name === "sweep" ? sweepCall(run, step, action) : callOf(run, action));
-  await sendOnce(run, step, make);
+  // With the steps before it.
+  if (step.batch !== undefined) return "done";
+  await sendOnce(run, step, () => callOfSend(run, step));
   return "done";
 }
+
+export const callOfSend = (run: Run, step: SendStep): Promise<Call> =>
+  step.action.name === "sweep" ? sweepCall(run, step, step.action) : callOf(run, step.action);
 
 /** The call as the API returns it now, after it was checked against the plan. */
 function callOf(run: Run, action: Exclude<PlannedAction, SweepAction>): Promise<Call> {

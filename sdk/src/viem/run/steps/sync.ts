@@ -11,7 +11,7 @@ const pausesMs = [1_000, 2_000, 3_000, 4_000];
 /** Makes the order book look at the chain, until it has seen the block of the transaction. */
 export async function runSync(run: Run, step: SyncStep): Promise<"done"> {
   const sent = stepOf(run.plan, step.of);
-  const transaction = sent.kind === "send" ? sent.transaction : undefined;
+  const transaction = sent.kind === "send" ? (sent.batch ?? sent.transaction) : undefined;
   const minedIn = Number(transaction?.minedIn ?? 0);
   const signal = run.options.signal ?? new AbortController().signal;
   for (const order of step.orders.slice(step.statuses.length)) {
