@@ -60,16 +60,16 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
   ]);
   const title = plainText(row.name ?? `#${shortId(tokenId)}`);
   const body = html`<div class="token"><div>
-${panel({ id: "media", title: "Media", body: tokenMedia(row.media, title) })}
-${attributesPanel(row, known.data.traitTypes)}
+<section class="panel" aria-labelledby="media"><h2 id="media" class="unseen">Media</h2>${tokenMedia(row.media, title)}</section>
 </div><div>
 ${head(row, now)}
-${tokenTrades(row)}
 ${listingsPanel(listings, now)}
 ${offersPanel(bids, now)}
 ${pricesPanel(sales, now)}
 ${activityPanel(activity, now)}
 ${provenance(row, activity.data)}
+</div><div>
+${attributesPanel(row, known.data.traitTypes)}
 </div></div>`;
   return {
     title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
@@ -96,8 +96,8 @@ function head(row: ShownToken, now: Date): Html {
   return html`<header class="token-head">
 <p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span><span>${standard}</span><span title="Token id ${tokenId}">#${shortId(tokenId)}</span></p>
 <h1>${nameOr(name, `#${shortId(tokenId)}`)}${row.isBurned && html` <span class="mark bad">burned</span>`}</h1>
-${description !== null && description !== "" && html`<p class="description">${foreignText(description, maxDescription)}</p>`}
 </header>
+${tokenTrades(row)}
 ${figures([
   {
     label: "Price",
@@ -142,7 +142,8 @@ ${figures([
         note: html`<data value="${row.supplyExact}">${formatCount(row.supply)} units</data>`,
       }
     : { label: "Owner", value: toWallet(chainId, owner) },
-])}`;
+])}
+${description !== null && description !== "" && html`<p class="description">${foreignText(description, maxDescription)}</p>`}`;
 }
 
 /** Attributes that are shown: anybody may mint a token with thousands. */

@@ -37,6 +37,30 @@ export function describeWallets(site: () => Site): void {
       await close();
     });
 
+    it("a phone's first screen has a token's picture, name, price and what can be done", async () => {
+      const testChain = site().opened.chain(chainId);
+      const { nft } = await newListing(testChain, "1");
+      const { page, close } = await openVisitorOf(site(), {
+        ...{ chainId, width: 390, person: "bob" },
+      });
+      await openToken(page, testChain, nft.tokenId);
+      const price = page.locator("dd", { hasText: "1 APE" }).first();
+      const parts = [
+        page.locator("main .media").first(),
+        page.getByRole("heading", { level: 1 }),
+        page.getByRole("button", { name: "Buy", exact: true }),
+        price,
+      ];
+      let above = 0;
+      for (const part of parts) {
+        const box = await part.boundingBox();
+        expect(box?.y).toBeGreaterThanOrEqual(above);
+        above = (box?.y ?? 0) + (box?.height ?? 0);
+      }
+      expect(above).toBeLessThanOrEqual(844);
+      await close();
+    });
+
     it("a signature that is refused is asked for again, and nothing is done twice", async () => {
       const testChain = site().opened.chain(chainId);
       const nft = await newToken(testChain, "grace");
