@@ -77,7 +77,7 @@ export const pointMeta = z
     time: time.nullable(),
     position: z.string().meta({
       description:
-        "Position of the log up to which facts were read: block and position together have one answer for ever.",
+        "Position of the log up to which facts were read. Later facts change the answer only by a reorg, or by events of the block that were not indexed yet.",
     }),
     isFinal: z.boolean().meta({ description: "Whether no reorg can change the answer any more." }),
   })

@@ -1844,7 +1844,7 @@ export interface components {
             hash: string | null;
             /** @description Whether no reorg can change the answer any more. */
             isFinal: boolean;
-            /** @description Position of the log up to which facts were read: block and position together have one answer for ever. */
+            /** @description Position of the log up to which facts were read. Later facts change the answer only by a reorg, or by events of the block that were not indexed yet. */
             position: string;
             time: string | null;
         };

@@ -13,6 +13,7 @@ const copied = [
     "api",
     "chains",
     "devnet",
+    "docs",
     "jobs",
     "ops",
     "projections",

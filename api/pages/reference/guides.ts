@@ -15,7 +15,7 @@ const docs = join(import.meta.dirname, "../../../docs");
 
 /** In the order in which they are read. */
 const guideNames = [
-  ...["first-call", "keys-and-limits", "paging", "errors", "orders", "feed", "webhooks"],
+  ...["first-call", "keys-and-limits", "paging", "errors", "orders", "feed", "webhooks", "mcp"],
 ] as const;
 
 /** The guides, then the recipes, all written in Markdown in `docs/`, with the address of this installation. */
@@ -44,27 +44,28 @@ function guideOf(file: string, name: string, baseUrl: string): Guide {
 
 const markdown = new Marked({
   gfm: true,
-  walkTokens(token) {
-    if (token.type === "link") token.href = addressOf(token.href);
-  },
   renderer: {
     code({ text, lang = "" }) {
       return `<pre tabindex="0"><code data-language="${escapeAttribute(lang)}">${escapeText(text)}</code></pre>\n`;
+    },
+    link({ href, tokens }) {
+      const address = addressOf(href);
+      const text = this.parser.parseInline(tokens);
+      return address === null ? text : `<a href="${escapeAttribute(address)}">${text}</a>`;
     },
     // Everything here is text of ours: what looks like HTML is an example.
     html: ({ text }) => escapeText(text),
   },
 });
 
-/** Files of the repository that are pages of the site are linked as such. */
-function addressOf(href: string): string {
-  const [, recipe] = /^(?:\.\.\/recipes\/|\.\/)?([\w-]+)\.md$/.exec(href) ?? [];
-  if (recipe === "README") return "/docs/guides/recipes";
-  if (recipe !== undefined) {
-    const isGuide = (guideNames as readonly string[]).includes(recipe);
-    return `/docs/guides/${isGuide ? recipe : `recipes-${recipe}`}`;
-  }
-  return /sdk\/README\.md/.test(href) ? "/docs/guides/first-call" : href;
+/** Where a link of a text leads on the site; null: to a file that is no page of it. */
+function addressOf(href: string): string | null {
+  if (/^(?:https?:|\/|#)/.test(href)) return href;
+  const [, name] = /^(?:\.\.\/(?:guides|recipes)\/|\.\/)?([\w-]+)\.md$/.exec(href) ?? [];
+  if (name === undefined) return null;
+  if (name === "README") return "/docs/guides/recipes";
+  const isGuide = (guideNames as readonly string[]).includes(name);
+  return `/docs/guides/${isGuide ? name : `recipes-${name}`}`;
 }
 
 const escapeText = (text: string) =>

@@ -20,6 +20,7 @@ export async function copyAsNextRelease(): Promise<string> {
     "api",
     "chains",
     "devnet",
+    "docs",
     "jobs",
     "ops",
     "projections",
