@@ -164,6 +164,16 @@ describe("the reference", () => {
     expect([...explainedCodes].sort()).toEqual([...new Set(codes)].sort());
   });
 
+  it("says what each operation does, with the example and the codes of one", async () => {
+    const plain = (html: string) => textOf(html.replaceAll(/<[^>]*>/g, ""));
+    const overview = plain(await (await open("/docs")).text());
+    for (const { summary = "" } of operationsOf(document))
+      expect(overview).toContain(summary.replaceAll("`", ""));
+    const buying = plain(await (await open("/docs/operations/getBuyData")).text());
+    for (const part of ['"buyer"', '"validUntil"', "price_above_max", "order_mismatch"])
+      expect(buying).toContain(part);
+  });
+
   it("has a page of every operation, and leads nowhere that does not exist", async () => {
     const { seen, outside } = await crawl(["/docs", "/apechain/docs"]);
     for (const { id } of operationsOf(document)) expect(seen).toContain(`/docs/operations/${id}`);

@@ -277,14 +277,14 @@ describe("the document and its page", () => {
   it("are there for everybody, and name what is needed", async () => {
     const caller = from(newAddress());
     const page = await ask({ path: `${base}/docs`, headers: caller });
-    const script = await ask({ path: `${base}/docs/start.js`, headers: caller });
+    const login = await ask({ path: `${base}/docs/operations/login`, headers: caller });
     const { document } = one;
 
-    expect([page.status, script.status]).toEqual([200, 200]);
-    expect(page.text).toContain(`${base}/docs/start.js`);
-    expect(script.text).toContain(`url: "${base}/openapi.json"`);
+    expect([page.status, login.status]).toEqual([200, 200]);
+    expect(page.text).toContain(`${base}/docs/operations/login`);
+    expect(login.text).toContain(`${base}/api/auth/login`);
     // They count with the pages, not with requests to the API.
-    const [first, second] = [page, script].map(({ headers }) =>
+    const [first, second] = [page, login].map(({ headers }) =>
       Number(headers.get("x-ratelimit-remaining")),
     );
     expect(second).toBe((first ?? 0) - 1);

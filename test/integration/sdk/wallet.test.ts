@@ -19,7 +19,6 @@ import {
   recipes,
   webhookPort,
 } from "./consumers/recipes.ts";
-import { describeReference } from "./consumers/reference.ts";
 import { describeReloads } from "./consumers/reloads.ts";
 import { describeGas } from "./gas.ts";
 import { describeInterruptions } from "./interruptions.ts";
@@ -85,7 +84,6 @@ const runners: [where: string, Parameters<typeof describeWalletRecipes>[1]][] = 
 ];
 for (const [where, opening] of seedsOf(runners)) describeWalletRecipes(where, opening);
 describeReloads(openChain, openBrowser);
-describeReference(openChain);
 describeReadingRecipes(openClient, openChain, openNodeRunner);
 
 it("every recipe of the documents is run", () => {

@@ -82,6 +82,7 @@ export function openNftDataApp(db: Database, { limits, now, stream, responseCach
     logger,
     trustProxy: ["127.0.0.1"],
     ...(responseCache && { responseCache }),
+    ...(limiter && { limiter }),
     nftData: {
       context: { ...shared, prefix, isPaused, chainId: 1, tokens: openBearerTokens({ db }) },
       segment: base.slice(1),
