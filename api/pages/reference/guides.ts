@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Marked } from "marked";
-import { Html } from "../kit/html.ts";
+import { Html, html } from "../kit/html.ts";
 import type { GuideEntry } from "./layout.ts";
 
 /** A text of ours as a page. `text`: without its marks, for the search. */
@@ -46,15 +46,15 @@ const markdown = new Marked({
   gfm: true,
   renderer: {
     code({ text, lang = "" }) {
-      return `<pre tabindex="0"><code data-language="${escapeAttribute(lang)}">${escapeText(text)}</code></pre>\n`;
+      return html`<pre tabindex="0"><code data-language="${lang}">${text}</code></pre>`.text;
     },
     link({ href, tokens }) {
       const address = addressOf(href);
-      const text = this.parser.parseInline(tokens);
-      return address === null ? text : `<a href="${escapeAttribute(address)}">${text}</a>`;
+      const text = new Html(this.parser.parseInline(tokens));
+      return (address === null ? text : html`<a href="${address}">${text}</a>`).text;
     },
     // Everything here is text of ours: what looks like HTML is an example.
-    html: ({ text }) => escapeText(text),
+    html: ({ text }) => html`${text}`.text,
   },
 });
 
@@ -67,7 +67,3 @@ function addressOf(href: string): string | null {
   const isGuide = (guideNames as readonly string[]).includes(name);
   return `/docs/guides/${isGuide ? name : `recipes-${name}`}`;
 }
-
-const escapeText = (text: string) =>
-  text.replaceAll(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
-const escapeAttribute = (text: string) => escapeText(text).replaceAll('"', "&quot;");

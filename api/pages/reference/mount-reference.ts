@@ -1,10 +1,10 @@
-import type { Express, Request, RequestHandler, Response } from "express";
+import type { Express, RequestHandler } from "express";
 import { sendFixed, sendText, textDocument } from "../../http/answer.ts";
 import { type Limiter, limitDocuments } from "../../http/limit.ts";
 import { servePath } from "../../http/mount.ts";
 import type { ApiDocument } from "../../reference/api-document.ts";
 import type { Html } from "../kit/html.ts";
-import { mountAssets, sharedAsset, websiteHeaders } from "../kit/serve-website.ts";
+import { mountAssets, sendHtml, sharedAsset, websiteHeaders } from "../kit/serve-website.ts";
 import { readGuides } from "./guides.ts";
 import { type ReferenceApi, referenceSite } from "./layout.ts";
 import { openReferencePages } from "./reference-pages.ts";
@@ -60,67 +60,59 @@ export function mountReferences(
   for (const api of apis) mountReference(app, api);
 }
 
-/** The reference of an API, made from its document on the server. The guides stand in the first one. */
+/** The reference of an API, made from its document when it is first asked for. The guides stand in the first one. */
 function mountReference(app: Express, api: ReferenceApi): void {
-  const guides = api.hasClient ? readGuides(api.baseUrl) : [];
-  const pages = openReferencePages(api, guides);
-  const missing = fixed(pages.missing, 404);
+  const pages = once(() => openReferencePages(api, api.hasClient ? readGuides(api.baseUrl) : []));
   const serve = (path: string, handler: RequestHandler) =>
     servePath(app, path, { get: [referenceHeaders, handler] });
 
-  const overview = fixed(pages.overview);
+  const overview = once(() => sendPage(pages().overview()));
   serve(api.path, (request, response, next) => {
     const { q } = request.query;
     const text = typeof q === "string" ? q.trim().slice(0, maxSearch) : "";
-    if (text === "") return overview(request, response, next);
-    return sendHtmlText(request, response, pages.search(text));
+    if (text === "") return overview()(request, response, next);
+    return sendText(request, response, textOf(pages().search(text)));
   });
   if (api.hasClient) {
-    serve(`${api.path}/errors`, fixed(pages.errors));
-    serve(`${api.path}/guides/{name}`, byName("name", pages.guide, missing));
+    const errors = once(() => sendPage(pages().errors()));
+    serve(`${api.path}/errors`, (...call) => errors()(...call));
+    serve(`${api.path}/guides/{name}`, byName(pages, "name", "guide"));
   }
-  serve(`${api.path}/operations/{id}`, byName("id", pages.operation, missing));
+  serve(`${api.path}/operations/{id}`, byName(pages, "id", "operation"));
 }
 
 const maxSearch = 100;
 
-const type = "text/html; charset=utf-8";
-const cacheControl = "no-cache";
-
-const sendHtmlText = (request: Request, response: Response, { text }: Html) =>
-  sendText(request, response, { type, text, cacheControl });
-
-/** A page that is the same while the process runs, made when it is first asked for. */
-function fixed(make: () => Html, status = 200): RequestHandler {
-  let send: RequestHandler | undefined;
-  return (request, response, next) => {
-    if (status !== 200) {
-      response.status(status).type("html").end(make().text);
-      return;
-    }
-    send ??= sendFixed(textDocument({ type, text: make().text, cacheControl }));
-    return send(request, response, next);
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
+const textOf = ({ text }: Html) =>
+  ({ type: "text/html; charset=utf-8", text, cacheControl: "no-cache" }) as const;
+
+/** A page that is the same while the process runs. */
+const sendPage = (page: Html): RequestHandler => sendFixed(textDocument(textOf(page)));
+
 /** The page of a name in the path. There are as many as there are endpoints and guides. */
 function byName(
+  pages: () => ReturnType<typeof openReferencePages>,
   parameter: string,
-  make: (name: string) => Html | null,
-  missing: RequestHandler,
+  kind: "guide" | "operation",
 ): RequestHandler {
   const known = new Map<string, RequestHandler>();
   return (request, response, next) => {
     const name = String(request.params[parameter]);
-    const handler = known.get(name) ?? pageHandler(make(name));
-    if (handler === undefined) return missing(request, response, next);
-    known.set(name, handler);
-    return handler(request, response, next);
+    const page = known.has(name) ? null : pages()[kind](name);
+    if (page !== null) known.set(name, sendPage(page));
+    const send = known.get(name);
+    if (send !== undefined) return send(request, response, next);
+    return sendHtml(response, pages().missing(), 404);
   };
 }
-
-const pageHandler = (page: Html | null): RequestHandler | undefined =>
-  page === null ? undefined : fixed(() => page);
 
 /** The favicon: a page with lines. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2456d6"/><path d="M9 10h14M9 16h14M9 22h9" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>

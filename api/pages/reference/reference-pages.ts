@@ -82,13 +82,13 @@ function operationList(api: ReferenceApi, tag: string, operations: readonly ApiO
   )}</dl>`;
 }
 
+const codeRow = ([code, why]: readonly [code: string, why: string]): Html =>
+  html`<div id="${code}"><dt><a href="/docs/errors#${code}"><code>${code}</code></a></dt><dd><p>${inline(why)}</p></dd></div>`;
+
 function errorsBody(): Html {
   const groups = Object.entries(errorGroups).map(
     ([name, codes]) =>
-      html`<h2>${name}</h2><dl class="members">${Object.entries(codes).map(
-        ([code, why]) =>
-          html`<div id="${code}"><dt><a href="#${code}"><code>${code}</code></a></dt><dd><p>${inline(why)}</p></dd></div>`,
-      )}</dl>`,
+      html`<h2>${name}</h2><dl class="members">${Object.entries(codes).map(codeRow)}</dl>`,
   );
   return html`<h1>Error codes</h1>
 <p class="lead">A refusal has a <code>code</code> that never changes its meaning, a <code>message</code> for people and, where members are at fault, <code>details</code>. Its <code>Link</code> header leads here.</p>
@@ -114,7 +114,7 @@ function searchBody(api: ReferenceApi, guides: readonly Guide[], text: string): 
 <p role="status">${total === 0 ? `Nothing has “${text}”.` : `${total} results for “${text}”`}</p>
 ${operations.length > 0 && operationList(api, "Endpoints", operations)}
 ${found.length > 0 && html`<h2>Guides</h2><ul>${found.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>`)}</ul>`}
-${codes.length > 0 && html`<h2>Error codes</h2><dl class="members">${codes.map(([code, why]) => html`<div><dt><a href="/docs/errors#${code}"><code>${code}</code></a></dt><dd><p>${inline(why)}</p></dd></div>`)}</dl>`}`;
+${codes.length > 0 && html`<h2>Error codes</h2><dl class="members">${codes.map(codeRow)}</dl>`}`;
 }
 
 function searchedTexts(document: ApiDocument, operation: ApiOperation): string[] {
