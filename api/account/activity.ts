@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { documentAs } from "../http/query.ts";
+import { documentedRowCount } from "../http/page.ts";
 import { activityDescriptions, readActivityPage } from "../v1/activity.ts";
 import { contractsOfReference } from "../v1/collection-reference.ts";
 import { activityTypeList, since } from "../v1/parameters.ts";
@@ -25,13 +25,7 @@ const accountActivityFields = {
   ...listFields,
   limit: listFields.limit.meta({
     description: activityDescriptions.perPage,
-    override: documentAs({
-      type: "integer",
-      minimum: 1,
-      maximum: 100,
-      default: 50,
-      pattern: undefined,
-    }),
+    override: documentedRowCount,
   }),
 };
 

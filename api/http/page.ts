@@ -4,6 +4,15 @@ import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { commaList, documentAs } from "./query.ts";
 import { splitAddress } from "./reads/position.ts";
 
+/** Rows of a page of a list, as documents describe them. */
+export const documentedRowCount = documentAs({
+  type: "integer",
+  minimum: 1,
+  maximum: 100,
+  default: 50,
+  pattern: undefined,
+});
+
 /**
  * What a cursor is bound to (endpoint, sort, direction, filters): a cursor is valid only for the list that issued it.
  */
@@ -64,13 +73,7 @@ export const pageFields = {
     .default(50)
     .meta({
       description: "Rows per page.",
-      override: documentAs({
-        type: "integer",
-        minimum: 1,
-        maximum: 100,
-        default: 50,
-        pattern: undefined,
-      }),
+      override: documentedRowCount,
     }),
   cursor: z.string().optional().meta({
     description: "`meta.next_cursor` of the previous page, with the same sort and filters.",

@@ -62,7 +62,12 @@ export function openLimiter(options: LimiterOptions): Limiter & Counter {
     const { isGranted, perMinute, used, window } = taken;
     if (perMinute === 0) return unlimited(caller, key);
     const rateLimit = rateLimitStateOf(perMinute, used, window);
-    if (!isGranted) return { ...tooMany(rateLimit, key === null ? limits : null), rateLimit, key };
+    if (!isGranted)
+      return {
+        ...tooMany(rateLimit, key === null ? offerOf(limits, perMinute) : ""),
+        rateLimit,
+        key,
+      };
     const refund = async () => {
       const left = await giveBack(caller, window.beganAt);
       return left === null ? null : rateLimitStateOf(perMinute, left, window);
@@ -142,16 +147,22 @@ const rateLimitStateOf = (limit: number, used: number, window: CountedMinute): R
   resetSeconds: window.resetSeconds,
 });
 
-/** `limits`: of the keys that a caller without one may have. */
 function tooMany(
   { limit, resetSeconds }: RateLimitState,
-  limits: LimiterOptions["limits"] | null,
+  offer: string,
 ): Rejection<"rate_limited"> {
   const message = `Rate limit of ${limit} requests per minute exceeded; retry in ${resetSeconds} s`;
-  const hasMore = limits !== null && limit === limits.keyless && limits.instant > limit;
-  const offer = `. A key from POST /v1/auth/keys has ${limits?.instant}, one of an account ${limits?.permanent}`;
-  return reject("rate_limited", hasMore ? message + offer : message);
+  return reject("rate_limited", message + offer);
 }
+
+/** What keys would give to a caller without one; empty where they have no higher limit. */
+const offerOf = (
+  { keyless, instant, permanent }: LimiterOptions["limits"],
+  perMinute: number,
+): string =>
+  perMinute === keyless && instant > keyless
+    ? `. A key from POST /v1/auth/keys has ${instant}, one of an account ${permanent}`
+    : "";
 
 type KeyCode = "invalid_key" | "revoked_key" | "expired_key" | "address_not_allowed";
 

@@ -16,6 +16,7 @@ import {
   cursorInteger,
   cursorOf,
   cursorRefusals,
+  documentedRowCount,
   pageFields,
   parseCursorKey,
   type RowFields,
@@ -23,7 +24,6 @@ import {
   uncountedMeta,
   withFields,
 } from "../http/page.ts";
-import { documentAs } from "../http/query.ts";
 import { orderId } from "../orders/order-id.ts";
 import { contractsOfQuery } from "./collection-reference.ts";
 import { type Context, route } from "./context.ts";
@@ -227,13 +227,7 @@ const activityFields = {
   cursor: pageFields.cursor,
   per_page: pageFields.per_page.meta({
     description: activityDescriptions.perPage,
-    override: documentAs({
-      type: "integer",
-      minimum: 1,
-      maximum: 100,
-      default: 50,
-      pattern: undefined,
-    }),
+    override: documentedRowCount,
   }),
 };
 

@@ -100,9 +100,8 @@ type PointRejection = Rejection<keyof typeof pointRefusals>;
 export async function pointOf(
   db: Database,
   { chainId, at }: { chainId: ChainId; at?: NamedPoint | undefined },
-  projection: "ownership" | "sales" = "ownership",
 ): Promise<Point | null | PointRejection> {
-  return at === undefined ? null : await resolvePoint(db, chainId, at, projection);
+  return at === undefined ? null : await resolvePoint(db, chainId, at);
 }
 
 /** What a read of the past gives; refused where it costs more than an answer may. */

@@ -62,14 +62,13 @@ type Covered = {
 
 type LoggedBlock = { number: bigint; hash: Hex; timestamp: Date };
 
-/** The point of a chain that is named, where the rows of a projection stand. */
+/** The point of a chain that is named, where the rows of owners stand. */
 export async function resolvePoint(
   db: Database,
   chainId: number,
   named: NamedPoint,
-  projection: "ownership" | "sales",
 ): Promise<Point | Refused> {
-  const covered = await readCovered(db, chainId, projection);
+  const covered = await readCovered(db, chainId);
   if (covered === null)
     return reject("point_not_covered", `Nothing of chain ${chainId} is indexed yet`);
   const found = await readBlock(db, covered, named);
@@ -126,14 +125,10 @@ type CoveredRow = {
 };
 
 /** Null: nothing. */
-async function readCovered(
-  db: Database,
-  chainId: number,
-  projection: string,
-): Promise<Covered | null> {
+async function readCovered(db: Database, chainId: number): Promise<Covered | null> {
   const { rows: checkpoints } = await sql<Pick<CoveredRow, "position" | "excluded">>`
     select position, excluded_positions::text[] as excluded from engine.checkpoint
-    where projection = ${schemaOf(projection)}`.execute(db);
+    where projection = ${schemaOf("ownership")}`.execute(db);
   const [checkpoint] = checkpoints;
   if (checkpoint === undefined) return null;
   const { position } = checkpoint;

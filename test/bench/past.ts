@@ -50,7 +50,7 @@ async function measure(
     const block = blocks.first + BigInt(random.int(0, Number(blocks.last - blocks.first)));
     durationsMs.push(
       await timed(async () => {
-        const point = await resolvePoint(db, 1, { block }, "ownership");
+        const point = await resolvePoint(db, 1, { block });
         if (isRejection(point)) throw new Error(point.message);
         await question(point);
       }),

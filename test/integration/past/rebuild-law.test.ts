@@ -94,7 +94,7 @@ async function contractIds(db: Database): Promise<Map<Address, number>> {
 }
 
 async function pointAt(height: number): Promise<Point> {
-  const point = await resolvePoint(live.db, 1, { block: BigInt(height) }, "ownership");
+  const point = await resolvePoint(live.db, 1, { block: BigInt(height) });
   if (isRejection(point)) throw new Error(point.message);
   return point;
 }
