@@ -1619,6 +1619,8 @@ export interface components {
             /** @description Zero: the exchange itself transfers the currency. */
             conduitKey: string;
             consideration: components["schemas"]["OfferOrderComponents"] | null;
+            /** @description The tokens of an offer on several, to be sent with the order; null: it is for one, for every one, or blocked. */
+            criteria: components["schemas"]["CriteriaCoverage"] | null;
             currency: components["schemas"]["Currency"];
             legs: components["schemas"]["PriceLeg"][] | null;
             message: string | null;
@@ -4668,14 +4670,20 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description 0x address. */
                 contract?: string;
-                /** @description Whether an offer is for one token or for any of the contract. */
-                kind?: "item" | "collection";
+                /** @description Whether an offer is for one token, for any of the contract, for any with `traits`, or for any of `tokenIds`. */
+                kind?: "item" | "collection" | "trait" | "token-list";
                 /** @description 0x address. */
                 maker?: string;
                 /** @description Units of a listing. An offer is priced for one unit. */
                 quantity?: number;
                 /** @description Token id, decimal. */
                 tokenId?: string;
+                /** @description Of kind `token-list`, or of those with `traits`: each once, comma-separated, at most 200; `POST /v1/bids/requirements` takes up to 10000. */
+                tokenIds?: string;
+                /** @description `traits[<type>]=<value>`; at most 5, all must match. Of kind `trait`; bounds of numbers are taken by `POST /v1/bids/requirements`. Types ignore case and spacing, values are those of the token's `attributes`. */
+                traits?: {
+                    [key: string]: string;
+                };
                 /** @description For one unit, decimal. */
                 unitPriceWei?: string;
             };

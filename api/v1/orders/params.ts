@@ -1,7 +1,8 @@
 import { zeroAddress, zeroHash } from "viem";
 import { z } from "zod";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
-import { documentAs } from "#api/http/query.ts";
+import { commaList, documentAs } from "#api/http/query.ts";
+import type { CriteriaRequest } from "#api/orders/criteria.ts";
 import {
   type DescribedParameters,
   type OrderParametersRequest,
@@ -14,9 +15,11 @@ import {
 } from "#projections/domain/orders/order-params.ts";
 import { type MarketTerms, orderBounds } from "#projections/domain/orders/order-terms.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
+import { maxCriteriaTokens } from "#projections/domain/seaport/criteria.ts";
 import { type Context, route } from "../context.ts";
-import { chainId, tokenId, wallet } from "../parameters.ts";
+import { chainId, tokenId, traitFilter, wallet } from "../parameters.ts";
 import { address, chainIdValue, currency, hash, presentCurrency, uint256Text } from "../wire.ts";
+import { CriteriaCoverage, presentCoverage } from "./criteria.ts";
 import {
   blockedFields,
   presentBlocked,
@@ -38,21 +41,51 @@ const units = z
     override: documentAs({ type: "integer", minimum: 1, default: 1, pattern: undefined }),
   });
 
+const maxListed = 200;
+
+/** As many as a query string holds. */
+const criteriaTokenIds = commaList(maxListed * 79)
+  .pipe(z.array(tokenId).min(1).max(maxListed))
+  .meta({
+    description: `Of kind \`token-list\`, or of those with \`traits\`: each once, comma-separated, at most ${maxListed}; \`POST /v1/bids/requirements\` takes up to ${maxCriteriaTokens}.`,
+    override: { type: "string", pattern: "^\\d+(,\\d+)*$" },
+  });
+
+const criteriaKinds = { trait: true, "token-list": true };
+
 const query = z
   .object({
     chainId,
     maker: wallet.optional(),
-    kind: z.enum(["item", "collection"]).default("item").meta({
-      description: "Whether an offer is for one token or for any of the contract.",
+    kind: z.enum(["item", "collection", "trait", "token-list"]).default("item").meta({
+      description:
+        "Whether an offer is for one token, for any of the contract, for any with `traits`, or for any of `tokenIds`.",
     }),
     contract: wallet.optional(),
     tokenId: tokenId.optional(),
+    traits: traitFilter(
+      "traits",
+      "Of kind `trait`; bounds of numbers are taken by `POST /v1/bids/requirements`. ",
+    ).optional(),
+    tokenIds: criteriaTokenIds.optional(),
     quantity: units,
     unitPriceWei: wei.optional(),
   })
   .refine(({ kind, tokenId }) => kind === "item" || tokenId === undefined, {
-    message: "must be left out for a collection",
+    message: "must be left out for several tokens",
     path: ["tokenId"],
+  })
+  .refine(({ kind, traits = [] }) => (kind === "trait") === traits.length > 0, {
+    message: "are required of kind `trait`, and must be left out of others",
+    path: ["traits"],
+  })
+  .refine(({ kind, tokenIds }) => tokenIds !== undefined || kind !== "token-list", {
+    message: "are required of kind `token-list`",
+    path: ["tokenIds"],
+  })
+  .refine(({ kind, tokenIds }) => tokenIds === undefined || kind in criteriaKinds, {
+    message: "must be left out of others than `token-list` and `trait`",
+    path: ["tokenIds"],
   });
 
 const onlyWithMaker = "null without `maker`.";
@@ -63,6 +96,10 @@ const offers = z
     conduitKey: hash.meta({ description: "Zero: the exchange itself transfers the currency." }),
     ...pricedFields,
     ...blockedFields,
+    criteria: CriteriaCoverage.nullable().meta({
+      description:
+        "The tokens of an offer on several, to be sent with the order; null: it is for one, for every one, or blocked.",
+    }),
     consideration: pricedFields.consideration
       .unwrap()
       .meta({ id: "OfferOrderComponents" })
@@ -145,10 +182,11 @@ export const orderParams = route(
     refuses: requirementRefusals,
   },
   async ({ query }, context) => {
-    const { chainId, kind, quantity } = query;
+    const { chainId, kind, quantity, traits = [], tokenIds } = query;
     const request = {
       chainId,
-      kind,
+      kind: kind === "item" ? kind : ("several" as const),
+      criteria: kind in criteriaKinds ? criteriaOf(traits, tokenIds) : null,
       quantity,
       maker: query.maker ?? null,
       contract: query.contract ?? null,
@@ -159,6 +197,14 @@ export const orderParams = route(
     return isRejection(found) ? found : { data: present(request, found, context.market) };
   },
 );
+
+const criteriaOf = (
+  traits: readonly (readonly [string, string])[],
+  tokenIds?: readonly bigint[],
+): CriteriaRequest => ({
+  tokenIds,
+  ...(traits.length > 0 && { traits: traits.map(([type, value]) => ({ type, value })) }),
+});
 
 function present(
   request: OrderParametersRequest,
@@ -203,6 +249,7 @@ function presentOffers(
     conduitKey: zeroHash,
     ...presentPriced(bid, { side: "bid", maker, quantity: 1n, unitPriceWei: offeredWei }),
     ...presentBlocked(bid?.blocked ?? null),
+    criteria: bid?.coverage ? presentCoverage(bid.coverage) : null,
     requiredAllowanceWei:
       unitPriceWei === null ? null : String((makerFunds?.openOffersWei ?? 0n) + offeredWei),
     openOffersWei: makerFunds && String(makerFunds.openOffersWei),

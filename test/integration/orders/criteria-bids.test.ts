@@ -113,6 +113,21 @@ describe.each([1, 33139] as const)("bids on a list of tokens, on chain %i", (cha
     },
   );
 
+  it("that other marketplaces took in are sales of the token that was sold", async () => {
+    const tokenIds = [11n, 12n, 22n, 700n];
+    const order = await stage.createBid({ standard: "erc721", tokenIds, priceWei });
+    const proof = criteriaTree(tokenIds).proofOf(12n) ?? [];
+    await stage.fulfills("bob", order, { tokenId: 12n, proof: [...proof] });
+    await stage.book.catchUp();
+    const of = `chainId=${chainId}&collection=${contracts.punks}&token_id=12`;
+    const { data: sales } = await stage.book.get(`/v1/sales?${of}`);
+    expect(sales[0]).toMatchObject({
+      ...{ side: "bid", tokenId: "12", priceWei: `${priceWei}` },
+      buyer: accounts.alice.address.toLowerCase(),
+      seller: accounts.bob.address.toLowerCase(),
+    });
+  });
+
   it("count as offers on their tokens, and on no other", async () => {
     const dear = await bidIdOf([14n, 15n], parseEther("3"));
     const cheap = await bidIdOf([15n, 16n], parseEther("2"));

@@ -84,6 +84,61 @@ describe.each([1, 33139] as const)("bids on traits, on chain %i", (chainId) => {
     });
   });
 
+  it.each([
+    [
+      "trait",
+      "traits[Fur]=Gold&traits[Eyes]=Blue",
+      { traits: [gold, blue] },
+      (id: number) => id % 6 === 0,
+    ],
+    [
+      "trait",
+      "traits[Fur]=Gold&tokenIds=6,3",
+      { traits: [gold], tokenIds: ["3", "6"] },
+      (id: number) => id === 3 || id === 6,
+    ],
+    [
+      "token-list",
+      "tokenIds=41,2,9",
+      { tokenIds: ["2", "9", "41"] },
+      (id: number) => [2, 9, 41].includes(id),
+    ],
+  ] as const)(
+    "of kind %s are described by a query (%s) as by a body",
+    async (kind, of, criteria, has) => {
+      const contract = stage.contractOf.erc721;
+      const asked = `kind=${kind}&contract=${contract}&unitPriceWei=${priceWei}&maker=${accounts.alice.address}`;
+      const { data } = await stage.book.get(`/v1/orders/params?chainId=${chainId}&${asked}&${of}`);
+      const ids = Array.from({ length: 42 }, (_, index) => index + 1).filter(has);
+      expect(data.offers.criteria).toMatchObject({
+        ...{ tokenIds: ids.map(String), tokenCount: ids.length, existing: ids.length },
+        traits: kind === "trait" ? criteria.traits : null,
+      });
+      const body = await stage.requirementOf({
+        ...{ kind, contract, criteria, amountWei: `${priceWei}`, quantity: 1 },
+      });
+      expect(data.offers.criteria).toEqual(body.criteria);
+      expect(data.offers.consideration).toEqual(body.consideration);
+      expect(data.offers.consideration[0].identifierOrCriteria).toBe(
+        `${BigInt(data.offers.criteria.root)}`,
+      );
+    },
+  );
+
+  it("are refused by a query that names what they are for by halves", async () => {
+    const contract = stage.contractOf.erc721;
+    const ask = (of: string) =>
+      stage.book.get(
+        `/v1/orders/params?chainId=${chainId}&contract=${contract}&unitPriceWei=${priceWei}&${of}`,
+      );
+    for (const of of ["kind=trait", "kind=token-list", "traits[Fur]=Gold", "tokenIds=1"])
+      expect(await ask(of), of).toMatchObject({ status: 422, code: "bad_structure" });
+    expect(await ask("kind=trait&traits[Fur]=Silver")).toMatchObject({
+      status: 200,
+      data: { offers: { blocked: "bad_criteria", criteria: null, consideration: null } },
+    });
+  });
+
   it("on traits that no token has are blocked", async () => {
     const none = await requirementOf("erc721", [gold, { type: "Fur", value: "Silver" }]);
     expect(none).toMatchObject({ blocked: "bad_criteria", criteria: null, consideration: null });
