@@ -39,6 +39,7 @@ import { askSync, bidSync } from "./v1/orders/sync.ts";
 import { walletOffers } from "./v1/orders/wallet-offers.ts";
 import { listSales, sale } from "./v1/sales.ts";
 import { search } from "./v1/search.ts";
+import { createKeyByWallet, createSiweNonce } from "./v1/siwe.ts";
 import { status } from "./v1/status.ts";
 import { transaction } from "./v1/transaction.ts";
 import { walletTokens } from "./v1/wallet-tokens.ts";
@@ -58,6 +59,8 @@ import {
 /** Every endpoint, in the order they are documented. */
 export const routes: readonly V1Route[] = [
   giveInstantKey,
+  createSiweNonce,
+  createKeyByWallet,
   getKey,
   listKeyRequests,
   search,

@@ -75,12 +75,13 @@ const tooMany: Rejection<"too_many_keys"> = reject(
 
 /**
  * Replaces a key with a new one; the old key stays valid for a day. The key that the old one had replaced is revoked
- * at once, so that at most two keys overlap.
+ * at once, so that at most two keys overlap. Without `terms` the new key has those of the old one.
  */
 export async function rotateAccountKey(
   context: KeyContext,
   owner: Owner,
   id: number,
+  terms?: KeyTerms,
 ): Promise<CreatedKey | Rejection<"no_such_key"> | TooMany> {
   const { db, clock, throttle } = context;
   const { accountId } = owner;
@@ -90,9 +91,9 @@ export async function rotateAccountKey(
     await lockAccount(transaction, accountId);
     const old = await replaceKey(transaction, clock, accountId, id);
     if (old === undefined) return noSuchKey;
-    const { name, perMinute, replaces, ...terms } = old;
+    const { name, perMinute, replaces, ...former } = old;
     if (replaces !== null) await revoke(transaction, clock, accountId, replaces);
-    const key = { name, perMinute, accountId, replaces: id, terms };
+    const key = { name, perMinute, accountId, replaces: id, terms: terms ?? former };
     return { ...(await createPermanentKey(transaction, key, clock())), name };
   });
   if (!isRejection(made)) mailKey(context, owner, made.name);

@@ -111,7 +111,7 @@ export async function changePassword(
   visitor: Visitor,
 ): Promise<{ readonly token: string } | ChangeRejection> {
   const { db, clock, passwords, mailer, baseUrl } = context;
-  const chosen = parsePassword(password, email);
+  const chosen = parsePassword(password, email ?? "");
   if (isRejection(chosen)) return chosen;
   const kept = await checkPassword(context, accountId, current);
   if (isRejection(kept)) return kept;

@@ -13,7 +13,12 @@ export async function tellOfDisabledWebhooks({
   mailer,
   baseUrl,
 }: Pick<AccountContext, "db" | "clock" | "mailer" | "baseUrl">): Promise<void> {
-  const { rows } = await sql<{ to: string; id: number; url: string; disabledBy: DisabledWords }>`
+  const { rows } = await sql<{
+    to: string | null;
+    id: number;
+    url: string;
+    disabledBy: DisabledWords;
+  }>`
     update access.webhook w set reported_at = ${currentTime(clock)}
     from access.account a
     where a.id = w.account_id and w.disabled_by <> 'owner' and w.reported_at is null

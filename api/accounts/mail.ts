@@ -45,7 +45,7 @@ The link works once and expires after ${linkHours} hours. If this was not you, i
 }
 
 /** What an owner learns without having asked. */
-type Notice = { readonly to: string; readonly baseUrl: string };
+type Notice = { readonly to: string | null; readonly baseUrl: string };
 
 /** For the owner of an account whose password was changed. */
 export function changedMail({ to, baseUrl }: Notice): Mail {
@@ -101,6 +101,19 @@ ${ifNotYou(baseUrl)}
   };
 }
 
+/** After a wallet was linked or unlinked. `what`: all of the sentence before the account. */
+export function walletMail({ to, baseUrl, what }: Notice & { what: string }): Mail {
+  return {
+    to,
+    subject: "The wallets of your account were changed",
+    text: `${what} your developer account at ${hostOf(baseUrl)}: a linked wallet signs in to it.
+
+If this was not you, look at its wallets: ${baseUrl}/developers/account
+Then ${ifNotYou(baseUrl).replace(/^If this was not you, /, "")}
+`,
+  };
+}
+
 const disabledWords = {
   failures: "its receiver has not taken an event for three days",
   gone: "its receiver answered 410 Gone",
@@ -146,7 +159,8 @@ const addressOf = (link: string, baseUrl: string) => `${baseUrl}/developers/conf
 const hostOf = (baseUrl: string) => new URL(baseUrl).host;
 
 export type Mail = {
-  readonly to: string;
+  /** Null: the account has no address, and nothing is sent. */
+  readonly to: string | null;
   readonly subject: string;
   readonly text: string;
   /** The link in the text. */
@@ -189,18 +203,19 @@ export function openMailer({ smtp, isLoopback, logger }: MailerOptions): Mailer 
     { from: smtp.from },
   );
   const underWay = new Set<Promise<void>>();
-  const deliver = async (mail: Mail) => {
+  const deliver = async ({ to, subject, text }: Mail & { to: string }) => {
     try {
-      const { to, subject, text } = mail;
       await transport.sendMail({ to, subject, text });
     } catch (error) {
-      logger.error({ err: error, to: mail.to }, "mail delivery failed");
+      logger.error({ err: error, to }, "mail delivery failed");
     }
   };
   return {
     delivery: "mail",
     send(mail) {
-      const delivery = deliver(mail).finally(() => underWay.delete(delivery));
+      const { to } = mail;
+      if (to === null) return;
+      const delivery = deliver({ ...mail, to }).finally(() => underWay.delete(delivery));
       underWay.add(delivery);
     },
     async close() {
@@ -212,17 +227,22 @@ export function openMailer({ smtp, isLoopback, logger }: MailerOptions): Mailer 
 
 function openLogMailer(logger: Logger, isLoopback: boolean): Mailer {
   const close = async () => {};
+  const sendTo = (tell: (mail: Mail) => void) => (mail: Mail) => {
+    if (mail.to !== null) tell(mail);
+  };
   if (isLoopback)
     return {
       delivery: "log",
-      send: ({ to, subject, link }) =>
+      send: sendTo(({ to, subject, link }) =>
         logger.info({ to, subject, link }, "no mail server configured, mail not sent"),
+      ),
       close,
     };
   return {
     delivery: "none",
-    send: ({ to, subject }) =>
+    send: sendTo(({ to, subject }) =>
       logger.error({ to, subject }, "no mail server configured, mail not sent: set SMTP_URL"),
+    ),
     close,
   };
 }

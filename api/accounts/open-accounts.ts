@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
+import type { ChainId } from "#chains/index.ts";
+import type { ChainReads } from "#jobs/orders/evaluate-order.ts";
 import { openListener } from "#jobs/runner/signals.ts";
 import { type Database, type DatabaseAddress, openDatabase } from "#projections/log/database.ts";
 import { type Clock, timeOfBoth } from "../keys/clock.ts";
@@ -27,6 +29,7 @@ type OpenedAccounts = {
 type AccountsConfig = {
   readonly database: { readonly url: string; readonly requests: DatabaseAddress };
   readonly http: { readonly host: string; readonly baseUrl: string };
+  readonly chains: readonly { readonly chainId: ChainId }[];
   readonly access: {
     /** Open streams of an account, and of an address without one. */
     readonly streams: { readonly account: number; readonly address: number };
@@ -37,17 +40,13 @@ type AccountsConfig = {
   readonly webhooks: { readonly allowedOrigins: readonly string[] };
 };
 
+type AccountsOptions = ChainReads & { readonly config: AccountsConfig; readonly logger: Logger };
+
 const sweepMs = 60_000;
 const writeMs = 10_000;
 
 /** Accounts of one API process, on connections of their own. */
-export function openAccounts({
-  config,
-  logger,
-}: {
-  config: AccountsConfig;
-  logger: Logger;
-}): OpenedAccounts {
+export function openAccounts({ config, logger, queryChain }: AccountsOptions): OpenedAccounts {
   const db = openDatabase({
     ...config.database.requests,
     applicationName: "api accounts",
@@ -65,6 +64,8 @@ export function openAccounts({
     passwords: openPasswords(),
     mailer,
     baseUrl: config.http.baseUrl,
+    chains: config.chains.map(({ chainId }) => chainId),
+    queryChain,
     reauthenticationMinutes: config.access.reauthenticationMinutes,
     webhookOrigins: config.webhooks.allowedOrigins,
   };
@@ -112,7 +113,7 @@ function isLoopback({ host, baseUrl }: AccountsConfig["http"]): boolean {
 /** Days that expired tokens are retained. */
 const retentionDays = 30;
 
-/** Deletes expired attempts, links, sessions, tokens and places. `now`: of this process. `skip locked` lets any number of processes run it at once. */
+/** Deletes expired attempts, links, sessions, tokens, nonces and places. `now`: of this process. `skip locked` lets any number of processes run it at once. */
 export async function deleteExpiredAccounts(db: Database, now: Date): Promise<void> {
   const time = timeOfBoth(now);
   const statements = [
@@ -132,6 +133,8 @@ export async function deleteExpiredAccounts(db: Database, now: Date): Promise<vo
     sql`delete from access.pending_sign_in where hash in (
       select hash from access.pending_sign_in where expires_at < ${time}
       limit 20000 for update skip locked)`,
+    sql`delete from access.siwe_nonce where hash in (
+      select hash from access.siwe_nonce where expires_at < ${time} limit 20000 for update skip locked)`,
     sql`delete from access.place where (account_id, network) in (
       select account_id, network from access.place
       where last_at < ${time} - make_interval(days => ${placeDays})

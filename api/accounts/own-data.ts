@@ -36,6 +36,7 @@ const ownTables = {
     sql`select id::text, webhook_id, event_id, type, at, attempt, status, failure, duration_ms`,
     "access.webhook_delivery.id",
   ],
+  wallet: [sql`select id, address, chain_id, created_at`, "id"],
   place: [sql`select network, first_at, last_at`, "last_at"],
   second_factor: [sql`select created_at, confirmed_at, last_step::text`, "created_at"],
   pending_sign_in: [sql`select expires_at`, "expires_at"],

@@ -11,7 +11,12 @@ export type CredentialUse = {
   readonly credential: Credential;
 };
 
-type Credential = "an API key" | "a bearer token" | "the client key" | "the password";
+type Credential =
+  | "an API key"
+  | "a bearer token"
+  | "the client key"
+  | "the password"
+  | "the wallet";
 
 /** Days without use after which a network counts as new again. */
 export const placeDays = 180;
@@ -34,7 +39,7 @@ export async function notePlaces(context: Context, uses: readonly CredentialUse[
     uses.map((use) => [`${use.accountId} ${networkOf(use.address)}`, use] as const),
   );
   const chosen = [...networks.values()];
-  const { rows } = await sql<{ accountId: number; network: string; email: string }>`
+  const { rows } = await sql<{ accountId: number; network: string; email: string | null }>`
     with used as materialized (
       select u.account_id, u.network, a.email
       from unnest(${chosen.map(({ accountId }) => accountId)}::int[],
@@ -63,7 +68,7 @@ export async function notePlaces(context: Context, uses: readonly CredentialUse[
 async function mailPlace(
   { throttle, mailer, baseUrl, clock }: Context,
   { accountId, address, credential }: CredentialUse,
-  email: string,
+  email: string | null,
 ): Promise<void> {
   if ((await throttle.countAttempts(["place mails account", `${accountId}`])) !== null) return;
   const at = clock() ?? new Date();

@@ -2,17 +2,18 @@ create schema access;
 
 create table access.account (
   id integer generated always as identity,
-  email text not null,
-  password text not null,
+  email text,
+  password text,
   created_at timestamp with time zone not null,
   suspended_at timestamp with time zone,
   canonical_email text generated always as (regexp_replace(email, '^([^+@]+)[+][^@]*@'::text, '\1@'::text)) stored,
   is_alias boolean default false not null,
   constraint account_pkey PRIMARY KEY (id),
-  constraint account_email_key UNIQUE (email)
+  constraint account_email_key UNIQUE (email),
+  constraint account_check CHECK (((email IS NULL) = (password IS NULL)))
 );
-comment on column access.account.email is 'Lower case; somebody who reads its mail made the account.';
-comment on column access.account.password is 'Argon2id with its parameters and salt.';
+comment on column access.account.email is 'Lower case; somebody who reads its mail made the account. Null: made by a wallet.';
+comment on column access.account.password is 'Argon2id with its parameters and salt; null where there is no address to reset it by.';
 comment on column access.account.canonical_email is 'The address without +tag: one account each.';
 comment on column access.account.is_alias is 'Made before that rule, beside another account of the same mailbox.';
 CREATE UNIQUE INDEX account_canonical_email ON access.account USING btree (canonical_email) WHERE (NOT is_alias);
@@ -202,6 +203,15 @@ comment on column access.session.seen_at is 'A minute late at most.';
 comment on column access.session.authenticated_at is 'When its user last proved to be the owner, by password or code.';
 CREATE INDEX session_account ON access.session USING btree (account_id);
 
+create table access.siwe_nonce (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint siwe_nonce_pkey PRIMARY KEY (hash),
+  constraint siwe_nonce_hash_check CHECK ((length(hash) = 32))
+);
+comment on table access.siwe_nonce is 'Of messages that wallets may sign to sign in (ERC-4361): each is good for one.';
+CREATE INDEX siwe_nonce_expires ON access.siwe_nonce USING btree (expires_at);
+
 create table access.usage (
   key_id integer not null,
   day date not null,
@@ -209,6 +219,20 @@ create table access.usage (
   constraint usage_pkey PRIMARY KEY (key_id, day)
 );
 comment on table access.usage is 'Requests of a key by UTC day, a few seconds late.';
+
+create table access.wallet (
+  id integer generated always as identity,
+  account_id integer not null,
+  address text not null,
+  chain_id integer,
+  created_at timestamp with time zone not null,
+  constraint wallet_pkey PRIMARY KEY (id),
+  constraint wallet_address_key UNIQUE NULLS NOT DISTINCT (address, chain_id),
+  constraint wallet_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text))
+);
+comment on table access.wallet is 'Whose signature signs in to an account.';
+comment on column access.wallet.chain_id is 'Of a contract, which may be somebody else''s on another chain; null: a key signs.';
+CREATE INDEX wallet_account ON access.wallet USING btree (account_id);
 
 create table access.webhook (
   id integer generated always as identity,
@@ -295,6 +319,9 @@ alter table access.session add constraint session_account_id_fkey
 
 alter table access.usage add constraint usage_key_id_fkey
   FOREIGN KEY (key_id) REFERENCES access.key(id) ON DELETE CASCADE;
+
+alter table access.wallet add constraint wallet_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;
 
 alter table access.webhook add constraint webhook_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
+import { accountName } from "../keys/account-name.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 
@@ -7,7 +8,10 @@ import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 export type AccountSession = {
   readonly id: number;
   readonly accountId: number;
-  readonly email: string;
+  /** Null: a wallet made the account. */
+  readonly email: string | null;
+  /** What the account is called: the address, else that of its first wallet. */
+  readonly name: string;
   /** Milliseconds since its user last proved to be the owner. */
   readonly authenticatedMsAgo: number;
 };
@@ -57,7 +61,7 @@ export async function readSession(
   if (!isSecret("session", token)) return null;
   const { rows } = await sql<AccountSession>`
     with found as materialized (
-      select s.id, s.account_id, s.seen_at, s.authenticated_at, a.email, clock.at
+      select s.id, s.account_id, s.seen_at, s.authenticated_at, a.email, ${accountName} as name, clock.at
       from (select ${currentTime(clock)} as at) clock, access.session s
            join access.account a on a.id = s.account_id
       where s.hash = ${hashKey(token)} and a.suspended_at is null and ${isValid}
@@ -66,7 +70,7 @@ export async function readSession(
       update access.session s set seen_at = found.at from found
       where s.id = found.id and found.seen_at <= found.at - make_interval(secs => ${lastSeenResolutionSeconds})
     )
-    select id, account_id as "accountId", email,
+    select id, account_id as "accountId", email, name,
            extract(epoch from at - authenticated_at)::float8 * 1000 as "authenticatedMsAgo"
     from found`.execute(db);
   return rows[0] ?? null;

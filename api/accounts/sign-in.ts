@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database, Session as DatabaseSession } from "#projections/log/database.ts";
-import { currentTime } from "../keys/clock.ts";
+import { type Clock, currentTime } from "../keys/clock.ts";
 import { hashKey, isSecret, makeKey } from "../keys/key-text.ts";
 import type { AccountContext } from "./account-context.ts";
 import type { Busy } from "./passwords.ts";
@@ -91,7 +91,7 @@ async function readPassword(
   const chosen = "id" in whose ? sql`id = ${whose.id}` : sql`email = ${whose.email}`;
   const { rows } = await sql<StoredPassword>`
     select id, email, password, suspended_at is not null as "isSuspended"
-    from access.account where ${chosen}`.execute(db);
+    from access.account where ${chosen} and password is not null`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -174,10 +174,15 @@ export async function reauthenticate(
     ? await consumeCode(context, accountId, given.code)
     : await checkPassword(context, accountId, given.password);
   if (refused !== null && isRejection(refused)) return refused;
+  await noteProof(db, clock, id);
+  return null;
+}
+
+/** The user of a session has just proved to be the owner. */
+export async function noteProof(db: DatabaseSession, clock: Clock, id: number): Promise<void> {
   await sql`update access.session set authenticated_at = ${currentTime(clock)} where id = ${id}`.execute(
     db,
   );
-  return null;
 }
 
 /** What is stored of an account, if this is its password. Attempts are bounded by account. */

@@ -2,12 +2,16 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import { accountName } from "../keys/account-name.ts";
 import { idleDays, maxAgeDays } from "./sessions.ts";
 
 /** A stored account with the number of its valid keys, tokens and sessions. */
 export type StoredAccount = {
   readonly id: number;
-  readonly email: string;
+  /** Null: a wallet made the account. */
+  readonly email: string | null;
+  /** The e-mail address, else that of the first wallet. */
+  readonly name: string;
   readonly createdAt: Date;
   readonly suspendedAt: Date | null;
   readonly keys: number;
@@ -19,7 +23,10 @@ export type StoredAccount = {
 };
 
 /** How an operator identifies an account. */
-export type AccountSelector = { readonly id: number } | { readonly email: string };
+export type AccountSelector =
+  | { readonly id: number }
+  | { readonly email: string }
+  | { readonly wallet: string };
 
 /** All accounts, newest first. */
 export const readAccounts = (db: Database): Promise<StoredAccount[]> => read(db, sql`true`);
@@ -32,15 +39,18 @@ export async function readAccount(
   return account ?? null;
 }
 
-const selected = (which: AccountSelector) =>
-  "id" in which ? sql<boolean>`a.id = ${which.id}` : sql<boolean>`a.email = ${which.email}`;
+function selected(which: AccountSelector) {
+  if ("id" in which) return sql<boolean>`a.id = ${which.id}`;
+  if ("email" in which) return sql<boolean>`a.email = ${which.email}`;
+  return sql<boolean>`a.id in (select account_id from access.wallet where address = ${which.wallet})`;
+}
 
 async function read(
   db: Database,
   condition: ReturnType<typeof selected>,
 ): Promise<StoredAccount[]> {
   const { rows } = await sql<StoredAccount>`
-    select a.id, a.email, a.created_at as "createdAt", a.suspended_at as "suspendedAt",
+    select a.id, a.email, ${accountName} as name, a.created_at as "createdAt", a.suspended_at as "suspendedAt",
            (select count(*)::int from access.key k
             where k.account_id = a.id and k.revoked_at is null
               and (k.expires_at is null or k.expires_at > now())) as keys,

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database, Session } from "#projections/log/database.ts";
+import { accountName } from "./account-name.ts";
 import { type KeyTerms, unlimitedTerms } from "./key-terms.ts";
 import { hashKey, type KeyType, lastCharacters, makeKey } from "./key-text.ts";
 
@@ -96,7 +97,7 @@ export type StoredKey = {
   readonly revokedAt: Date | null;
   /** Up to a few seconds behind. */
   readonly lastUsedAt: Date | null;
-  /** E-mail address of the owner; null for instant keys and keys made by an operator. */
+  /** E-mail address of the owner, or its wallet; null for instant keys and keys made by an operator. */
   readonly account: string | null;
 };
 
@@ -110,7 +111,7 @@ export async function readKeys(
   const { rows } = await sql<StoredKey>`
     select k.id, k.type, k.name, k.ending, k.per_minute as "perMinute", k.created_at as "createdAt",
            k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
-           a.email as account
+           case when a.id is not null then ${accountName} end as account
     from access.key k left join access.account a on a.id = k.account_id
     where (${type}::text is null or k.type = ${type})
       and (${includeEnded} or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))

@@ -1,7 +1,7 @@
 import { type ChainId, chainIds, defaultChain } from "#chains/index.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
-import type { WebhookOwners } from "../accounts/account-context.ts";
+import type { AccountContext, WebhookOwners } from "../accounts/account-context.ts";
 import { type Input, type Route, routeFor } from "../http/route.ts";
 import type { OwnKeys } from "../keys/key-terms.ts";
 import type { InstantKeys } from "../keys/stored-keys.ts";
@@ -25,6 +25,8 @@ export type Context = {
   readonly instantKeys?: InstantKeys;
   /** What the holders of keys may do with them. Absent: there are no keys. */
   readonly ownKeys?: OwnKeys;
+  /** Absent: there are no accounts. */
+  readonly accounts?: AccountContext;
   /** Absent: there are no webhooks. */
   readonly webhooks?: WebhookOwners;
   readonly now: () => Date;

@@ -1,4 +1,4 @@
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { callsRecipient, type SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import type { ChainReading, ReadingSubject } from "#projections/log/readings.ts";
 import { type ChainCall, type ChainCallOutcome, type ReadBasis, wordAt } from "./contract-calls.ts";
@@ -17,6 +17,7 @@ export type ChainQuery =
   | (Subject<"recipients_read"> & { order: SignedOrder })
   /** Whether `recipient` takes units of an ERC-1155 token of `owner`. */
   | ReceiptQuery
+  | MessageQuery
   | { kind: "code"; address: Address }
   | { kind: "standard"; contract: Address }
   | { kind: "royalty"; contract: Address; tokenId: bigint; salePriceWei: bigint };
@@ -30,11 +31,15 @@ type ReceiptQuery = {
   units: bigint;
 };
 
+/** Whether a contract accepts a signature of a hash that is no order's (ERC-1271). */
+type MessageQuery = { kind: "message"; wallet: Address; hash: Hex; signature: Hex };
+
 export type QueryResult =
   | Exclude<ChainReading, { kind: "order_status_read" }>
   /** `validated`: the exchange asks for no signature, as the maker validated the order there or some of it is filled. */
   | (Extract<ChainReading, { kind: "order_status_read" }> & { validated: boolean })
   | (ReceiptQuery & { taken: boolean })
+  | (MessageQuery & { valid: boolean })
   | { kind: "code"; address: Address; hasCode: boolean }
   | ({ kind: "standard"; contract: Address } & DetectedStandard)
   /** ERC-2981 royalty; null: none that can be paid out of the price. */
@@ -68,6 +73,7 @@ export function queryKey(query: ChainQuery): string {
 export function payersOfQuery(query: ChainQuery): Address[] {
   if (query.kind === "recipients_read") return calledRecipients(query.order);
   if (query.kind === "signature_read") return [query.maker];
+  if (query.kind === "message") return [query.wallet];
   if (query.kind === "receipt") return [query.recipient];
   if ("contract" in query) return [query.contract];
   return "currency" in query ? [query.currency] : [];
@@ -77,7 +83,7 @@ export function payersOfQuery(query: ChainQuery): Address[] {
 const calledRecipients = ({ components }: SignedOrder): Address[] =>
   components.consideration.filter(callsRecipient).map(({ recipient }) => recipient);
 
-const unrecordedKinds = ["receipt", "code", "standard", "royalty"] as const;
+const unrecordedKinds = ["receipt", "message", "code", "standard", "royalty"] as const;
 
 export function isReading(result: QueryResult): result is Extract<QueryResult, ChainReading> {
   return !unrecordedKinds.some((kind) => kind === result.kind);

@@ -29,6 +29,22 @@ export const codeCodec = singleCallCodec<"code">(
     "reverted" in outcome ? undefined : { ...query, hasCode: outcome.returned !== "0x" },
 );
 
+/** `isValidSignature` and what it returns for a valid one, in the first bytes of a word. */
+const validWord = 0x1626ba7en << 224n;
+
+/** An account without code returns nothing, and accepts no signature. */
+export const messageCodec = singleCallCodec<"message">(
+  ({ wallet, hash, signature }) => ({
+    to: wallet,
+    data: encodeCall({
+      abi: inquiryAbi,
+      functionName: "isValidSignature",
+      args: [hash, signature],
+    }),
+  }),
+  (query, outcome) => ({ ...query, valid: wordOf(outcome) === validWord }),
+);
+
 /** The ERC-2981 royalty, if it can be paid: to a recipient, and at most the price. */
 export const royaltyCodec = singleCallCodec<"royalty">(
   ({ contract, tokenId, salePriceWei }) => ({
@@ -192,6 +208,7 @@ function receivedCall(receipt: Omit<Receipt, "kind">): ChainCall {
 const inquiryAbi = parseAbi([
   "function supportsInterface(bytes4 interfaceId) view returns (bool)",
   "function royaltyInfo(uint256 tokenId, uint256 salePrice) view returns (address receiver, uint256 royaltyAmount)",
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
 
 /** What an ERC-1155 contract calls of a recipient that is a contract. */

@@ -22,6 +22,7 @@ import {
 } from "./contract-calls.ts";
 import {
   codeCodec,
+  messageCodec,
   receiptCodec,
   recipientsCodec,
   royaltyCodec,
@@ -241,6 +242,7 @@ const queryCodecs: { readonly [Kind in QueryKind]: QueryCodec<Kind> } = {
   signature_read: signatureCodec,
   recipients_read: recipientsCodec,
   receipt: receiptCodec,
+  message: messageCodec,
   code: codeCodec,
   standard: standardCodec,
   royalty: royaltyCodec,

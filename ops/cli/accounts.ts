@@ -32,7 +32,7 @@ export function addAccounts(program: Command): void {
     accounts
       .command(name)
       .description(description)
-      .argument("<account>", "account number or e-mail address")
+      .argument("<account>", "account number, e-mail address or wallet")
       .option("--json", "print JSON")
       .exitOverride()
       .action((which: string, options: AccountFlags, command: Command) =>
@@ -61,11 +61,11 @@ async function listAccounts({ json }: AccountFlags): Promise<void> {
 }
 
 function accountLines(accounts: readonly StoredAccount[]): string[] {
-  const head = ["number", "e-mail address", "created", "last seen", "keys", "client key", "tokens"];
+  const head = ["number", "account", "created", "last seen", "keys", "client key", "tokens"];
   const rows = accounts.map((account) => {
-    const { id, email, createdAt, lastSeenAt, keys, hasClientKey, tokens } = account;
+    const { id, name, createdAt, lastSeenAt, keys, hasClientKey, tokens } = account;
     const counts = [`${keys}`, hasClientKey ? "yes" : "no", `${tokens}`, `${account.sessions}`];
-    return [`${id}`, email, day(createdAt), day(lastSeenAt), ...counts, accountState(account)];
+    return [`${id}`, name, day(createdAt), day(lastSeenAt), ...counts, accountState(account)];
   });
   return tableLines([[...head, "sessions", "state"], ...rows]);
 }
@@ -86,7 +86,7 @@ async function withAccount(
 ): Promise<void> {
   const which = chosenAccount(text);
   if (which === undefined) {
-    command.error("expected an e-mail address or an account number", { exitCode: 2 });
+    command.error("expected an account number, an e-mail address or a wallet", { exitCode: 2 });
     return;
   }
   await withDatabase(`accounts ${name}`, async (opened) => {
@@ -99,6 +99,7 @@ async function withAccount(
 
 function chosenAccount(text: string): AccountSelector | undefined {
   if (/^\d{1,9}$/.test(text)) return { id: Number(text) };
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return { wallet: text.toLowerCase() };
   const email = parseEmail(text);
   return isRejection(email) ? undefined : { email };
 }
@@ -109,24 +110,24 @@ const show: Work = async ({ db, config }, account, json) => {
   print(json, { account, keys }, [...accountLines([account]), ...lines]);
 };
 
-const suspend: Work = async ({ db }, { id, email }, json) => {
+const suspend: Work = async ({ db }, { id, name }, json) => {
   const hasChanged = await setSuspended(db, id, true);
   // After a resume the user has to sign in again.
   await endSessions(db, id);
-  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "is" : "was already"} suspended`]);
+  print(json, { id, hasChanged }, [`${name} ${hasChanged ? "is" : "was already"} suspended`]);
 };
 
-const resume: Work = async ({ db }, { id, email }, json) => {
+const resume: Work = async ({ db }, { id, name }, json) => {
   const hasChanged = await setSuspended(db, id, false);
-  print(json, { id, hasChanged }, [`${email} ${hasChanged ? "is resumed" : "was not suspended"}`]);
+  print(json, { id, hasChanged }, [`${name} ${hasChanged ? "is resumed" : "was not suspended"}`]);
 };
 
-const deleteSessions: Work = async ({ db }, { id, email }, json) => {
+const deleteSessions: Work = async ({ db }, { id, name }, json) => {
   const ended = await endSessions(db, id);
-  print(json, { id, ended }, [`${ended} sessions of ${email} deleted`]);
+  print(json, { id, ended }, [`${ended} sessions of ${name} deleted`]);
 };
 
-const removeSecondFactor: Work = async ({ db, config }, { id, email }, json) => {
+const removeSecondFactor: Work = async ({ db, config }, { id, name, email }, json) => {
   const sink = (line: string) => void process.stderr.write(`${line}\n`);
   const logger = createLogger("op", config.log.level, sink);
   const mailer = openMailer({ smtp: config.mail, isLoopback: false, logger });
@@ -134,7 +135,7 @@ const removeSecondFactor: Work = async ({ db, config }, { id, email }, json) => 
   const hasChanged = await endSecondFactor(context, { accountId: id, email });
   await mailer.close();
   const what = hasChanged ? "is removed" : "was not set up";
-  print(json, { id, hasChanged }, [`the second factor of ${email} ${what}`]);
+  print(json, { id, hasChanged }, [`the second factor of ${name} ${what}`]);
 };
 
 type KeyFlags = { json?: boolean };

@@ -72,16 +72,16 @@ async function change(
 async function list({ json }: Json): Promise<void> {
   await withDatabase("webhooks list", async ({ db }) => {
     const [webhooks, accounts] = await Promise.all([readWebhooks(db), readAccounts(db)]);
-    const emails = new Map(accounts.map(({ id, email }) => [id, email]));
-    print(json, { webhooks }, webhookLines(webhooks, emails));
+    const names = new Map(accounts.map(({ id, name }) => [id, name]));
+    print(json, { webhooks }, webhookLines(webhooks, names));
   });
 }
 
-function webhookLines(webhooks: readonly Webhook[], emails: ReadonlyMap<number, string>): string[] {
+function webhookLines(webhooks: readonly Webhook[], names: ReadonlyMap<number, string>): string[] {
   if (webhooks.length === 0) return ["there are no webhooks"];
   const rows = webhooks.map((webhook) => {
     const { id, accountId, chainId, delivery, position, ordinal, url } = webhook;
-    const account = emails.get(accountId) ?? `${accountId}`;
+    const account = names.get(accountId) ?? `${accountId}`;
     return [
       `${id}`,
       account,

@@ -25,6 +25,7 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0004-token-sets": allowTokenSets,
   "0005-webhooks": createWebhookTables,
   "0006-order-events": createOrderEventTables,
+  "0007-wallets": createWalletTables,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -240,6 +241,42 @@ alter table access.webhook add constraint webhook_account_id_fkey
 
 alter table access.webhook_delivery add constraint webhook_delivery_webhook_id_fkey
   FOREIGN KEY (webhook_id) REFERENCES access.webhook(id) ON DELETE CASCADE;`;
+
+async function createWalletTables(session: Session): Promise<void> {
+  await sql.raw(walletTables).execute(session);
+}
+
+const walletTables = `
+alter table access.account alter column email drop not null;
+alter table access.account alter column password drop not null;
+alter table access.account add constraint account_check CHECK (((email IS NULL) = (password IS NULL)));
+comment on column access.account.email is 'Lower case; somebody who reads its mail made the account. Null: made by a wallet.';
+comment on column access.account.password is 'Argon2id with its parameters and salt; null where there is no address to reset it by.';
+
+create table access.siwe_nonce (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint siwe_nonce_pkey PRIMARY KEY (hash),
+  constraint siwe_nonce_hash_check CHECK ((length(hash) = 32))
+);
+comment on table access.siwe_nonce is 'Of messages that wallets may sign to sign in (ERC-4361): each is good for one.';
+CREATE INDEX siwe_nonce_expires ON access.siwe_nonce USING btree (expires_at);
+
+create table access.wallet (
+  id integer generated always as identity,
+  account_id integer not null,
+  address text not null,
+  chain_id integer,
+  created_at timestamp with time zone not null,
+  constraint wallet_pkey PRIMARY KEY (id),
+  constraint wallet_address_key UNIQUE NULLS NOT DISTINCT (address, chain_id),
+  constraint wallet_address_check CHECK ((address ~ '^0x[0-9a-f]{40}$'::text))
+);
+comment on table access.wallet is 'Whose signature signs in to an account.';
+comment on column access.wallet.chain_id is 'Of a contract, which may be somebody else''s on another chain; null: a key signs.';
+CREATE INDEX wallet_account ON access.wallet USING btree (account_id);
+alter table access.wallet add constraint wallet_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;`;
 
 /** The last migration of the releases that had 49 of them, in place of one start. */
 const lastOfFormer = "0081-history-proof";

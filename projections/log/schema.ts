@@ -13,6 +13,7 @@ const migrationNames = [
   "0004-token-sets",
   "0005-webhooks",
   "0006-order-events",
+  "0007-wallets",
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

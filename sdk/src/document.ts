@@ -16,6 +16,14 @@ export interface paths {
         /** Creates an API key without an account: a higher rate limit for seven days */
         post: operations["createKey"];
     };
+    "/v1/auth/siwe": {
+        /** Signs in with Ethereum (ERC-4361) and makes a key: an account without a mailbox */
+        post: operations["createWalletKey"];
+    };
+    "/v1/auth/siwe/nonce": {
+        /** Begins a sign-in with Ethereum (ERC-4361): a message for a wallet to sign */
+        post: operations["createSiweNonce"];
+    };
     "/v1/bids": {
         /** Bids that can be accepted, that are temporarily inactive, or that have ended */
         get: operations["listBids"];
@@ -1946,6 +1954,21 @@ export interface components {
             operator: string;
             token: string;
         };
+        SiweNonce: {
+            /** @description What an own message must name. */
+            domain: string;
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description For `personal_sign` as it is, or write your own. */
+            message: string;
+            /** @description For one sign-in. */
+            nonce: string;
+            /**
+             * Format: uri
+             * @description What the URI of an own message must be below.
+             */
+            uri: string;
+        };
         Status: {
             chains: {
                 chainId: number;
@@ -2301,6 +2324,20 @@ export interface components {
             startAmount: string;
             token: string;
         };
+        WalletKey: {
+            /** Format: uri */
+            docs: string;
+            /** @description Send it in the header X-API-Key. Shown only once. */
+            key: string;
+            name: string;
+            /** @description 0: unlimited. */
+            requestsPerMinute: number;
+            scopes: ("read" | "orders" | "stream" | "webhooks")[];
+            /** @constant */
+            type: "permanent";
+            /** @description Whose account it belongs to. */
+            wallet: string;
+        };
         WalletOffer: {
             bid: components["schemas"]["Bid"];
             currency: components["schemas"]["Currency"];
@@ -2504,6 +2541,91 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["InstantKey"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    createWalletKey: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the account's second factor, where there is one. */
+                    code?: string;
+                    /** @description The message that was signed. */
+                    message: string;
+                    /**
+                     * @description Of the key. It takes the place of the account's key of this name, which stays valid for a day.
+                     * @default Wallet
+                     */
+                    name?: string;
+                    /** @description What the key may be used for; without it everything, also what is to come. */
+                    scopes?: ("read" | "orders" | "stream" | "webhooks")[];
+                    /** @description Of the address's own key, or what its contract accepts (ERC-1271). */
+                    signature: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A new key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WalletKey"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    createSiweNonce: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the wallet that will sign. */
+                    address: string;
+                    /**
+                     * @description Chain that the message names: where a contract is asked for its signature.
+                     * @default 1
+                     * @enum {integer}
+                     */
+                    chainId?: 1 | 33139;
+                };
+            };
+        };
+        responses: {
+            /** @description A message, good for ten minutes and for one sign-in */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SiweNonce"];
                         /** @constant */
                         success: true;
                     };
@@ -5276,10 +5398,12 @@ export type ErrorCode =
     | "bad_amount"
     | "bad_bulk_proof"
     | "bad_criteria"
+    | "bad_name"
     | "bad_quantity"
     | "bad_request"
     | "bad_signature"
     | "bad_signature_length"
+    | "bad_siwe_message"
     | "bad_structure"
     | "bad_webhook_url"
     | "block_retracted"
@@ -5322,6 +5446,7 @@ export type ErrorCode =
     | "maker_blocked"
     | "method_not_allowed"
     | "missing_signature"
+    | "no_such_key"
     | "not_approved"
     | "not_found"
     | "not_owner"
@@ -5356,12 +5481,16 @@ export type ErrorCode =
     | "royalty_wrong_amount"
     | "royalty_wrong_recipient"
     | "rpc_unavailable"
+    | "second_factor_required"
     | "self_offer"
+    | "siwe_expired"
+    | "suspended"
     | "token_burned"
     | "token_mismatch"
     | "token_not_found"
     | "token_required"
     | "token_standard_mismatch"
+    | "too_many_keys"
     | "too_many_open_orders"
     | "too_many_streams"
     | "too_many_tokens"
@@ -5383,7 +5512,9 @@ export type ErrorCode =
     | "upstream_error"
     | "use_cursor"
     | "webhook_not_found"
+    | "wrong_code"
     | "wrong_conduit"
     | "wrong_protocol"
+    | "wrong_signature"
     | "zero_price"
     | "zone_not_allowed";

@@ -3,6 +3,8 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
+import { accounts } from "#devnet/accounts.ts";
+import { connect } from "#devnet/client.ts";
 import {
   type Desk,
   newEmail,
@@ -13,6 +15,7 @@ import {
 import { totpSecretIn } from "../integration/accounts/totp-secret.ts";
 import { openReceivers, type Receivers } from "../integration/webhooks/receivers.ts";
 import { expectVerified } from "../integration/webhooks/verifying.ts";
+import { injectWallet } from "../support/chain/injected-wallet.ts";
 import { createDatabase, type TestDatabase } from "../support/database/postgres.ts";
 import {
   findBarriers,
@@ -51,6 +54,9 @@ async function lookAt(page: Page, name: string): Promise<void> {
 
 /** Presses a button that sends a form, and waits for the page that answers it. */
 const send = (page: Page, label: string) => leave(page, page.getByRole("button", { name: label }));
+/** A wallet has a button of its own. */
+const signInBy = (page: Page) =>
+  leave(page, page.getByRole("button", { name: "Sign in", exact: true }));
 const follow = (page: Page, label: string) => leave(page, page.getByRole("link", { name: label }));
 
 /** Waits for the next page with its styles, too. */
@@ -146,6 +152,9 @@ async function story(page: Page, name: string): Promise<void> {
   await page.getByText("You are signed out").waitFor();
 }
 
+/** A form that is refused is an answer of 4xx, which the browser tells of. */
+const isFault = (text: string): boolean => !/Failed to load resource/.test(text);
+
 /** As if the account's last proof were a day old. */
 const forgetProofOf = (email: string) =>
   sql`
@@ -211,10 +220,10 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await press("Sign out");
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill(password);
-  await press("Sign in");
+  await signInBy(page);
   await picture("9-code");
   await enterCode(secret);
-  await press("Sign in");
+  await signInBy(page);
   await follow(page, "Account");
   await page.getByLabel("E-mail address of this account").fill("somebody@else.test");
   await press("Delete the account");
@@ -357,6 +366,66 @@ describe("the developer section in a browser", () => {
     await page.getByLabel("Password").fill(password);
     await downloadTwice("Continue");
     await context.close();
+  });
+
+  it.each([390, 1440])("signs in by a wallet at %i px, and links another one", async (width) => {
+    const context = await testBrowser.browser.newContext({ viewport: { width, height: 844 } });
+    const chainId = 33139;
+    const rpcUrl = "http://127.0.0.1:9";
+    const chain = { chainId, rpcUrl, client: connect({ chainId, rpcUrl }) } as const;
+    const wallet = await injectWallet(context, [chain], ["alice"]);
+    wallet.showChain(chainId);
+    const { page, complaints } = await openPage(context);
+    const name = `wallet-${width}`;
+    await page.goto(`${fixture.url}/developers/sign-in`);
+    await lookAt(page, `${name}-1-sign-in`);
+    wallet.refuseNext();
+    await page.getByRole("button", { name: "Sign in with your wallet" }).click();
+    await page.getByText("You said no in the wallet").waitFor();
+    await send(page, "Sign in with your wallet");
+    await lookAt(page, `${name}-2-keys`);
+    await follow(page, "Account");
+    await page.getByText(`Signed in as ${accounts.alice.address.toLowerCase()}`).waitFor();
+    await lookAt(page, `${name}-3-account`);
+    await page.locator("summary", { hasText: "Unlink" }).click();
+    await send(page, "Unlink the wallet");
+    await page.getByRole("alert").getByText("Nobody could sign in without this wallet").waitFor();
+    await lookAt(page, `${name}-4-last`);
+    await sql`update access.session set authenticated_at = now() - interval '1 day'`.execute(
+      database.db,
+    );
+    await page.goto(`${fixture.url}/developers`);
+    await page.getByLabel("Name of a new key").fill("by wallet");
+    await send(page, "Create key");
+    await lookAt(page, `${name}-5-proof`);
+    await send(page, "Sign with your wallet");
+    const key = (await page.locator("#new-key").textContent()) ?? "";
+    expect(await statusWith(fixture, key)).toBe(422);
+    await context.close();
+    expect([wallet.asked.signatures, complaints.filter(isFault)]).toEqual([2, []]);
+  });
+
+  it("asks which of several wallets signs in, and says where there is none", async () => {
+    const context = await testBrowser.browser.newContext();
+    const chainId = 33139;
+    const rpcUrl = "http://127.0.0.1:9";
+    const chain = { chainId, rpcUrl, client: connect({ chainId, rpcUrl }) } as const;
+    const wallet = await injectWallet(context, [chain], ["bob"], ["Other"]);
+    wallet.showChain(chainId);
+    const { page } = await openPage(context);
+    await page.goto(`${fixture.url}/developers/sign-in`);
+    await page.getByRole("button", { name: "Sign in with your wallet" }).click();
+    await page.getByText("Which wallet?").waitFor();
+    await lookAt(page, "wallet-which");
+    await send(page, "Test wallet");
+    expect(new URL(page.url()).pathname).toBe("/developers");
+    await context.close();
+    const without = await testBrowser.browser.newContext();
+    const { page: bare } = await openPage(without);
+    await bare.goto(`${fixture.url}/developers/sign-in`);
+    await bare.getByRole("button", { name: "Sign in with your wallet" }).click();
+    await bare.getByText("No wallet in this browser").waitFor();
+    await without.close();
   });
 
   it("does all of it without scripts", async () => {

@@ -1,3 +1,5 @@
+import { offerWallets } from "./wallet-sign-in.js";
+
 /** Optional behaviour of the pages: copy buttons, no double submit, reload without sending the form again. */
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
@@ -30,3 +32,4 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form")) delete form.dataset.sent;
 });
 if (document.body.dataset.home) history.replaceState(null, "", document.body.dataset.home);
+offerWallets();

@@ -6,7 +6,6 @@ import {
   readSessions,
   type StoredSession,
 } from "#api/accounts/sessions.ts";
-import { parseEmail } from "#api/accounts/stored-accounts.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import { alert, buttonForm, field, notice, timeTag } from "./form.ts";
@@ -19,6 +18,7 @@ import {
 } from "./layout.ts";
 import { secondFactorSection } from "./second-factor.ts";
 import { passwordHint } from "./sign-up.ts";
+import { walletSection } from "./wallet-section.ts";
 
 type State = {
   readonly done?: string | undefined;
@@ -32,6 +32,8 @@ const done: ReadonlyMap<string, string> = new Map([
   ["password", "Your password is changed. Other sessions were ended."],
   ["session", "The session is ended."],
   ["sessions", "All other sessions are ended."],
+  ["wallet", "The wallet is linked: it signs in to this account."],
+  ["unlinked", "The wallet is unlinked."],
   ["second-factor-off", "The second factor is switched off."],
 ]);
 
@@ -79,32 +81,24 @@ export const submitSignOut: SignedInHandler = async ({ accounts }, _visit, { ses
 };
 
 /** The account page, with messages at its forms. */
-async function showAccountWith(
+export async function showAccountWith(
   developers: Developers,
   signedIn: SignedIn,
   state: State,
 ): Promise<Html> {
   const { db, clock } = developers.accounts;
   const { session, formToken } = signedIn;
-  const [sessions, secondFactor] = await Promise.all([
+  const [sessions, wallets, secondFactor] = await Promise.all([
     readSessions(db, session.accountId, clock),
+    walletSection(developers, signedIn),
     secondFactorSection(developers, signedIn),
   ]);
   const { done, message, badCurrent, badPassword, badEmail } = state;
   const body = html`<h1>Account</h1>
 ${notice(done)}${alert(message)}
-<p>Signed in as <strong>${session.email}</strong>.</p>
-<section aria-labelledby="password-title">
-<h2 id="password-title">Password</h2>
-<form class="card stack" method="post" action="/developers/account/password" novalidate>
-<input type="hidden" name="form" value="${formToken}">
-<input class="unseen" type="email" value="${session.email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">
-${field({ name: "current", label: "Current password", type: "password", autocomplete: "current-password", error: badCurrent })}
-${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: passwordHint, error: badPassword })}
-<button class="primary">Change password</button>
-<p class="hint">This ends all other sessions. Keys and tokens stay valid.</p>
-</form>
-</section>
+<p>Signed in as <strong class="address">${session.name}</strong>.</p>
+${session.email !== null && passwordSection(session.email, formToken, { badCurrent, badPassword })}
+${wallets}
 ${secondFactor}
 <section aria-labelledby="sessions">
 <h2 id="sessions">Sessions</h2>
@@ -127,6 +121,24 @@ ${ownDataSection(signedIn, badEmail)}`;
     isFormResult: isAnswer,
   });
 }
+
+type PasswordErrors = Record<"badCurrent" | "badPassword", string | undefined>;
+
+const passwordSection = (
+  email: string,
+  formToken: string,
+  { badCurrent, badPassword }: PasswordErrors,
+): Html => html`<section aria-labelledby="password-title">
+<h2 id="password-title">Password</h2>
+<form class="card stack" method="post" action="/developers/account/password" novalidate>
+<input type="hidden" name="form" value="${formToken}">
+<input class="unseen" type="email" value="${email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">
+${field({ name: "current", label: "Current password", type: "password", autocomplete: "current-password", error: badCurrent })}
+${field({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: passwordHint, error: badPassword })}
+<button class="primary">Change password</button>
+<p class="hint">This ends all other sessions. Keys and tokens stay valid.</p>
+</form>
+</section>`;
 
 function sessionRow(one: StoredSession, { session, formToken }: SignedIn): Html {
   const isThis = one.id === session.id;
@@ -181,9 +193,13 @@ export const submitExport: SignedInHandler = async (developers, _visit, signedIn
 
 const wrongEmail = reject("wrong_email", "This is not the address of this account");
 
+/** What an owner types to delete an account: e-mail addresses and wallets are kept in lower case. */
+const isNameOf = ({ name }: SignedIn["session"], text: string) =>
+  text.trim().toLowerCase() === name;
+
 export const submitDeletion: SignedInHandler = async (developers, visit, signedIn) => {
   const { session } = signedIn;
-  if (parseEmail(visit.field("email")) !== session.email) {
+  if (!isNameOf(session, visit.field("name"))) {
     const page = await showAccountWith(developers, signedIn, { badEmail: wrongEmail.message });
     return refusalReply(wrongEmail, page);
   }
@@ -199,7 +215,7 @@ function deletedPage(): Html {
 }
 
 /** Forms for what is held of an account. */
-const ownDataSection = ({ formToken }: SignedIn, badEmail: string | undefined): Html =>
+const ownDataSection = ({ formToken, session }: SignedIn, badEmail: string | undefined): Html =>
   html`<section aria-labelledby="data">
 <h2 id="data">Your data</h2>
 <p>A JSON file with everything that is stored of this account, except secrets.</p>
@@ -207,7 +223,7 @@ ${buttonForm("/developers/account/export", formToken, "Download", { about: "your
 <h3>Delete the account</h3>
 <form class="card stack" method="post" action="/developers/account/delete" novalidate>
 <input type="hidden" name="form" value="${formToken}">
-${field({ name: "email", label: "E-mail address of this account", type: "email", autocomplete: "off", error: badEmail, hint: "Keys, tokens and sessions end at once. Nothing can be restored." })}
+${field({ name: "name", label: session.email === null ? "Wallet of this account" : "E-mail address of this account", type: session.email === null ? "text" : "email", autocomplete: "off", error: badEmail, hint: "Keys, tokens and sessions end at once. Nothing can be restored." })}
 <button class="danger">Delete the account</button>
 </form>
 </section>`;

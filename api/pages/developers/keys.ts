@@ -149,7 +149,7 @@ ${createForm(formToken, keys, state)}
 <p>Requests of all your keys per day (UTC), updated every few seconds.</p>
 ${usageChart(usage)}
 </section>
-${clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accountApiUrl, formToken })}`;
+${email !== null && clientKeySection({ clientKey, tokens, total, made: madeClientKey, email, accountApiUrl, formToken })}`;
   return developerLayout({
     title: "Keys",
     body,

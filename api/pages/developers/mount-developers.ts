@@ -10,9 +10,10 @@ import { type Developers, developerSite, refusalPage } from "./layout.ts";
 import { afterProof } from "./reauthenticate.ts";
 import * as factor from "./second-factor.ts";
 import { developerHeaders, serveDeveloperPage, serveSignedIn } from "./serve-page.ts";
-import { showSignIn, submitCode, submitSignIn } from "./sign-in.ts";
+import { showSignIn, submitCode, submitSignIn, submitWalletSignIn } from "./sign-in.ts";
 import * as link from "./sign-up.ts";
 import { showConfirm, submitConfirm } from "./sign-up.ts";
+import * as wallets from "./wallets.ts";
 import * as webhook from "./webhook.ts";
 import { showWebhooks, submitWebhook } from "./webhooks.ts";
 
@@ -58,6 +59,8 @@ const forms = [
   ["/developers/account/second-factor/confirm", afterProof(factor.submitFirstCode)],
   ["/developers/account/second-factor/end", afterProof(factor.submitSecondFactorEnd)],
   ["/developers/account/second-factor/recovery-codes", afterProof(factor.submitRecoveryCodes)],
+  ["/developers/account/wallets", afterProof(wallets.submitWallet)],
+  ["/developers/account/wallets/{id}/unlink", afterProof(wallets.submitUnlinking)],
   ["/developers/account/export", afterProof(ownData.submitExport, { downloads: true })],
   ["/developers/account/delete", afterProof(ownData.submitDeletion)],
   ["/developers/sessions/{id}/end", account.submitSessionEnd],
@@ -74,12 +77,14 @@ export function mountDevelopers(
   for (const [path, get, post] of openPages)
     serveDeveloperPage(app, developers, path, { get, post });
   serveDeveloperPage(app, developers, "/developers/sign-in/code", { post: submitCode });
+  serveDeveloperPage(app, developers, "/developers/sign-in/wallet", { post: submitWalletSignIn });
   for (const [path, get] of pages) serveSignedIn(app, developers, path, { get });
   for (const [path, post] of forms) serveSignedIn(app, developers, path, { post });
   const files = {
     icon,
     styles: ["base.css", "developers.css"].map(sharedAsset),
     script: sharedAsset("developers.js"),
+    modules: ["wallet-sign-in.js", "client.js"],
   };
   mountAssets(app, developerSite, files, developerHeaders);
   const faults = answerFaults(logger, (_request, response, { title, why, status }) =>

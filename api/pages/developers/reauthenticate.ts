@@ -1,8 +1,9 @@
 import { readSecondFactor } from "#api/accounts/second-factor.ts";
 import { isRecent, reauthenticate } from "#api/accounts/sign-in.ts";
+import { readWallets, reauthenticateByWallet } from "#api/accounts/wallets.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
-import { codeField, field } from "./form.ts";
+import { alert, codeField, field } from "./form.ts";
 import {
   type Developers,
   type DeveloperVisit,
@@ -11,6 +12,7 @@ import {
   type SignedIn,
   type SignedInHandler,
 } from "./layout.ts";
+import { proofNames, signedOf, walletButton } from "./wallet-section.ts";
 
 /** Fields of the proof; those of the form itself are sent along. */
 const proofFields = { password: "proof-password", code: "proof-code" } as const;
@@ -29,10 +31,14 @@ export const afterProof =
       password: visit.field(proofFields.password),
       code: visit.field(proofFields.code),
     };
-    if (given.password === "" && given.code === "") {
+    const signed = signedOf(visit, "proof");
+    if (given.password === "" && given.code === "" && signed.message === "") {
       return { page: await proofPage(developers, visit, signedIn, { downloads }), status: 401 };
     }
-    const refused = await reauthenticate(accounts, session, given);
+    const refused =
+      signed.message === ""
+        ? await reauthenticate(accounts, session, given)
+        : await reauthenticateByWallet(accounts, session, signed, visit.visitor.address);
     if (refused === null) return await handle(developers, visit, signedIn);
     const page = await proofPage(developers, visit, signedIn, {
       downloads,
@@ -42,36 +48,42 @@ export const afterProof =
   };
 
 async function proofPage(
-  { accounts }: Developers,
+  developers: Developers,
   visit: DeveloperVisit,
   signedIn: SignedIn,
   { downloads, error }: { downloads: boolean; error?: string },
 ): Promise<Html> {
-  const { formToken, session } = signedIn;
-  const { isOn } = await readSecondFactor(accounts.db, session.accountId);
-  const proofs: readonly string[] = Object.values(proofFields);
+  const { formToken } = signedIn;
+  const { reauthenticationMinutes } = developers.accounts;
+  const proofs: readonly string[] = [...Object.values(proofFields), ...proofNames];
   const sent = [...visit.fields].filter(([name]) => name !== "form" && !proofs.includes(name));
   const title = "Confirm that it is you";
   const body = html`<h1>${title}</h1>
-<p class="lead">The last proof is more than ${accounts.reauthenticationMinutes} minutes old.</p>
+<p class="lead">The last proof is more than ${reauthenticationMinutes} minutes old.</p>
 <form class="card stack" method="post" action="${visit.path}"${downloads && html` data-downloads`} novalidate>
 <input type="hidden" name="form" value="${formToken}">
 ${sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<input class="unseen" type="email" value="${session.email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">
-${
-  isOn
-    ? codeField(proofFields.code, error)
-    : field({
-        name: proofFields.password,
-        label: "Password",
-        type: "password",
-        autocomplete: "current-password",
-        error,
-        hasFocus: true,
-      })
-}
-<button class="primary">Continue</button>
+${await proofFieldsOf(developers, signedIn, error)}
 </form>
 <p class="below"><a href="/developers">Cancel</a></p>`;
   return developerLayout({ title, body, signedIn });
+}
+
+/** A code where there is a second factor; else the password, or a wallet of the account. */
+async function proofFieldsOf(
+  developers: Developers,
+  { session: { accountId, email } }: SignedIn,
+  error: string | undefined,
+): Promise<Html> {
+  const { db } = developers.accounts;
+  const { isOn } = await readSecondFactor(db, accountId);
+  const go = html`<button class="primary">Continue</button>`;
+  if (isOn) return html`${codeField(proofFields.code, error)}${go}`;
+  const wallets = await readWallets(db, accountId);
+  const byWallet = wallets.length > 0 && walletButton("Sign with your wallet", developers, "proof");
+  if (email === null) return html`${alert(error)}${byWallet}`;
+  return html`<input class="unseen" type="email" value="${email}" autocomplete="username" readonly tabindex="-1" aria-label="Account">
+${field({ name: proofFields.password, label: "Password", type: "password", autocomplete: "current-password", error, hasFocus: true })}
+${go}
+${byWallet}`;
 }

@@ -94,7 +94,7 @@ function secretPage(
 ${alert(message)}
 <section aria-labelledby="secret-title">
 <h2 id="secret-title">1. Give your authenticator program this secret</h2>
-${qrCode(totpAddress(secret, session.email, issuer))}
+${qrCode(totpAddress(secret, session.name, issuer))}
 <p>Without a camera, type it in: time-based, SHA-1, 6 digits, 30 seconds.</p>
 ${copied("totp-secret", html`<code id="totp-secret">${base32(secret)}</code>`)}
 </section>

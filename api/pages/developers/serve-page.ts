@@ -144,4 +144,6 @@ export const developerHeaders = websiteHeaders({
   cacheControl: "no-store, no-transform",
   // Without a referrer browsers send "null" as the origin of a form.
   referrer: "same-origin",
+  // The script asks the API for the message that a wallet signs.
+  sources: { "connect-src": ["'self'"] },
 });

@@ -1,8 +1,16 @@
 import { type BegunSession, finishSignIn, signIn } from "#api/accounts/sign-in.ts";
+import { signInByWallet } from "#api/accounts/wallets.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
 import { alert, codeField, field, notice } from "./form.ts";
-import { developerLayout, type OpenHandler, type Reply, refusalReply } from "./layout.ts";
+import {
+  type Developers,
+  developerLayout,
+  type OpenHandler,
+  type Reply,
+  refusalReply,
+} from "./layout.ts";
+import { signedOf, walletButton } from "./wallet-section.ts";
 
 type SignInState = {
   readonly email?: string;
@@ -14,12 +22,13 @@ type SignInState = {
 /** Messages shown after a redirect to this page. */
 const done: ReadonlyMap<string, string> = new Map([["signed-out", "You are signed out."]]);
 
-export const showSignIn: OpenHandler = async (_developers, visit, signedIn) =>
+export const showSignIn: OpenHandler = async (developers, visit, signedIn) =>
   signedIn === null
-    ? { page: signInPage({ done: done.get(visit.parameter("done")) }) }
+    ? { page: signInPage(developers, { done: done.get(visit.parameter("done")) }) }
     : { to: "/developers" };
 
-export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) => {
+export const submitSignIn: OpenHandler = async (developers, visit, signedIn) => {
+  const { accounts } = developers;
   const email = visit.field("email");
   const begun = await signIn(
     accounts,
@@ -31,11 +40,19 @@ export const submitSignIn: OpenHandler = async ({ accounts }, visit, signedIn) =
   const isBadEmail = rejected === "bad_email";
   return refusalReply(
     begun,
-    signInPage(isBadEmail ? { email, badEmail: message } : { email, message }),
+    signInPage(developers, isBadEmail ? { email, badEmail: message } : { email, message }),
   );
 };
 
-function signInPage({ email = "", badEmail, message, done }: SignInState) {
+export const submitWalletSignIn: OpenHandler = async (developers, visit, signedIn) => {
+  const replacedSessionId = signedIn?.session.id ?? null;
+  const signed = { ...signedOf(visit), replacedSessionId };
+  const begun = await signInByWallet(developers.accounts, signed, visit.visitor);
+  if (!isRejection(begun)) return continueSignIn(begun, "/developers");
+  return refusalReply(begun, signInPage(developers, { message: begun.message }));
+};
+
+function signInPage(developers: Developers, { email = "", badEmail, message, done }: SignInState) {
   const body = html`<h1>Sign in</h1>
 <p class="lead">An account holds the API keys of your programs.</p>
 ${notice(done)}${alert(message)}
@@ -43,6 +60,10 @@ ${notice(done)}${alert(message)}
 ${field({ name: "email", label: "E-mail address", type: "email", value: email, autocomplete: "username", error: badEmail, hasFocus: email === "" })}
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", hasFocus: email !== "" && badEmail === undefined })}
 <button class="primary">Sign in</button>
+</form>
+<form class="card stack" method="post" action="/developers/sign-in/wallet" novalidate>
+${walletButton("Sign in with your wallet", developers)}
+<p class="hint">A wallet needs no password and no e-mail address; its first sign-in makes the account.</p>
 </form>
 <p class="below"><a href="/developers/sign-up">Create an account</a><a href="/developers/forgot">Forgotten password</a></p>`;
   return developerLayout({ title: "Sign in", body });
@@ -68,7 +89,7 @@ type CodeState = { readonly badCode?: string; readonly message?: string };
 function codePage(pending: string, { badCode, message }: CodeState): Html {
   const title = "Second factor";
   const body = html`<h1>${title}</h1>
-<p class="lead">Your password is right. Now a code.</p>
+<p class="lead">One more step: a code.</p>
 ${alert(message)}
 <form class="card stack" method="post" action="/developers/sign-in/code" novalidate>
 <input type="hidden" name="pending" value="${pending}">

@@ -34,6 +34,19 @@ export const errorGroups: Readonly<Record<string, Readonly<Record<string, string
       "The endpoint needs a key of an account; one without an account is not enough.",
     instant_keys_paused:
       "Keys without an account are paused. Every endpoint for reading works without one.",
+    bad_siwe_message:
+      "The message that was signed is not one of ERC-4361 for this service; `message` says what it must name. `POST /v1/auth/siwe/nonce` writes one.",
+    siwe_expired:
+      "The message is over or not in force yet, or its nonce is unknown or used up. Sign a new one.",
+    wrong_signature:
+      "Neither the key of the message's address nor its contract signed exactly this message.",
+    second_factor_required: "The account has a second factor: send a code of it as `code`.",
+    wrong_code: "The code of the second factor is wrong, or was used. Wait for the next one.",
+    suspended: "The operator has suspended the account.",
+    bad_name: "A key's name has 1 to 60 printable characters.",
+    too_many_keys:
+      "The account has as many keys as it may. Revoke one, or name one of them: the new key takes its place.",
+    no_such_key: "The key of this name was replaced or revoked meanwhile. Sign in again.",
     invalid_credentials: "E-mail address and client key do not belong together.",
     invalid_token:
       "The bearer token is unknown or has expired. Exchange the client key for another one.",

@@ -51,7 +51,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const readStatus = openStatus(config, { db, logger });
   const { host, port, metricsHost, metricsPort, baseUrl, siteUrl, accountApiPath } = config.http;
   const chains = config.chains.map(({ chainId }) => chainId);
-  const { accounts, places, streams, ...accountParts } = openAccounts({ config, logger });
+  const { accounts, places, streams, ...accountParts } = openAccounts({
+    ...{ config, logger },
+    queryChain: market.queryChain,
+  });
   const access = openAccess({
     config,
     logger,
@@ -76,6 +79,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const context = {
     ...{ db, siteUrl, chains, readStatus, market, instantKeys, ownKeys, now },
     webhooks: accounts,
+    accounts,
   };
   const responseCache = openResponseCache({ now });
   const concurrency = openConcurrencyLimiter(config.access.concurrency);

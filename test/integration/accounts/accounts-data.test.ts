@@ -58,6 +58,10 @@ async function fullAccount() {
     database.db,
   );
   await sql`
+    insert into access.wallet (account_id, address, created_at)
+    select id, '0x' || encode(substr(sha256(email::bytea), 1, 20), 'hex'), now()
+    from access.account where email = ${email}`.execute(database.db);
+  await sql`
     with hook as (
       insert into access.webhook (account_id, url, chain_id, delivery, secret, created_at, position, ordinal)
       select id, 'https://example.test', 1, 'latest', 'whsec_', now(), 0, 0 from access.account where email = ${email}
@@ -129,11 +133,11 @@ describe("the deletion of an account", () => {
       join access.key k on k.account_id = a.id join access.webhook w on w.account_id = a.id
       where email = ${owner.email}`.execute(database.db);
     const { id = 0, keyId = 0, webhookId = 0 } = ids[0] ?? {};
-    const refused = await owner.post("/developers/account/delete", { email: "a@b.test" });
-    const deleted = await owner.post("/developers/account/delete", { email: owner.email });
+    const refused = await owner.post("/developers/account/delete", { name: "a@b.test" });
+    const deleted = await owner.post("/developers/account/delete", { name: owner.email });
 
     expect(refused.status).toBe(422);
-    expect(refused.text).toMatch(/id="email-error" role="alert"/);
+    expect(refused.text).toMatch(/id="name-error" role="alert"/);
     expect([deleted.status, owner.cookie]).toEqual([200, null]);
     expect(await statusWith(desk, owner.key)).toBe(401);
     expect(await desk.tokens.check(owner.token)).toBeNull();

@@ -15,6 +15,7 @@ import { openLimiter } from "#api/keys/limiter.ts";
 import { openUsage } from "#api/keys/open-access.ts";
 import { openRequestLog } from "#api/keys/request-log.ts";
 import type { ServiceStatus } from "#api/status/service-status.ts";
+import { type ChainId, chainIds } from "#chains/index.ts";
 import { openListener } from "#jobs/runner/signals.ts";
 import { openDatabase } from "#projections/log/database.ts";
 import { openTestMarket, testFee } from "#test/support/orders/test-market.ts";
@@ -53,6 +54,8 @@ type Options = {
   logger?: Logger;
   /** Origins that webhooks may be sent to. */
   webhookOrigins?: readonly string[];
+  /** Chains served, and where their nodes are; by default one without a node. */
+  rpcUrls?: Partial<Record<ChainId, string>>;
 };
 
 /** An API with its developer section, as one process has it: over connections of its own. */
@@ -67,7 +70,12 @@ export async function openDesk(options: Options): Promise<Desk> {
   });
   const clock = () => now?.() ?? null;
   const mails: Mail[] = [];
+  const { rpcUrls = {} } = options;
+  const market = openTestMarket(db, rpcUrls);
+  const named = chainIds.filter((id) => id in rpcUrls);
+  const chains = named.length > 0 ? named : ([33139] as const);
   const accounts: AccountContext = {
+    ...{ chains, queryChain: market.queryChain },
     db,
     clock,
     throttle: openThrottle(db, clock),
@@ -93,11 +101,12 @@ export async function openDesk(options: Options): Promise<Desk> {
   const context = {
     db,
     siteUrl: options.hasSite ? accounts.baseUrl : "https://site.example.test",
-    chains: [33139] as const,
+    chains,
     readStatus: async () => idle,
-    market: openTestMarket(db),
+    market,
     ownKeys: openOwnKeys(db, limits),
     webhooks: accounts,
+    accounts,
     now: now ?? (() => new Date()),
   };
   const tokens = openBearerTokens({ db, clock, onUse: places.onUse });

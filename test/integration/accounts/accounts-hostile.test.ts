@@ -170,6 +170,7 @@ describe("a page", () => {
       expect(headers.get("cache-control")).toBe("no-store, no-transform");
       expect(headers.get("content-security-policy")?.split(";").toSorted()).toEqual([
         "base-uri 'none'",
+        "connect-src 'self'",
         "default-src 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",

@@ -124,7 +124,7 @@ describe("the streams of an account", () => {
     ],
     [
       "the account is deleted",
-      async (client) => await client.post("/developers/account/delete", { email: client.email }),
+      async (client) => await client.post("/developers/account/delete", { name: client.email }),
     ],
   ])("end in another process when %s, and no others", async (_what, end) => {
     const client = await newClient();
@@ -206,7 +206,7 @@ describe("the streams of keys", () => {
     ],
     [
       "its account is deleted",
-      async (client) => await client.post("/developers/account/delete", { email: client.email }),
+      async (client) => await client.post("/developers/account/delete", { name: client.email }),
     ],
   ])("end in another process when %s, and no others", async (_what, end) => {
     const client = await newClient();

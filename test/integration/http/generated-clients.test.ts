@@ -23,6 +23,8 @@ function statusesOf(name: string): number[] {
   if (name.endsWith("/refresh")) return [202, 429];
   // The first of the clients deletes it.
   if (name.endsWith("/delete")) return [200, 404];
+  // The first of the clients uses up what was signed.
+  if (name.endsWith("/siwe")) return [201, 401];
   return name.endsWith("/cancel") ? [409] : [200, 201];
 }
 

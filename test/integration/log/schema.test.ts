@@ -59,6 +59,7 @@ describe("a database", () => {
       "0004-token-sets",
       "0005-webhooks",
       "0006-order-events",
+      "0007-wallets",
     ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
@@ -87,6 +88,14 @@ describe("a database", () => {
     );
     await sql`delete from ops.migration where name = '0006-order-events'`.execute(db);
     expect(await pendingMigrations(db)).toEqual(["0006-order-events"]);
+    await migrate(db);
+    await expectAsFiles(db);
+  });
+
+  it("has it too when it comes from the release before wallets", async () => {
+    await sql.raw(withoutWallets).execute(db);
+    await sql`delete from ops.migration where name = '0007-wallets'`.execute(db);
+    expect(await pendingMigrations(db)).toEqual(["0007-wallets"]);
     await migrate(db);
     await expectAsFiles(db);
   });
@@ -123,6 +132,7 @@ describe("a database", () => {
       "0004-token-sets",
       "0005-webhooks",
       "0006-order-events",
+      "0007-wallets",
     ]);
   });
 
@@ -153,6 +163,11 @@ async function makeWithoutOrdinals(db: Database): Promise<void> {
   for (const statement of statements.split(";")) await sql.raw(statement).execute(db);
 }
 
+const withoutWallets = `
+  drop table access.wallet, access.siwe_nonce;
+  alter table access.account drop constraint account_check;
+  alter table access.account alter email set not null, alter password set not null;`;
+
 /** What this release lacks and those had. */
 async function makeFormer(db: Database, applied: readonly string[]): Promise<void> {
   const statements = `
@@ -160,6 +175,7 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
     drop table ops.job;
     drop table access.webhook_delivery, access.webhook;
     drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
+    ${withoutWallets}
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();
     create table ops.later_migration (name text);

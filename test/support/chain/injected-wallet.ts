@@ -57,7 +57,7 @@ const providerOf = (others: readonly string[]) => `window.ethereum = {
 /** `chains`: those that it knows; it is on the first. `others`: names of further wallets in the browser. */
 export async function injectWallet(
   context: BrowserContext,
-  chains: readonly TestChain[],
+  chains: readonly Pick<TestChain, "chainId" | "client" | "rpcUrl">[],
   people: readonly Person[],
   others: readonly string[] = [],
 ): Promise<InjectedWallet> {
@@ -105,6 +105,7 @@ export async function injectWallet(
     wallet_switchEthereumChain: (params) => goTo(chainIn(params)),
     wallet_addEthereumChain: (params) => know(chainIn(params)),
     eth_signTypedData_v4: (params) => carryOut("signatures", () => sign(held, params)),
+    personal_sign: (params) => carryOut("signatures", () => signText(held, params)),
     eth_sendTransaction: (params) =>
       carryOut("transactions", () => sendBy(wallet as WalletClient, held, params)),
     wallet_getCapabilities: () =>
@@ -186,6 +187,11 @@ function ownerOf(held: readonly LocalAccount[], address: unknown): LocalAccount 
 
 const sign = (held: readonly LocalAccount[], [address, data]: readonly unknown[]): Promise<Hex> =>
   ownerOf(held, address).signTypedData(JSON.parse(String(data)));
+
+const signText = (
+  held: readonly LocalAccount[],
+  [raw, address]: readonly unknown[],
+): Promise<Hex> => ownerOf(held, address).signMessage({ message: { raw: String(raw) as Hex } });
 
 type Sent = { from: Hex; to: Hex; data?: Hex; value?: Hex; nonce?: Hex };
 

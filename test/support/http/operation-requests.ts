@@ -1,3 +1,4 @@
+import type { SignedSiwe } from "#api/accounts/siwe.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ServedMarket } from "./served-market.ts";
@@ -49,7 +50,10 @@ type KnownMarket = {
   readonly ids: MarketIds;
   readonly chainId?: number;
   readonly webhooks?: KnownWebhooks;
+  readonly siwe?: SignedSiwe;
 };
+
+const unsigned: SignedSiwe = { message: "none", signature: "0x00" };
 
 const noWebhooks: KnownWebhooks = { url: "https://hooks.example.com/", id: "1", spare: "2" };
 
@@ -72,6 +76,7 @@ export function v1Requests({
   ids,
   chainId = 1,
   webhooks = noWebhooks,
+  siwe = unsigned,
 }: KnownMarket): OperationRequests {
   const onChain = { query: { chainId } };
   const ask = { path: { askId: ids.ask }, ...onChain };
@@ -83,6 +88,8 @@ export function v1Requests({
   const list = (query = {}) => ({ query: { chainId, ...page, ...query } });
   return {
     "post /v1/auth/keys": onChain,
+    "post /v1/auth/siwe/nonce": { body: { address: alice, chainId } },
+    "post /v1/auth/siwe": { body: { ...siwe, name: "price bot", scopes: ["read"] } },
     "get /v1/auth/key": {},
     "get /v1/auth/key/requests": { query: page },
     "get /v1/search": { query: { q: "punks 2", chainId, limit: 1 } },

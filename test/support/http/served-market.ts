@@ -1,6 +1,8 @@
 import { pino } from "pino";
 import { z } from "zod";
+import type { AccountContext } from "#api/accounts/account-context.ts";
 import { openBearerTokens } from "#api/accounts/bearer-tokens.ts";
+import type { SignedSiwe } from "#api/accounts/siwe.ts";
 import type { AppOptions } from "#api/app.ts";
 import { type Feed, openFeed } from "#api/feed/open-feed.ts";
 import { openOwnKeys } from "#api/keys/key-terms.ts";
@@ -21,6 +23,7 @@ import {
 import { testFee } from "../orders/test-market.ts";
 import { base, makeAccount } from "./nft-data-fixture.ts";
 import { type ApiClient, documentedAt } from "./openapi.ts";
+import { accountsOf, signSiwe } from "./served-accounts.ts";
 import {
   chainId,
   describeTokens,
@@ -46,6 +49,8 @@ export type ServedMarket = {
   /** A key of `/v1`, of the account. */
   key: string;
   webhooks: KnownWebhooks;
+  /** What a wallet signed to sign in. */
+  siwe: SignedSiwe;
   login: { email: string; client_key: string };
   ids: MarketIds;
   /** The live feed of the pages. */
@@ -69,17 +74,23 @@ export async function openServedMarket({
   server,
 }: MarketOptions = {}): Promise<ServedMarket> {
   let feed: Feed | undefined;
+  let served: AccountContext | undefined;
   const receiver = await openTakingReceiver();
   const openPagesFeed = ({ db }: AppOptions["context"]): Feed => {
     const source = { db, chainIds: [chainId], feeRecipient: testFee.recipient };
     feed = openFeed({ source, logger: pino({ level: "silent" }) });
     return feed;
   };
+  const openServedAccounts = (context: AppOptions["context"]): AccountContext => {
+    served = accountsOf(context, baseUrl);
+    return served;
+  };
   const moreOf: Parameters<typeof openOrderBook>[2] = (context, rpcUrl) => ({
     context: {
       ...context,
       ...servicesOf(context, rpcUrl),
       webhooks: webhookOwners(context.db, receiver.origin),
+      accounts: openServedAccounts(context),
       ...(hasPages && { siteUrl: baseUrl }),
     },
     ...(hasPages && feedOption(openPagesFeed(context))),
@@ -109,8 +120,10 @@ export async function openServedMarket({
   const accountId = await accountIdOf(book.db, email);
   const key = await makeUsedKey(book.db, accountId);
   const webhooks = await makeKnownWebhooks(book.db, accountId, receiver);
+  if (served === undefined) throw new Error("the market was not opened");
+  const siwe = await signSiwe(served);
   return {
-    ...{ book, v1, account, bearer, key, webhooks, login, ids },
+    ...{ book, v1, account, bearer, key, webhooks, siwe, login, ids },
     feed: { notify: () => feed?.notify() },
     async close() {
       await feed?.stop();
