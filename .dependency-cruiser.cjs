@@ -42,6 +42,7 @@ const apiLayers = [
   ["feed"],
   ["webhooks"],
   ["account"],
+  ["pictures"],
   ["pages"],
   ["status"],
   ["app.ts", "routes.ts"],

@@ -44,6 +44,7 @@ import {
   mountReferences,
   referenceHeaders,
 } from "./pages/reference/mount-reference.ts";
+import type { Pictures } from "./pictures/open-pictures.ts";
 import { llmsDocument } from "./reference/llms.ts";
 import { describeV1, routes as v1Routes } from "./routes.ts";
 import { openFailureReader } from "./status/explain-failure.ts";
@@ -89,6 +90,8 @@ export type AppOptions = {
   readonly operatorMetrics?: Registry | undefined;
   /** Cache for responses; without it each response is made again. */
   readonly responseCache?: ResponseCache;
+  /** Pictures for the pages; without them each is drawn. */
+  readonly pictures?: Pictures;
   /** Limits of concurrency; without them there are none. */
   readonly concurrency?: ConcurrencyLimiter;
   /** The read replicas, for their metrics. */
@@ -116,6 +119,7 @@ export function createApp(options: AppOptions): Express {
     streams,
     operatorMetrics,
     responseCache: keptResponses,
+    pictures,
     concurrency,
     reads = openPositionedReads({
       primary: openTarget({ db: context.db }, projectionNames),
@@ -166,7 +170,7 @@ export function createApp(options: AppOptions): Express {
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
     const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams, explain };
-    const site = { context: here, pages: sitePages, ...parts };
+    const site = { context: here, pages: sitePages, pictures, ...parts };
     mountSite(app, site);
     unknownPages.push(answerUnknownPages(site));
   } else {

@@ -7,8 +7,8 @@ import { floorLines } from "../v1/collections/floors.ts";
 import { status } from "../v1/status.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "./kit/activity-table.ts";
 import { type Html, html } from "./kit/html.ts";
-import { picture } from "./kit/item-grid.ts";
 import { activityLink, pageLink } from "./kit/links.ts";
+import { picture } from "./kit/media.ts";
 import { amount, change, coinSymbol, formatCount, formatNumber, none } from "./kit/number.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { nameOr, shortHex } from "./kit/text.ts";
@@ -182,8 +182,8 @@ function ranking(
   );
 }
 
-function nameCell({ slug, address, name, media, verified, urls }: RankedCollection): Html {
-  return html`<span class="named">${picture(media.imageUrl, "", 36)}<span><a href="${urls.collection}">${nameOr(name, slug === null || slug === address ? shortHex(address) : slug)}</a>${verified && html` <span class="mark good" title="verified">✓<span class="unseen">verified</span></span>`}</span></span>`;
+function nameCell({ chainId, slug, address, name, media, verified, urls }: RankedCollection): Html {
+  return html`<span class="named">${picture({ chainId, contract: address, imageUrl: media.imageUrl }, "", "row")}<span><a href="${urls.collection}">${nameOr(name, slug === null || slug === address ? shortHex(address) : slug)}</a>${verified && html` <span class="mark good" title="verified">✓<span class="unseen">verified</span></span>`}</span></span>`;
 }
 
 type Point = { readonly t: string; readonly c: number };

@@ -6,6 +6,7 @@ import { listing } from "../v1/orders/listings.ts";
 import { acceptSteps, buySteps, cancelSteps } from "./fill-steps.ts";
 import { type Html, html } from "./kit/html.ts";
 import { toCollection, toToken, toWallet } from "./kit/links.ts";
+import { picture } from "./kit/media.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { statusMark, subjectOfSeveral } from "./kit/orders-table.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
@@ -22,7 +23,7 @@ export async function listingPage(visit: Visit): Promise<PageContent> {
     query: { chainId: String(chainId) },
   });
   const { askId, marketplace, buyableViaApi } = row;
-  const body = html`${orderHead(row, { what: "Listing", reason: row.invalidReason, subject: toToken(chainId, row), now })}
+  const body = html`${orderHead(row, { what: "Listing", reason: row.invalidReason, tokenId: row.tokenId, subject: toToken(chainId, row), now })}
 ${listingTrades(row)}
 <div class="columns">${pricePanel(row, "The seller")}${panel({
     id: "terms",
@@ -52,7 +53,7 @@ export async function bidPage(visit: Visit): Promise<PageContent> {
     tokenId === null
       ? html`${subjectOfSeveral(row.criteria)} of ${toCollection(chainId, collection)}`
       : toToken(chainId, { contract, tokenId });
-  const body = html`${orderHead(row, { what: "Offer", reason: row.inactiveReason, subject, now })}
+  const body = html`${orderHead(row, { what: "Offer", reason: row.inactiveReason, tokenId, subject, now })}
 ${bidTrades(row)}
 <div class="columns">${pricePanel(row, "The seller who accepts it")}${panel({
     id: "terms",
@@ -84,15 +85,19 @@ type OrderRow = ReturnType<typeof presentBookOrder>;
 type Head = {
   readonly what: "Listing" | "Offer";
   readonly reason: string | null;
+  /** null: an offer on several. */
+  readonly tokenId: string | null;
   readonly subject: Html;
   readonly now: Date;
 };
 
 /** Price, state and times of an order. */
-function orderHead(row: OrderRow, { what, reason, subject, now }: Head): Html {
+function orderHead(row: OrderRow, { what, reason, tokenId, subject, now }: Head): Html {
   const { chainId, collection, status, priceWei, currency, usd, maker, quantity } = row;
-  return html`<header class="token-head"><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
-<h1>${what} ${what === "Listing" ? "of" : "for"} ${subject}</h1></header>
+  const { contract } = row;
+  const of = tokenId === null ? { chainId, contract } : { chainId, contract, tokenId };
+  return html`<header class="subject">${picture(of, "", "head")}<div><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
+<h1>${what} ${what === "Listing" ? "of" : "for"} ${subject}</h1></div></header>
 ${figures([
   { label: "Price of a unit", value: amount({ wei: priceWei, symbol: currency.symbol, usd }) },
   {

@@ -5,6 +5,7 @@ import { listListings } from "../v1/orders/listings.ts";
 import { type Sale, sale } from "../v1/sales.ts";
 import { type Html, html } from "./kit/html.ts";
 import { toCollection, toToken, toTransaction, toWallet } from "./kit/links.ts";
+import { picture } from "./kit/media.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { cutNote, details, figures, panel, table } from "./kit/panel.ts";
@@ -41,8 +42,9 @@ ${panel({
 
 function head(row: SaleRow, now: Date): Html {
   const { chainId, collection, priceWei, currency, usd, quantity, totalWei, seller, buyer } = row;
-  return html`<header class="token-head"><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
-<h1>Sale of ${toToken(chainId, row)}</h1></header>
+  const { contract, tokenId } = row;
+  return html`<header class="subject">${picture({ chainId, contract, tokenId }, "", "head")}<div><p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span></p>
+<h1>Sale of ${toToken(chainId, row)}</h1></div></header>
 ${figures([
   {
     label: quantity > 1 ? `Price of each of ${formatCount(quantity)}` : "Price",

@@ -3,8 +3,8 @@ import { chainNames } from "#chains/index.ts";
 import { search } from "../v1/search.ts";
 import type { SearchResult } from "../v1/search-result.ts";
 import { type Html, html } from "./kit/html.ts";
-import { picture } from "./kit/item-grid.ts";
 import { toWallet, transactionLink, walletLink } from "./kit/links.ts";
+import { picture } from "./kit/media.ts";
 import { formatCount, moment } from "./kit/number.ts";
 import { statusMark } from "./kit/orders-table.ts";
 import { panel, table } from "./kit/panel.ts";
@@ -52,8 +52,8 @@ function collectionsTable(rows: Found["collections"]): Html {
       {
         head: "Collection",
         isHead: true,
-        cell: ({ urls, name, slug, address, imageUrl, verified, sameNameAs }) =>
-          html`<span class="named">${picture(imageUrl, "", 36)}<span><a href="${urls.collection}">${nameOr(name, slug)}</a> <span class="hex quiet">${shortHex(address)}</span>${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}</span></span>`,
+        cell: ({ chainId, urls, name, slug, address, imageUrl, verified, sameNameAs }) =>
+          html`<span class="named">${picture({ chainId, contract: address, imageUrl }, "", "row")}<span><a href="${urls.collection}">${nameOr(name, slug)}</a> <span class="hex quiet">${shortHex(address)}</span>${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}</span></span>`,
       },
       { head: "Chain", cell: ({ chainId }) => chainNames[chainId] },
       { head: "Sales", cell: ({ sales }) => formatCount(sales), isNumber: true },
@@ -75,8 +75,8 @@ function tokensTable(rows: Found["tokens"]): Html {
       {
         head: "Token",
         isHead: true,
-        cell: ({ urls, name, tokenId, imageUrl }) =>
-          html`<span class="named">${picture(imageUrl, "", 36)}<a href="${urls.token}">${nameOr(name, `#${shortId(tokenId)}`)}</a></span>`,
+        cell: ({ chainId, contract, urls, name, tokenId, imageUrl }) =>
+          html`<span class="named">${picture({ chainId, contract, tokenId, imageUrl }, "", "row")}<a href="${urls.token}">${nameOr(name, `#${shortId(tokenId)}`)}</a></span>`,
       },
       {
         head: "Collection",

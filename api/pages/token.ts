@@ -8,7 +8,6 @@ import { listListings } from "../v1/orders/listings.ts";
 import { listSales } from "../v1/sales.ts";
 import { uncoveredPage } from "./collection/page.ts";
 import { type Html, html } from "./kit/html.ts";
-import { tokenMedia } from "./kit/item-grid.ts";
 import {
   bidLink,
   collectionLink,
@@ -18,6 +17,7 @@ import {
   toTransaction,
   toWallet,
 } from "./kit/links.ts";
+import { tokenMedia } from "./kit/media.ts";
 import {
   amount,
   coinSymbol,
@@ -60,7 +60,7 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
   ]);
   const title = plainText(row.name ?? `#${shortId(tokenId)}`);
   const body = html`<div class="token"><div>
-<section class="panel" aria-labelledby="media"><h2 id="media" class="unseen">Media</h2>${tokenMedia(row.media, title)}</section>
+<section class="panel" aria-labelledby="media"><h2 id="media" class="unseen">Media</h2>${tokenMedia({ chainId, contract, tokenId, imageUrl: row.media.imageUrl }, row.media, title)}</section>
 </div><div>
 ${head(row, now)}
 ${listingsPanel(listings, now)}

@@ -43,13 +43,18 @@ export type DocumentFetcher = {
 
 const maxRequests = 16;
 const requestsPerHost = 4;
-const defaultLimits: DocumentLimits = { timeoutMs: 10_000, bytes: 1024 * 1024, redirects: 3 };
+const defaultLimits: DocumentLimits = {
+  timeoutMs: 10_000,
+  bytes: 1024 * 1024,
+  redirects: 3,
+  readsPictures: false,
+};
 /** Maximum URLs tried for one document. */
 const maxAddresses = 3;
 
 const hostCooldown = { failuresUntilCooldown: 3, firstMs: 60_000, mostMs: 3_600_000 };
 
-/** Why an answer is no document. A page is none where the same content is to be had elsewhere. */
+/** Why an answer is no document. A page is none where the same content is to be had elsewhere; an SVG begins as one does. */
 function faultIn(answer: FetchedDocument | DocumentFault, isOnly: boolean): string | null {
   if ("fault" in answer) return answer.fault;
   return !isOnly && isPage(answer) ? "the document is HTML or XML, not JSON" : null;
@@ -106,7 +111,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     for (const address of addresses) {
       const found = await tryAddress(address, signal, cost);
       if (found === null) continue;
-      const fault = faultIn(found, addresses.length === 1);
+      const fault = faultIn(found, addresses.length === 1 || limits.readsPictures);
       if (fault === null && !("fault" in found)) return found;
       faults.push(`${address.url.host}: ${fault}`);
     }
@@ -119,7 +124,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     async fetchDocument(uri, signal, cost = { ms: 0, isResting: false }) {
       const location = locate(uri);
       if (typeof location === "string") return { fault: location };
-      if (location.kind === "data") return await inlineDocument(location, limits.bytes);
+      if (location.kind === "data") return await inlineDocument(location, limits);
       const addresses = addressesOf(location, options);
       if (addresses.length === 0) return { fault: "no gateway for the URI" };
       return await tryAll(addresses.slice(0, maxAddresses), signal, cost);
@@ -155,9 +160,9 @@ function openAgent(
 
 async function inlineDocument(
   { mediaType, charset, bytes }: Extract<Location, { kind: "data" }>,
-  limit: number,
+  { bytes: limit, readsPictures }: DocumentLimits,
 ): Promise<FetchResult> {
-  if (isPicture(mediaType)) return { mediaType, bytes: new Uint8Array() };
+  if (isPicture(mediaType) && !readsPictures) return { mediaType, bytes: new Uint8Array() };
   if (bytes.length > limit) return { fault: `the document is larger than ${limit} bytes` };
   const plain = await undoCodings(bytes, "", limit);
   if (typeof plain === "string") return { fault: plain };

@@ -9,6 +9,8 @@ export type DocumentLimits = {
   timeoutMs: number;
   bytes: number;
   redirects: number;
+  /** Whether a picture is read, or only named by its type. */
+  readsPictures: boolean;
 };
 
 /** `charset`: of its text, as its host says. */
@@ -55,7 +57,7 @@ async function follow(
       return documentFault(urlRefusalReason(url) ?? "the URL is not allowed");
     const response = await request(url.href, { dispatcher, signal, headers });
     const location = redirectOf(response);
-    if (location === undefined) return await readAnswer(response, limits.bytes);
+    if (location === undefined) return await readAnswer(response, limits);
     close(response);
     if (!URL.canParse(location, url.href)) return documentFault("redirect to an invalid URL");
     url = new URL(location, url);
@@ -77,7 +79,7 @@ function redirectOf({ statusCode, headers }: Response): string | undefined {
 
 async function readAnswer(
   response: Response,
-  limit: number,
+  { bytes: limit, readsPictures }: DocumentLimits,
 ): Promise<FetchedDocument | DocumentFault> {
   const { statusCode, headers } = response;
   const [type = "", ...parameters] = (header(headers["content-type"]) ?? "")
@@ -85,7 +87,7 @@ async function readAnswer(
     .split(";");
   const mediaType = type.trim();
   const fault = faultOf(response, limit);
-  if (fault !== null || statusCode !== 200 || isPicture(mediaType)) {
+  if (fault !== null || statusCode !== 200 || (isPicture(mediaType) && !readsPictures)) {
     close(response);
     return fault ?? { mediaType, bytes: new Uint8Array() };
   }
@@ -100,7 +102,7 @@ async function readAnswer(
 const charsetIn = (parameters: readonly string[]): string | undefined =>
   parameters.map((one) => /^\s*charset\s*=\s*(\S+)/.exec(one)?.[1]).find(Boolean);
 
-/** An image needs no download: its URL is the result. */
+/** An image that stands where a document should needs no download: its URL is the result. */
 export const isPicture = (mediaType: string): boolean => mediaType.startsWith("image/");
 
 const busyStatuses = new Set([429, 503]);

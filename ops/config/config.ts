@@ -75,6 +75,8 @@ export type Config = {
   prices: { feeds: readonly PriceFeed[] };
   /** Gateways for documents without an HTTP URL. */
   metadata: { ipfsGateways: readonly string[]; arweaveGateway: string };
+  /** Pictures for the pages, kept on the disk. */
+  pictures: { maxBytes: number };
   /** Gateways that links in responses point to. */
   publicGateways: { ipfsGateway: string; arweaveGateway: string };
   analytics: AnalyticsConfig;
@@ -154,6 +156,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
     },
     prices: { feeds: env.PRICE_FEED_URLS ?? publicFeeds },
     metadata: { ipfsGateways: env.IPFS_GATEWAYS, arweaveGateway: env.ARWEAVE_GATEWAY },
+    pictures: { maxBytes: env.PICTURE_CACHE_MB * 1_000_000 },
     publicGateways: {
       ipfsGateway: withoutSlash(env.PUBLIC_IPFS_GATEWAY).replace(/\/ipfs$/, ""),
       arweaveGateway: withoutSlash(env.PUBLIC_ARWEAVE_GATEWAY),

@@ -52,6 +52,12 @@ const gatewaySettings = {
       example: "https://arweave.example.com",
     },
   ),
+  PICTURE_CACHE_MB: setting(wholeNumber(10, 1_000_000).default(1_000), {
+    meaning:
+      "megabytes of pictures that the pages show, made smaller, which are kept in DATA_DIR/pictures; those that nobody asked for the longest go first",
+    expectation: "megabytes, 10 to 1000000",
+    example: "5000",
+  }),
 };
 
 const rateLimit = (whose: string, standard: number) =>

@@ -52,7 +52,16 @@ export const urlList = (...protocols: string[]) =>
     .transform(parts)
     .pipe(z.array(urlOf(...protocols)).min(1));
 
-const reservedPaths = ["v1", "docs", "assets", "healthz", "readyz", "metrics", "developers"];
+const reservedPaths = [
+  "v1",
+  "docs",
+  "assets",
+  "healthz",
+  "readyz",
+  "metrics",
+  "developers",
+  "pictures",
+];
 
 /** One path segment that no other route uses. */
 export const pathSegment = z

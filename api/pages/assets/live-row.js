@@ -70,12 +70,23 @@ function collection({ contract }, rows) {
   return named?.firstElementChild?.cloneNode(true) ?? hex("collections", contract);
 }
 
+/** The smallest picture, as `kit/media.ts` shows it in rows. */
+function withPicture(subject, content) {
+  const src = `/pictures/${chainId}/${subject}/96`;
+  const shown = { width: "36", height: "36", decoding: "async", referrerpolicy: "no-referrer" };
+  const image = element("img", { src, alt: "", loading: "lazy", ...shown });
+  const media = element("span", { class: "media" }, image);
+  return element("span", { class: "named" }, media, element("span", {}, content));
+}
+
 function token({ contract, tokenId, quantity }) {
-  if (contract === null || tokenId === null) return quiet("any");
+  if (contract === null) return quiet("any");
+  if (tokenId === null) return withPicture(`${contract}`, quiet("any"));
   const href = page("collections", contract, "tokens", tokenId);
   const name = link(href, `#${shortId(tokenId)}`, { title: `#${tokenId}` });
-  if (quantity === null || quantity === "1") return name;
-  return [name, " ", quiet(`× ${quantity}`)];
+  const pictured = withPicture(`${contract}/${tokenId}`, name);
+  if (quantity === null || quantity === "1") return pictured;
+  return [pictured, " ", quiet(`× ${quantity}`)];
 }
 
 function time({ timestamp }) {

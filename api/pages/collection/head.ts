@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { Collection } from "#api/v1/collections/collections.ts";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
-import { picture } from "../kit/item-grid.ts";
 import { collectionLink, listingLink, pageLink, toOutside, toWallet } from "../kit/links.ts";
+import { picture } from "../kit/media.ts";
 import { amount, change, coinSymbol, formatCount, formatShare, none } from "../kit/number.ts";
 import { figures, tabs } from "../kit/panel.ts";
 import { foreignText, nameOr, shortHex } from "../kit/text.ts";
@@ -31,7 +31,7 @@ export function collectionHead(row: ShownCollection, current: CollectionView): H
     toOutside(links.discord, "Discord"),
   ].filter((one) => one !== false);
   return html`<header class="subject">
-${picture(media.imageUrl, "", 96)}
+${picture({ chainId, contract: address, imageUrl: media.imageUrl }, "", "head")}
 <div>
 <h1>${nameOr(name, slug ?? shortHex(address))}${verified && html` <span class="mark good">verified</span>`}</h1>
 <p class="facts"><span>${chainNames[chainId]}</span><span>${standard ?? "unknown standard"}</span>${row.contracts.length > 1 ? html`<span>${row.contracts.length} contracts</span>` : toWallet(chainId, address)}${outside}</p>

@@ -1,15 +1,8 @@
 import type { z } from "zod";
 import type { ActivityItem } from "#api/v1/activity.ts";
 import { type Html, html } from "./html.ts";
-import {
-  bidLink,
-  listingLink,
-  saleLink,
-  toCollection,
-  toToken,
-  toTransaction,
-  toWallet,
-} from "./links.ts";
+import { bidLink, listingLink, saleLink, toCollection, toTransaction, toWallet } from "./links.ts";
+import { picturedToken, withPicture } from "./media.ts";
 import { amount, moment, none } from "./number.ts";
 import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
@@ -103,10 +96,12 @@ function collectionOf({ chainId, collection }: Item): Html {
 }
 
 function tokenOf({ chainId, contract, tokenId, quantity }: Item): Html {
-  if (contract === null || tokenId === null) return html`<span class="quiet">any</span>`;
+  if (contract === null) return html`<span class="quiet">any</span>`;
+  if (tokenId === null)
+    return withPicture({ chainId, contract }, html`<span class="quiet">any</span>`);
   const many =
     quantity !== null && quantity !== "1" && html` <span class="quiet">× ${quantity}</span>`;
-  return html`${toToken(chainId, { contract, tokenId })}${many}`;
+  return html`${picturedToken({ chainId, contract, tokenId })}${many}`;
 }
 
 function priceOf({ priceWei, currency, usd }: Item): Html {

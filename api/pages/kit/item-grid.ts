@@ -3,8 +3,9 @@ import type { Token } from "#api/v1/collections/token.ts";
 import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
 import { tokenLink } from "./links.ts";
+import { picture } from "./media.ts";
 import { amount, formatCount } from "./number.ts";
-import { marketplaceName, nameOr, plainText, shortId } from "./text.ts";
+import { marketplaceName, nameOr, shortId } from "./text.ts";
 import { type PickedRow, pickBox } from "./trade-button.ts";
 
 type TokenRow = z.output<typeof Token>;
@@ -35,7 +36,7 @@ export function itemGrid(
 function cardOf({ token, listing, note }: ItemCard, chainId: ChainId): Html {
   const { contract, tokenId, name, media, rarity, lastSale } = token;
   return html`<a href="${tokenLink(chainId, contract, tokenId)}">
-${picture(media.imageUrl, "", 240, `#${shortId(tokenId)}`)}
+${picture({ chainId, contract, tokenId, imageUrl: media.imageUrl }, "", "card")}
 <span class="body"><span class="name">${nameOr(name, `#${shortId(tokenId)}`)}${rarity !== null && html`<span class="mark" title="Rarity rank ${rarity.rank} of ${rarity.of}">${formatCount(rarity.rank)}</span>`}</span>
 ${
   listing === null
@@ -49,34 +50,4 @@ function underPrice(listing: ItemCard["listing"], lastSale: TokenRow["lastSale"]
   if (listing !== null) return marketplaceName(listing.marketplace);
   if (lastSale === null) return "Never sold";
   return html`Last sold for ${amount({ wei: lastSale.priceWei, symbol: lastSale.currency.symbol })}`;
-}
-
-type Media = {
-  readonly imageUrl: string | null;
-  readonly animationUrl?: string | null;
-  readonly contentType?: string | null;
-};
-
-/** Of the web, or of this site. */
-const isLoadable = (url: string | null): url is string =>
-  url !== null && /^(https?:\/\/|\/(?!\/))/i.test(url);
-
-/** Somebody's image: never part of the page itself, and its host learns nothing of the page. `placeholder` stands where it cannot be shown. */
-export function picture(url: string | null, alt: string, size: number, placeholder = ""): Html {
-  return html`<span class="media">${placeholder !== "" && html`<span class="placeholder" aria-hidden="true">${placeholder}</span>`}${
-    isLoadable(url) &&
-    html`<img src="${url}" alt="${plainText(alt)}" width="${size}" height="${size}" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
-  }</span>`;
-}
-
-/** A token's video where it has one, else its image. */
-export function tokenMedia({ imageUrl, animationUrl, contentType }: Media, alt: string): Html {
-  const url = animationUrl ?? null;
-  const isVideo =
-    isLoadable(url) &&
-    (/\.(mp4|webm|mov|m4v)(\?|$)/i.test(url) || contentType?.startsWith("video/") === true);
-  if (!isVideo && !isLoadable(imageUrl))
-    return html`<span class="media"><span class="placeholder">No image</span></span>`;
-  if (!isVideo) return picture(imageUrl, alt, 480);
-  return html`<span class="media"><video src="${url}" controls loop muted playsinline preload="none" aria-label="${plainText(alt)}"${imageUrl !== null && html` poster="${imageUrl}"`}></video></span>`;
 }

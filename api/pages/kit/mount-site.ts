@@ -5,6 +5,8 @@ import { type ConcurrencyLimiter, limitConcurrency } from "#api/http/concurrency
 import { limitPages } from "#api/http/limit.ts";
 import { servePath } from "#api/http/mount.ts";
 import { callerAddress } from "#api/http/request.ts";
+import type { Pictures } from "#api/pictures/open-pictures.ts";
+import { limitPictures, picturePaths, servePictures } from "#api/pictures/serve-pictures.ts";
 import type { MediaLinks } from "#api/v1/media-links.ts";
 import { defaultChain } from "#chains/index.ts";
 import { reject } from "#projections/domain/rejection.ts";
@@ -18,6 +20,7 @@ export type SitePage = readonly [path: string, handler: PageHandler, options?: P
 type MarketSite = SiteContext & {
   readonly pages: readonly SitePage[];
   readonly concurrency?: ConcurrencyLimiter | undefined;
+  readonly pictures?: Pictures | undefined;
 };
 
 const modules = [
@@ -44,6 +47,7 @@ export function mountSite(app: Express, site: MarketSite): void {
   if (site.feedOf !== undefined) {
     servePath(app, "/live", { get: [...before, streamToPages(site)] });
   }
+  mountPictures(app, site);
   const styles = ["base.css", "parts.css", "charts.css", "trade.css"].map(sharedAsset);
   const files = { icon, styles, script: sharedAsset("site.js"), modules };
   mountAssets(app, marketSite, files, headers);
@@ -62,6 +66,12 @@ export function answerUnknownPages(site: MarketSite): RequestHandler {
       sendPage(request, response, site, unknownPage(site.context.chains[0] ?? defaultChain.id)),
     );
   };
+}
+
+function mountPictures(app: Express, { limiter, context, pictures }: MarketSite): void {
+  const serve = servePictures({ context, pictures });
+  const get = limiter === undefined ? [serve] : [limitPictures(limiter), serve];
+  for (const path of picturePaths) servePath(app, path, { get });
 }
 
 function withLimit(site: MarketSite): RequestHandler {
@@ -85,16 +95,14 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 `;
 
 /**
- * For the market's pages: our own scripts and styles only, and forms to ourselves. Images and videos of tokens stand
- * anywhere on the web and redirect further, so that https is the only bound on them.
+ * For the market's pages: our own scripts, styles and images only, and forms to ourselves. Videos and sounds of tokens
+ * stand anywhere on the web and redirect further, so that https is the only bound on them: they load with a click.
  */
 function siteHeaders(media: Pick<MediaLinks, "ipfsGateway" | "arweaveGateway">): RequestHandler {
   const gateways = [media.ipfsGateway, media.arweaveGateway].map((url) => new URL(url).origin);
-  const sources = ["'self'", "https:", ...new Set(gateways.filter((one) => !/^https:/.test(one)))];
-  return websiteHeaders({
-    referrer: "no-referrer",
-    sources: { "img-src": sources, "media-src": sources, "connect-src": ["'self'"] },
-  });
+  const plain = new Set(gateways.filter((one) => !/^https:/.test(one)));
+  const sources = { "media-src": ["'self'", "https:", ...plain], "connect-src": ["'self'"] };
+  return websiteHeaders({ referrer: "no-referrer", sources });
 }
 
 /** A page that was open shows the newest rows only. Who wants the whole log takes a key and the API's stream. */

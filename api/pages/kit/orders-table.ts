@@ -3,7 +3,8 @@ import type { Bid } from "#api/v1/orders/bids.ts";
 import type { Listing } from "#api/v1/orders/listings.ts";
 import type { OrderStatus } from "#projections/domain/orders/order-status.ts";
 import { type Html, html } from "./html.ts";
-import { toCollection, toToken, toWallet } from "./links.ts";
+import { toCollection, toWallet } from "./links.ts";
+import { picturedToken, withPicture } from "./media.ts";
 import { amount, formatCount, moment } from "./number.ts";
 import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
@@ -48,7 +49,7 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
       head: "Collection",
       cell: ({ chainId, collection }) => toCollection(chainId, collection),
     },
-    !without.includes("token") && { head: "Token", cell: (row) => toToken(row.chainId, row) },
+    !without.includes("token") && { head: "Token", cell: picturedToken },
     {
       head: "Units",
       cell: ({ quantityFillable }) => formatCount(quantityFillable),
@@ -96,7 +97,9 @@ export function bidsTable(rows: readonly BidRow[], options: Options): Html {
     !without.includes("token") && {
       head: "For",
       cell: ({ chainId, contract, tokenId, criteria }) =>
-        tokenId === null ? subjectOfSeveral(criteria) : toToken(chainId, { contract, tokenId }),
+        tokenId === null
+          ? withPicture({ chainId, contract }, html`${subjectOfSeveral(criteria)}`)
+          : picturedToken({ chainId, contract, tokenId }),
     },
     {
       head: "Units",

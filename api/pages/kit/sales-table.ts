@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { Sale } from "#api/v1/sales.ts";
 import { type Html, html } from "./html.ts";
-import { toCollection, toToken, toTransaction, toWallet } from "./links.ts";
+import { toCollection, toTransaction, toWallet } from "./links.ts";
+import { picturedToken } from "./media.ts";
 import { amount, formatCount, moment } from "./number.ts";
 import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
@@ -29,7 +30,7 @@ export function salesTable(
       head: "Collection",
       cell: ({ chainId, collection }) => toCollection(chainId, collection),
     },
-    !without.includes("token") && { head: "Token", cell: (row) => toToken(row.chainId, row) },
+    !without.includes("token") && { head: "Token", cell: picturedToken },
     { head: "Units", cell: ({ quantity }) => formatCount(quantity), isNumber: true },
     { head: "Seller", cell: ({ chainId, seller }) => toWallet(chainId, seller) },
     { head: "Buyer", cell: ({ chainId, buyer }) => toWallet(chainId, buyer) },

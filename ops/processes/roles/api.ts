@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { openNftData } from "#api/account/mount.ts";
 import { openAccounts } from "#api/accounts/open-accounts.ts";
@@ -17,6 +18,7 @@ import { openTarget, type ReadSource } from "#api/http/reads/target.ts";
 import { type Listening, listen } from "#api/http/server.ts";
 import { openAccess } from "#api/keys/open-access.ts";
 import { openMarket } from "#api/orders/open-market.ts";
+import { openPictures } from "#api/pictures/open-pictures.ts";
 import { listenForOperators } from "#api/status/operator-app.ts";
 import { openWaitHistogram } from "#api/status/replica-gauges.ts";
 import { maxLagSeconds, statusPollMs } from "#api/status/service-status.ts";
@@ -84,8 +86,13 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
   const responseCache = openResponseCache({ now });
   const concurrency = openConcurrencyLimiter(config.access.concurrency);
   const { publicGateways } = config;
+  const pictures = openPictures({
+    directory: join(config.dataDir, "pictures"),
+    ...{ ...config.pictures, ...config.metadata, logger },
+  });
   const served = {
     publicGateways,
+    pictures,
     developers,
     nftData,
     feed: feeds,
@@ -109,7 +116,10 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     operatorMetrics,
   });
   const closeParts = () =>
-    Promise.all([opened.close(), market.close(), access.close(), accountParts.close()]);
+    Promise.all([
+      ...[opened.close(), market.close(), access.close(), accountParts.close()],
+      pictures.close(),
+    ]);
   const listening = await start(async () => {
     const main = await listen(app, host, port);
     if (metricsPort === null || operatorMetrics === undefined) return main;

@@ -224,7 +224,7 @@ describe("a page", () => {
         "default-src 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",
-        "img-src 'self' https:",
+        "img-src 'self'",
         "media-src 'self' https:",
         "script-src 'self'",
         "style-src 'self'",

@@ -9,6 +9,7 @@ import { openOwnKeys } from "#api/keys/key-terms.ts";
 import { openLimiter } from "#api/keys/limiter.ts";
 import { openRequestLog } from "#api/keys/request-log.ts";
 import { createPermanentKey, openInstantKeys } from "#api/keys/stored-keys.ts";
+import type { Pictures } from "#api/pictures/open-pictures.ts";
 import { maxLagSeconds } from "#api/status/service-status.ts";
 import { openStatusReader } from "#api/status/status-reader.ts";
 import { openHashReader } from "#jobs/chain/client.ts";
@@ -61,6 +62,8 @@ export type ServedMarket = {
 /** `hasPages`: the site that answers link to is the API's own. */
 type MarketOptions = {
   readonly hasPages?: boolean;
+  /** Of the pages; without them each is drawn. */
+  readonly pictures?: Pictures;
   /** A PostgreSQL with the templates of tests' databases, by default the run's. */
   readonly server?: string;
 };
@@ -71,6 +74,7 @@ export const baseUrl = "https://api.example.test";
 /** Opens it; every answer is validated against the API's document. */
 export async function openServedMarket({
   hasPages,
+  pictures,
   server,
 }: MarketOptions = {}): Promise<ServedMarket> {
   let feed: Feed | undefined;
@@ -95,6 +99,7 @@ export async function openServedMarket({
     },
     ...(hasPages && feedOption(openPagesFeed(context))),
     baseUrl,
+    ...(pictures !== undefined && { pictures }),
     limiter: openLimiter({ db: context.db, limits: unlimited, logger, onUse: () => {} }),
     // Whoever brings a server of its own stops it, too: refusals are expected.
     ...(server !== undefined && { logger: pino({ level: "error" }) }),

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import type { Media } from "#api/http/answer.ts";
+import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
+import { createCooldowns } from "#jobs/runner/cooldowns.ts";
+import { type PictureWidth, pictureWidths } from "./address.ts";
+import { type CallerQueue, openCallerQueue } from "./caller-queue.ts";
+import { openPictureDecoder, type PictureDecoder, type PictureFormat } from "./decoder.ts";
+import { openPictureFiles, type PictureFiles } from "./picture-files.ts";
+
+type Wanted = {
+  /** As in the metadata. */
+  readonly uri: string;
+  readonly width: PictureWidth;
+  readonly format: PictureFormat;
+  /** Who waits for it. */
+  readonly caller: string;
+  /** Whose it is. What is costly again and again is left alone for a while, with all of its contract's pictures. */
+  readonly contract: string;
+};
+
+/** Pictures at the widths of the site. `busy`: it is still made, or the caller or everybody waits for too many already. */
+export type Pictures = {
+  get(wanted: Wanted): Promise<Media | "none" | "busy">;
+  close(): Promise<void>;
+};
+
+export type PicturesOptions = {
+  readonly directory: string;
+  readonly maxBytes: number;
+  readonly ipfsGateways: readonly string[];
+  readonly arweaveGateway: string;
+  readonly logger: Logger;
+  readonly decoder?: PictureDecoder;
+  readonly now?: () => number;
+  /** Milliseconds that a caller waits: a browser has few connections, and this one may be its last. */
+  readonly waitMs?: number;
+};
+
+const limits = { timeoutMs: 15_000, bytes: 12 * 1_048_576, readsPictures: true };
+/** How many are fetched at once, each held in memory; how many wait at most, and one caller makes us make. */
+const bounds = { atOnce: 6, waiting: 600, waitingOfCaller: 100, perMinuteOfCaller: 300 };
+/** Milliseconds of decoding in vain that are costly: the decoder is one for everybody. */
+const costlyMs = 1_500;
+const costlyRest = { failuresUntilCooldown: 3, firstMs: 600_000, mostMs: 86_400_000 };
+/** Pictures that cannot be had or shown are not tried again for a while. */
+const faultMs = 600_000;
+
+type Parts = {
+  readonly files: PictureFiles;
+  readonly fetcher: DocumentFetcher;
+  readonly decoder: PictureDecoder;
+  readonly costly: ReturnType<typeof createCooldowns<string>>;
+  readonly queue: CallerQueue;
+  readonly ending: AbortSignal;
+  readonly logger: Logger;
+};
+
+export function openPictures(options: PicturesOptions): Pictures {
+  const { directory, maxBytes, logger, now = Date.now, waitMs = 8_000, ...gateways } = options;
+  const ending = new AbortController();
+  const parts: Parts = {
+    files: openPictureFiles({ directory, maxBytes, now }),
+    fetcher: openDocumentFetcher({ ...gateways, limits }),
+    decoder: options.decoder ?? openPictureDecoder(),
+    costly: createCooldowns({ now, ...costlyRest }),
+    queue: openCallerQueue(bounds),
+    ending: ending.signal,
+    logger,
+  };
+  const faults = new LRUCache<string, true>({ max: 20_000, ttl: faultMs, perf: { now } });
+  const making = new Map<string, Promise<Media | "none">>();
+
+  async function make(key: string, wanted: Wanted): Promise<Media | "none"> {
+    const made = await makePicture(parts, key, wanted);
+    if (!("fault" in made)) return made;
+    if (!parts.ending.aborted) faults.set(key, true);
+    logger.debug({ picture: key, reason: made.fault }, "picture not shown");
+    return "none";
+  }
+
+  return {
+    async get(wanted) {
+      const key = createHash("sha256").update(wanted.uri).digest("hex").slice(0, 40);
+      const stored = await readStored(parts.files, key, wanted);
+      if (stored !== undefined) return stored;
+      if (faults.has(key) || parts.costly.isCoolingDown(wanted.contract)) return "none";
+      const name = nameOf(key, wanted);
+      const known = making.get(name);
+      if (known !== undefined) return await atMost(known, waitMs);
+      const mine = parts.queue.run(wanted.caller, () => make(key, wanted));
+      if (mine === undefined) return "busy";
+      const kept = mine.finally(() => making.delete(name));
+      making.set(name, kept);
+      return await atMost(kept, waitMs);
+    },
+    async close() {
+      ending.abort();
+      parts.decoder.close();
+      await Promise.allSettled([parts.fetcher.close(), ...making.values()]);
+    },
+  };
+}
+
+async function atMost<Made>(making: Promise<Made>, waitMs: number): Promise<Made | "busy"> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"busy">((resolve) => {
+    timer = setTimeout(() => resolve("busy"), waitMs);
+  });
+  // Whoever made it may have left: its failure is then nobody's.
+  making.catch(() => undefined);
+  return await Promise.race([making, late]).finally(() => clearTimeout(timer));
+}
+
+const nameOf = (key: string, { width, format }: Pick<Wanted, "width" | "format">): string =>
+  `${key}-${width}.${format}`;
+const wholeName = (key: string): string =>
+  nameOf(key, { width: pictureWidths.page, format: "webp" });
+const svgName = (key: string): string => `${key}.svg`;
+
+async function readStored(
+  files: PictureFiles,
+  key: string,
+  wanted: Wanted,
+): Promise<Media | undefined> {
+  const bytes = await files.read(nameOf(key, wanted));
+  if (bytes !== undefined) return { type: `image/${wanted.format}`, bytes };
+  const svg = await files.read(svgName(key));
+  return svg && { type: "image/svg+xml", bytes: svg };
+}
+
+/** From what is stored of it at the largest width, else from its original. */
+async function makePicture(
+  { files, fetcher, decoder, costly, ending, logger }: Parts,
+  key: string,
+  { uri, width, format, contract }: Wanted,
+): Promise<Media | { fault: string }> {
+  const stored = await files.read(wholeName(key));
+  const original = stored ?? (await originalOf(fetcher, uri, ending));
+  if ("fault" in original) return original;
+  const decoded = await decoder.decode({ bytes: original, width, format });
+  if ("fault" in decoded) {
+    if (decoded.ms > costlyMs) costly.recordFailure(contract);
+    return decoded;
+  }
+  const { type, bytes, whole } = decoded;
+  const isNew = whole !== undefined && stored === undefined;
+  const name = whole === undefined ? svgName(key) : nameOf(key, { width, format });
+  try {
+    if (isNew) await files.write(wholeName(key), whole);
+    await files.write(name, bytes);
+  } catch (error) {
+    // It is shown all the same.
+    logger.warn({ err: error }, "picture not stored");
+  }
+  return { type, bytes: Buffer.from(bytes) };
+}
+
+async function originalOf(
+  fetcher: DocumentFetcher,
+  uri: string,
+  signal: AbortSignal,
+): Promise<Uint8Array | { fault: string }> {
+  const found = await fetcher.fetchDocument(uri, signal);
+  if (found === undefined) return { fault: "its host is left alone for a while" };
+  return "fault" in found ? found : found.bytes;
+}
