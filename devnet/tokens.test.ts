@@ -86,6 +86,8 @@ describe("tokens", () => {
       new Set(traits.filter((trait) => trait.trait_type === type).map(({ value }) => value));
     expect(documents[6]).toMatchObject({ name: "Local Punks #7" });
     expect(documents[6]?.image).toMatch(/^data:image\/svg\+xml;base64,/);
+    expect(new Set(documents.map(({ image }) => image)).size).toBe(30);
+    expect(Math.max(...documents.map(({ image }) => image.length))).toBeLessThan(2_400);
     expect(valuesOf("Background").size).toBeGreaterThan(2);
     expect(valuesOf("Hat")).toEqual(new Set(["Beanie", "Top Hat"]));
     expect([...valuesOf("Level")].every((level) => typeof level === "number")).toBe(true);
