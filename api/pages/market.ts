@@ -119,7 +119,11 @@ function ranking(
     const isSorted = sort === options.sort;
     const mark = isSorted && html` <span aria-hidden="true">↓</span>`;
     const current = isSorted && html` aria-current="true"`;
-    return { isSorted, head: html`<a href="${link({ sort })}"${current}>${text}${mark}</a>` };
+    return {
+      isSorted,
+      label: text,
+      head: html`<a href="${link({ sort })}"${current}>${text}${mark}</a>`,
+    };
   };
   return table(
     rows.map((row, index) => ({ ...row, line: lines[index] ?? [] })),
@@ -170,6 +174,7 @@ function ranking(
       },
       {
         head: "Floor, last week",
+        isPlain: true,
         isNumber: true,
         cell: ({ line }) => sparkline(line, "Floor of the last week"),
       },

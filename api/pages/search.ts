@@ -55,7 +55,7 @@ function collectionsTable(rows: Found["collections"]): Html {
         cell: ({ chainId, urls, name, slug, address, imageUrl, verified, sameNameAs }) =>
           html`<span class="named">${picture({ chainId, contract: address, imageUrl }, "", "row")}<span><a href="${urls.collection}">${nameOr(name, slug)}</a> <span class="hex quiet">${shortHex(address)}</span>${verified && html` <span class="mark good">verified</span>`}${sameNameAs !== null && html` <span class="mark bad">not the verified collection of this name</span>`}</span></span>`,
       },
-      { head: "Chain", cell: ({ chainId }) => chainNames[chainId] },
+      { head: "Chain", cell: ({ chainId }) => chainNames[chainId], isPlain: true },
       { head: "Sales", cell: ({ sales }) => formatCount(sales), isNumber: true },
       {
         head: "Holders",
@@ -80,6 +80,7 @@ function tokensTable(rows: Found["tokens"]): Html {
       },
       {
         head: "Collection",
+        isPlain: true,
         cell: ({ urls, collection }) =>
           html`<a href="${urls.collection}">${nameOr(collection.name, shortHex(collection.address))}</a>${collection.verified && html` <span class="mark good">verified</span>`}`,
       },
@@ -144,10 +145,12 @@ function chainRows({ transactions, orders, sales }: Found, { now }: Visit): Html
         { head: "What", cell: ({ kind }) => kind, isHead: true },
         {
           head: "Hash",
+          isPlain: true,
+          line: "end",
           cell: ({ href, hash }) => html`<a class="hex" href="${href}">${shortHex(hash)}</a>`,
         },
-        { head: "Chain", cell: ({ chainId }) => chainNames[chainId] },
-        { head: "State", cell: ({ about }) => about },
+        { head: "Chain", cell: ({ chainId }) => chainNames[chainId], isPlain: true },
+        { head: "State", cell: ({ about }) => about, isPlain: true },
       ],
       { caption: "Transactions, sales and orders" },
     ),

@@ -181,6 +181,7 @@ function attributesPanel(row: ShownToken, types: readonly TraitType[]): Html {
         { head: "Type", cell: ({ trait_type }) => foreignText(trait_type, 60), isHead: true },
         {
           head: "Value",
+          line: "end",
           cell: ({ trait_type, value }) =>
             html`<a href="${link}&${new URLSearchParams({ [`traits[${trait_type}]`]: String(value) }).toString()}">${foreignText(String(value), 60)}</a>`,
         },

@@ -42,9 +42,9 @@ async function exposureView(visit: Visit, wallet: string): Promise<Html> {
   const next = meta?.next_cursor ?? null;
   const columns = [
     { head: "What", isHead: true, cell: what },
-    { head: "Of", cell: subject },
-    { head: "Why it matters", cell: why },
-    { head: "How to end it", cell: (row: Row) => howToEnd(row, chainId, wallet) },
+    { head: "Of", cell: subject, isPlain: true, line: "end" as const },
+    { head: "Why it matters", cell: why, isPlain: true },
+    { head: "How to end it", isPlain: true, cell: (row: Row) => howToEnd(row, chainId, wallet) },
   ];
   return panel({
     id: "exposure",

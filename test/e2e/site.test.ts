@@ -12,7 +12,12 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import { cutParts, keyboardFaults, movingParts } from "../support/http/page-checks.ts";
+import {
+  cutParts,
+  keyboardFaults,
+  movingParts,
+  scrolledParts,
+} from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
@@ -104,6 +109,46 @@ describe("the market's pages in a browser", () => {
     }
     await context.close();
     expect(withoutMedia(complaints)).toEqual([]);
+  });
+
+  it.each([320, 390])(
+    "show everything on a phone, and all of it can be touched: %i px",
+    async (width) => {
+      const context = await openContext({ viewport: { width, height: 844 }, hasTouch: true });
+      const { page, complaints } = await openPage(context);
+      for (const [name, path] of Object.entries(sitePagesOf(market))) {
+        await page.goto(market.v1.url + path);
+        expect.soft(await overflowOf(page), name).toBeLessThanOrEqual(0);
+        expect.soft(await cutParts(page), name).toEqual([]);
+        expect.soft(await scrolledParts(page), name).toEqual([]);
+        expect.soft(await findBarriers(page, ["target-size"]), name).toEqual([]);
+        await keepPicture(page, `site-${name}-${width}`);
+      }
+      await context.close();
+      expect(withoutMedia(complaints)).toEqual([]);
+    },
+  );
+
+  it("put filters of items into a sheet on a phone, several of which are one request", async () => {
+    const context = await openContext({ viewport: { width: 390, height: 844 } });
+    const { page } = await openPage(context);
+    await page.goto(`${market.v1.url}/collections/punks?chainId=${chainId}`);
+    const sheet = page.locator("#filters");
+    expect(await sheet.isVisible()).toBe(false);
+    const first = await page.locator(".card").first().boundingBox();
+    expect(first?.y).toBeLessThan(844);
+    await page.getByRole("button", { name: "Filter and sort" }).click();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByLabel("Status").selectOption("true");
+    await page.getByLabel("Sort").selectOption("price_desc");
+    await keepPicture(page, "site-items-sheet");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: "Filter and sort (1)" }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get("listed"), searchParams.get("sort")]).toEqual(["true", "price_desc"]);
+    await page.setViewportSize({ width: 1280, height: 844 });
+    expect(await page.getByLabel("Status").isVisible()).toBe(true);
+    await context.close();
   });
 
   it.each(seedsOf(["items", "prices", "market", "token", "wallet-exposure"], 2))(

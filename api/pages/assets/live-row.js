@@ -71,12 +71,12 @@ function collection({ contract }, rows) {
 }
 
 /** The smallest picture, as `kit/media.ts` shows it in rows. */
-function withPicture(subject, content) {
+function withPicture(subject, ...content) {
   const src = `/pictures/${chainId}/${subject}/96`;
   const shown = { width: "36", height: "36", decoding: "async", referrerpolicy: "no-referrer" };
   const image = element("img", { src, alt: "", loading: "lazy", ...shown });
   const media = element("span", { class: "media" }, image);
-  return element("span", { class: "named" }, media, element("span", {}, content));
+  return element("span", { class: "named" }, media, element("span", {}, ...content));
 }
 
 function token({ contract, tokenId, quantity }) {
@@ -84,9 +84,12 @@ function token({ contract, tokenId, quantity }) {
   if (tokenId === null) return withPicture(`${contract}`, quiet("any"));
   const href = page("collections", contract, "tokens", tokenId);
   const name = link(href, `#${shortId(tokenId)}`, { title: `#${tokenId}` });
-  const pictured = withPicture(`${contract}/${tokenId}`, name);
-  if (quantity === null || quantity === "1") return pictured;
-  return [pictured, " ", quiet(`× ${quantity}`)];
+  const isOne = quantity === null || quantity === "1";
+  return withPicture(
+    `${contract}/${tokenId}`,
+    name,
+    ...(isOne ? [] : [" ", quiet(`× ${quantity}`)]),
+  );
 }
 
 function time({ timestamp }) {
@@ -119,6 +122,7 @@ export function rowOf(event, rows) {
     const attributes = { "data-column": column, ...(name === "th" && { scope: "row" }) };
     const cell = element(name, attributes, ...[cells[column](event, rows)].flat());
     if (head.className !== "") cell.className = head.className;
+    if (head.dataset.label !== undefined) cell.dataset.label = head.dataset.label;
     row.append(cell);
   }
   return row;

@@ -17,6 +17,8 @@ for (const image of document.querySelectorAll(".media img")) hideBroken(image);
 
 /** A choice is a request of its own; without scripts the form's button sends it. */
 for (const select of document.querySelectorAll("select[data-submits]")) {
-  select.addEventListener("change", () => select.form.requestSubmit());
+  // In the sheet of a phone several choices are one request.
+  const send = () => select.closest("[popover]:popover-open") ?? select.form.requestSubmit();
+  select.addEventListener("change", send);
 }
 for (const figure of document.querySelectorAll(".plot")) followPointer(figure);

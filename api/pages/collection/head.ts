@@ -38,7 +38,7 @@ ${picture({ chainId, contract: address, imageUrl: media.imageUrl }, "", "head")}
 ${description !== null && description !== "" && html`<p class="description">${foreignText(description, maxDescription)}</p>`}
 </div>
 </header>
-${statistics(row)}
+${statistics(row, current)}
 ${tabs(
   "Views of the collection",
   (Object.keys(collectionViews) as CollectionView[]).map((view) => ({
@@ -70,7 +70,10 @@ type Stats = z.output<typeof Collection>["stats"];
 const periods = ["24h", "7d", "30d", "all"] as const;
 
 /** All statistics of a collection. */
-export function statistics(row: z.output<typeof Collection>): Html {
+export function statistics(
+  row: z.output<typeof Collection>,
+  current: CollectionView = "prices",
+): Html {
   const { chainId, stats, royalty } = row;
   const symbol = coinSymbol(chainId);
   const hasRoyalty = royalty !== null && royalty.source !== "none";
@@ -112,19 +115,19 @@ export function statistics(row: z.output<typeof Collection>): Html {
       note: hasRoyalty && html`source: ${royalty.source}`,
     },
   ])}
-<div class="panel scroll" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>
+<div class="panel scroll statistics${current !== "prices" && " elsewhere"}" tabindex="0" role="group" aria-label="Trading by period"><table class="periods"><caption class="unseen">Trading by period</caption>
 <thead><tr><th scope="col">Period</th>${periods.map((period) => html`<th scope="col" class="number">${period}</th>`)}</tr></thead>
 <tbody>
-<tr><th scope="row">Volume</th>${periods.map((period) => html`<td class="number">${amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null })}</td>`)}</tr>
-<tr><th scope="row">Sales</th>${periods.map((period) => html`<td class="number">${formatCount(stats.sales[period] ?? 0)}</td>`)}</tr>
-${(stats.washSales.all ?? 0) > 0 && washRows(stats, symbol)}<tr><th scope="row">Floor change</th>${periods.map((period) => html`<td class="number">${period === "all" ? none : change(stats.change[period])}</td>`)}</tr>
+<tr><th scope="row">Volume</th>${periods.map((period) => html`<td class="number" data-label="${period}">${amount({ wei: stats.volumeWei[period], symbol, usd: stats.volumeUsd[period] ?? null })}</td>`)}</tr>
+<tr><th scope="row">Sales</th>${periods.map((period) => html`<td class="number" data-label="${period}">${formatCount(stats.sales[period] ?? 0)}</td>`)}</tr>
+${(stats.washSales.all ?? 0) > 0 && washRows(stats, symbol)}<tr><th scope="row">Floor change</th>${periods.map((period) => html`<td class="number" data-label="${period}">${period === "all" ? none : change(stats.change[period])}</td>`)}</tr>
 </tbody></table></div>`;
 }
 
 /** Trades that look like those of one person with themselves. */
 const washRows = (stats: Stats, symbol: string): Html =>
-  html`<tr><th scope="row">Wash volume</th>${periods.map((period) => html`<td class="number">${amount({ wei: stats.washVolumeWei[period], symbol })}</td>`)}</tr>
-<tr><th scope="row">Wash sales</th>${periods.map((period) => html`<td class="number">${formatCount(stats.washSales[period] ?? 0)}</td>`)}</tr>
+  html`<tr><th scope="row">Wash volume</th>${periods.map((period) => html`<td class="number" data-label="${period}">${amount({ wei: stats.washVolumeWei[period], symbol })}</td>`)}</tr>
+<tr><th scope="row">Wash sales</th>${periods.map((period) => html`<td class="number" data-label="${period}">${formatCount(stats.washSales[period] ?? 0)}</td>`)}</tr>
 `;
 
 type Supplied = Pick<z.output<typeof Collection>, "contracts" | "stats">;

@@ -42,8 +42,10 @@ export async function itemsView(visit: Visit, row: ShownCollection): Promise<Htm
   const { cards, total, next } = found;
   const isListed = isByListing(filter);
   const noun = isListed ? "listing" : "item";
-  return html`<div class="items"><aside>${traitMenu(row, filter, known.traitTypes)}</aside><div>
-${filterForm(row, filter)}
+  return html`<div class="items"><button type="button" class="opens" popovertarget="filters">Filter and sort${chosenCount(filter)}</button>
+<div class="sheet" id="filters" popover><div class="sheet-head"><b>Filter and sort</b><button type="button" popovertarget="filters" popovertargetaction="hide">Close</button></div>
+${filterForm(row, filter)}<aside>${traitMenu(row, filter, known.traitTypes)}</aside></div>
+<div class="found">${traitChips(row, filter)}
 <p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
 ${!isListed && offerCoverage(filter, total)}
 ${collectionTrades(row, filter.traits)}
@@ -216,9 +218,19 @@ ${traits.map(([type, value]) => html`<input type="hidden" name="traits[${type}]"
 <label>Min. price, ${coin} <input name="min_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.minPrice}"></label>
 <label>Max. price, ${coin} <input name="max_price" inputmode="decimal" pattern="${pricePattern}" value="${filter.maxPrice}"></label>
 <button>Apply</button>
-</form>
-${traits.length > 0 && html`<div class="filters chips">${traits.map((one) => traitChip(row, filter, one))}</div>`}`;
+</form>`;
 }
+
+/** How many filters narrow the items, where there are any. */
+function chosenCount({ traits, listed, marketplace, minPrice, maxPrice }: ItemsFilter): string {
+  const chosen = [listed, marketplace, minPrice, maxPrice].filter((one) => one !== "");
+  const count = traits.length + chosen.length;
+  return count === 0 ? "" : ` (${count})`;
+}
+
+const traitChips = (row: ShownCollection, filter: ItemsFilter): Html | false =>
+  filter.traits.length > 0 &&
+  html`<div class="filters chips">${filter.traits.map((one) => traitChip(row, filter, one))}</div>`;
 
 function choice(name: string, chosen: string, all: readonly (readonly [string, string])[]): Html {
   return html`<select name="${name}" data-submits>${all.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)}</select>`;

@@ -23,13 +23,26 @@ type Options = {
 export function activityTable(items: readonly Item[], options: Options): Html {
   const { now, caption, without = [], isLive = false, empty = "Nothing happened yet." } = options;
   const columns: (TableColumn<Item> | false)[] = [
-    { name: "kind", head: "What", cell: kindOf, isHead: true },
-    !without.includes("token") && { name: "token", head: "Token", cell: tokenOf },
+    {
+      name: "kind",
+      head: "What",
+      cell: kindOf,
+      isHead: true,
+      isPlain: true,
+      ...(!without.includes("token") && { line: "below" as const }),
+    },
+    !without.includes("token") && {
+      name: "token",
+      head: "Token",
+      cell: tokenOf,
+      line: "start",
+    },
     { name: "price", head: "Price", cell: priceOf, isNumber: true },
     !without.includes("collection") && {
       name: "collection",
       head: "Collection",
       cell: collectionOf,
+      isPlain: true,
     },
     {
       name: "from",
@@ -60,6 +73,7 @@ export function activityTable(items: readonly Item[], options: Options): Html {
       head: "When",
       cell: ({ timestamp }) => moment(timestamp, now),
       isNumber: true,
+      isPlain: true,
     },
   ];
   return table(
@@ -101,7 +115,7 @@ function tokenOf({ chainId, contract, tokenId, quantity }: Item): Html {
     return withPicture({ chainId, contract }, html`<span class="quiet">any</span>`);
   const many =
     quantity !== null && quantity !== "1" && html` <span class="quiet">× ${quantity}</span>`;
-  return html`${picturedToken({ chainId, contract, tokenId })}${many}`;
+  return picturedToken({ chainId, contract, tokenId }, many);
 }
 
 function priceOf({ priceWei, currency, usd }: Item): Html {

@@ -38,9 +38,15 @@ type TokenOfRow = {
   readonly tokenId: string;
 };
 
-/** A token of a row, with its picture. */
-export const picturedToken = ({ chainId, contract, tokenId }: TokenOfRow): Html =>
-  withPicture({ chainId, contract, tokenId }, toToken(chainId, { contract, tokenId }));
+/** A token of a row, with its picture. `note`: after its name. */
+export const picturedToken = (
+  { chainId, contract, tokenId }: TokenOfRow,
+  note?: Html | false,
+): Html =>
+  withPicture(
+    { chainId, contract, tokenId },
+    html`${toToken(chainId, { contract, tokenId })}${note}`,
+  );
 
 type Animation = {
   readonly animationUrl: string | null;

@@ -48,7 +48,7 @@ export function mountSite(app: Express, site: MarketSite): void {
     servePath(app, "/live", { get: [...before, streamToPages(site)] });
   }
   mountPictures(app, site);
-  const styles = ["base.css", "parts.css", "charts.css", "trade.css"].map(sharedAsset);
+  const styles = ["base.css", "parts.css", "charts.css", "trade.css", "phone.css"].map(sharedAsset);
   const files = { icon, styles, script: sharedAsset("site.js"), modules };
   mountAssets(app, marketSite, files, headers);
 }

@@ -41,15 +41,27 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
     {
       head: "Price",
       isHead: true,
+      isPlain: true,
+      line: without.includes("token") ? "start" : "end",
       cell: ({ urls, priceWei, currency, usd }) =>
         html`<a href="${urls.listing}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
     },
-    { head: "Status", cell: ({ status, invalidReason }) => statusMark(status, invalidReason) },
+    {
+      head: "Status",
+      cell: ({ status, invalidReason }) => statusMark(status, invalidReason),
+      isPlain: true,
+      line: without.includes("token") ? "end" : "below",
+    },
     !without.includes("collection") && {
       head: "Collection",
+      isPlain: true,
       cell: ({ chainId, collection }) => toCollection(chainId, collection),
     },
-    !without.includes("token") && { head: "Token", cell: picturedToken },
+    !without.includes("token") && {
+      head: "Token",
+      cell: (row) => picturedToken(row),
+      line: "start",
+    },
     {
       head: "Units",
       cell: ({ quantityFillable }) => formatCount(quantityFillable),
@@ -80,6 +92,8 @@ export function bidsTable(rows: readonly BidRow[], options: Options): Html {
     {
       head: "Offer",
       isHead: true,
+      isPlain: true,
+      line: without.includes("token") ? "start" : "end",
       cell: ({ urls, priceWei, currency, usd }) =>
         html`<a href="${urls.bid}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
     },
@@ -89,13 +103,20 @@ export function bidsTable(rows: readonly BidRow[], options: Options): Html {
       isMinor: true,
       cell: ({ sellerNetWei, currency }) => amount({ wei: sellerNetWei, symbol: currency.symbol }),
     },
-    { head: "Status", cell: ({ status, inactiveReason }) => statusMark(status, inactiveReason) },
+    {
+      head: "Status",
+      cell: ({ status, inactiveReason }) => statusMark(status, inactiveReason),
+      isPlain: true,
+      line: without.includes("token") ? "end" : "below",
+    },
     !without.includes("collection") && {
       head: "Collection",
+      isPlain: true,
       cell: ({ chainId, collection }) => toCollection(chainId, collection),
     },
     !without.includes("token") && {
       head: "For",
+      line: "start",
       cell: ({ chainId, contract, tokenId, criteria }) =>
         tokenId === null
           ? withPicture({ chainId, contract }, html`${subjectOfSeveral(criteria)}`)

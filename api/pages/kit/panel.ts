@@ -68,6 +68,15 @@ export type TableColumn<Row> = {
   readonly isNumber?: boolean;
   /** Left out on narrow screens, where rows show what matters. */
   readonly isMinor?: boolean;
+  /**
+   * Where it is on a phone, on which a row is two lines: at the ends of the first, or in the second. By default the head of
+   * the row, its first figure, and all others.
+   */
+  readonly line?: "start" | "end" | "below";
+  /** Says by itself what it is: below it needs no name. */
+  readonly isPlain?: boolean;
+  /** Its name below, where the head is more than a text. */
+  readonly label?: string;
   /** Names its row. */
   readonly isHead?: boolean;
   /** The rows are in its order, from the highest down. */
@@ -90,19 +99,21 @@ type Options<Row> = {
   readonly id?: string;
 };
 
-/** Rows as a table that scrolls by itself where the screen is narrow. */
+/** Rows as a table; on a phone each row is two lines. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
   { caption, isCaptionShown, keyOf, contractOf, empty = "Nothing yet.", id }: Options<Row>,
 ): Html {
   if (rows.length === 0 && id === undefined) return html`<p class="empty">${empty}</p>`;
-  const kinds = columns.map(attributesOf);
+  const lines = linesOf(columns);
+  const kinds = columns.map((column, place) => attributesOf(column, lines[place]));
+  const labels = columns.map((column, place) => labelOf(column, lines[place]));
   const cells = (row: Row, index: number) =>
     columns.map(({ isHead, cell }, place) => {
-      const [attributes, content] = [kinds[place], cell(row, index)];
-      if (isHead === true) return html`<th scope="row"${attributes}>${content}</th>`;
-      return html`<td${attributes}>${content}</td>`;
+      const [attributes, label, content] = [kinds[place], labels[place], cell(row, index)];
+      if (isHead === true) return html`<th scope="row"${attributes}${label}>${content}</th>`;
+      return html`<td${attributes}${label}>${content}</td>`;
     });
   const line = (row: Row, index: number) => {
     const contract = contractOf?.(row) ?? null;
@@ -115,10 +126,41 @@ export function table<Row>(
 </table></div>${rows.length === 0 && html`<p class="empty">${empty}</p>`}`;
 }
 
-type Kind = Pick<TableColumn<never>, "isNumber" | "isMinor" | "name">;
+type Kind = Pick<
+  TableColumn<never>,
+  "head" | "isHead" | "isNumber" | "isMinor" | "isPlain" | "label" | "line" | "name"
+>;
 
-function attributesOf({ isNumber, isMinor, name }: Kind): Html {
-  const classes = [isNumber === true && "number", isMinor === true && "minor"].filter(Boolean);
+type PhoneLine = NonNullable<Kind["line"]>;
+
+/** Where each column is on a phone: one at each end of the first line, the others in the second. */
+function linesOf(columns: readonly Kind[]): PhoneLine[] {
+  const named = (line: PhoneLine) => columns.findIndex((column) => column.line === line);
+  const free = (test: (column: Kind) => boolean | undefined) =>
+    columns.findIndex((column) => column.line === undefined && test(column));
+  const first = (line: PhoneLine, test: (column: Kind) => boolean | undefined) =>
+    named(line) === -1 ? free(test) : named(line);
+  const start = first("start", ({ isHead }) => isHead);
+  const end = first("end", ({ isNumber, isMinor }) => isNumber === true && isMinor !== true);
+  const ends = new Map<number, PhoneLine>([
+    [end, "end"],
+    [start, "start"],
+  ]);
+  return columns.map((_, place) => ends.get(place) ?? "below");
+}
+
+function labelOf({ head, isPlain, label, isMinor }: Kind, line: PhoneLine | undefined) {
+  const text = label ?? (typeof head === "string" ? head : "");
+  const isNamed = line === "below" && isPlain !== true && isMinor !== true && text !== "";
+  return isNamed && html` data-label="${text}"`;
+}
+
+function attributesOf({ isNumber, isMinor, name }: Kind, line: PhoneLine = "below"): Html {
+  const classes = [
+    line !== "below" && line,
+    isNumber === true && "number",
+    isMinor === true && "minor",
+  ].filter(Boolean);
   return html`${classes.length > 0 && html` class="${classes.join(" ")}"`}${name !== undefined && html` data-column="${name}"`}`;
 }
 

@@ -23,14 +23,21 @@ export function salesTable(
     {
       head: "Price",
       isHead: true,
+      isPlain: true,
+      line: without.includes("token") ? "start" : "end",
       cell: ({ urls, priceWei, currency, usd }) =>
         html`<a href="${urls.sale}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
     },
     !without.includes("collection") && {
       head: "Collection",
+      isPlain: true,
       cell: ({ chainId, collection }) => toCollection(chainId, collection),
     },
-    !without.includes("token") && { head: "Token", cell: picturedToken },
+    !without.includes("token") && {
+      head: "Token",
+      cell: (row) => picturedToken(row),
+      line: "start",
+    },
     { head: "Units", cell: ({ quantity }) => formatCount(quantity), isNumber: true },
     { head: "Seller", cell: ({ chainId, seller }) => toWallet(chainId, seller) },
     { head: "Buyer", cell: ({ chainId, buyer }) => toWallet(chainId, buyer) },
@@ -40,7 +47,13 @@ export function salesTable(
       cell: ({ chainId, txHash }) => toTransaction(chainId, txHash),
       isMinor: true,
     },
-    { head: "When", cell: ({ timestamp }) => moment(timestamp, now), isNumber: true },
+    {
+      head: "When",
+      cell: ({ timestamp }) => moment(timestamp, now),
+      isNumber: true,
+      isPlain: true,
+      line: without.includes("token") ? "end" : "below",
+    },
   ];
   return table(
     rows,

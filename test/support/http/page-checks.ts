@@ -9,9 +9,19 @@ export async function cutParts(page: Page): Promise<string[]> {
 }
 
 const findCut = `[...document.querySelectorAll("body *")].filter((one) => {
-  if (one.closest(".unseen, svg, .skip, select, [hidden]") !== null || one.clientWidth === 0) return false;
+  if (one.closest(".unseen, svg, .skip, select, [hidden]") !== null || one.clientWidth <= 1) return false;
   const { overflowX, textOverflow } = getComputedStyle(one);
   return ["hidden", "clip"].includes(overflowX) && textOverflow !== "ellipsis" && one.textContent.trim() !== "" && one.scrollWidth > one.clientWidth + 1;
+}).map((one) => one.outerHTML.slice(0, 160))`;
+
+/** Boxes that hold more than they show, to be moved sideways; code is one of them anywhere. */
+export async function scrolledParts(page: Page): Promise<string[]> {
+  return Texts.parse(await page.evaluate(findScrolled));
+}
+
+const findScrolled = `[...document.querySelectorAll("body *")].filter((one) => {
+  if (one.closest(".unseen, pre, svg, [hidden]") !== null || one.clientWidth === 0) return false;
+  return ["auto", "scroll"].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1;
 }).map((one) => one.outerHTML.slice(0, 160))`;
 
 /** What no page of ours has, whatever others wrote into its rows. */
