@@ -43,6 +43,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "request-costs": () => import("./market/request-costs.ts"),
   "market-graphql": () => import("./market/graphql.ts"),
   ponder: () => import("./ponder/ponder.ts"),
+  peers: () => import("./peers.ts"),
 };
 
 /** `calibrated`: a time as a multiple of the calibration's loop, a rate as a part of its COPY. */

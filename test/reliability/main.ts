@@ -12,13 +12,15 @@ import { reorgs } from "./checks/reorgs.ts";
 import { rpcFaults } from "./checks/rpc-faults.ts";
 import { patience, runScenario, type Scenario } from "./checks/scenario.ts";
 import { faultLaw } from "./fault-law.ts";
+import { envio } from "./subjects/envio.ts";
 import { ours } from "./subjects/ours.ts";
 import { plainPonder } from "./subjects/plain-ponder.ts";
+import { squid } from "./subjects/squid.ts";
 import { type RunVerdict, renderTable } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
-    /** `ours`, `ponder`, or both, comma-separated. */
+    /** Of `ours`, `ponder`, `envio` and `squid`, comma-separated. */
     subject: { type: "string", default: "ours,ponder" },
     /** Of the checks' ids, as a regular expression. */
     only: { type: "string", default: "" },
@@ -44,7 +46,9 @@ const laws = Array.from({ length: Number(values.seeds) }, (_, index) => faultLaw
 const scenarios = [...published, ...further, ...laws].filter((one) =>
   idsOf(one).some((id) => pattern.test(id)),
 );
-const subjects = [ours, plainPonder].filter(({ name }) => values.subject.split(",").includes(name));
+const subjects = [ours, plainPonder, envio, squid].filter(({ name }) =>
+  values.subject.split(",").includes(name),
+);
 
 const print = (line: string) =>
   process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
@@ -59,7 +63,7 @@ for (let run = 1; run <= Number(values.runs); run += 1) {
   }
 }
 process.stdout.write(`${renderTable(verdicts)}\n`);
-process.exit(verdicts.every((one) => one.isRight || one.subject === "ponder") ? 0 : 1);
+process.exit(verdicts.every((one) => one.isRight || one.subject !== "ours") ? 0 : 1);
 
 async function runOne(subject: typeof ours, scenario: Scenario, run: number): Promise<void> {
   const name = `${subject.name}-${scenario.group}-${scenario.checks[0]}-${run}`;

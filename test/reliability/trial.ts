@@ -63,8 +63,11 @@ export async function withTrial<Result>(
   const server = await openTrialServer(orphanGuard);
   const nodes = await openNodes(chain, options.nodes ?? [{}]);
   const timers = new Set<NodeJS.Timeout>();
-  const { trial, end } = openTrial({ ...options, chain, server, nodes, orphanGuard, timers });
+  const { trial, prepare, end } = openTrial({
+    ...{ ...options, chain, server, nodes, orphanGuard, timers },
+  });
   try {
+    await prepare();
     return await run(trial);
   } finally {
     for (const timer of timers) clearInterval(timer);
@@ -99,7 +102,7 @@ type Parts = Omit<TrialOptions, "nodes"> & {
 /** While a check waits the chain goes on, as Ethereum does: some learn what they lack from the next block only. */
 const nextBlockMs = 12_000;
 
-function openTrial(parts: Parts): { trial: Trial; end(): Promise<void> } {
+function openTrial(parts: Parts): { trial: Trial; prepare(): Promise<void>; end(): Promise<void> } {
   const { subject, chain, server, nodes, timers, directory } = parts;
   const [node] = nodes;
   if (node === undefined) throw new Error("a trial needs a node");
@@ -137,7 +140,7 @@ function openTrial(parts: Parts): { trial: Trial; end(): Promise<void> } {
   const end = async () => {
     if (running !== undefined && !running.hasExited()) await endSoon(running);
   };
-  return { trial, end };
+  return { trial, prepare: async () => subject.prepare?.(settings), end };
 }
 
 /** A busy machine may refuse a connection. */

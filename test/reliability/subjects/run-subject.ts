@@ -1,4 +1,5 @@
-import { start } from "#test/soak/processes.ts";
+import { kill, start } from "#test/soak/processes.ts";
+import { descendantsOf } from "#test/support/database/processes.ts";
 import type { RunningSubject, SubjectSettings } from "./subject.ts";
 
 type SubjectProgram = Pick<SubjectSettings, "directory" | "orphanGuard"> & {
@@ -6,6 +7,8 @@ type SubjectProgram = Pick<SubjectSettings, "directory" | "orphanGuard"> & {
   readonly args: readonly string[];
   readonly environment: Record<string, string>;
   readonly baseUrl: string;
+  /** Whether it is stopped as by a terminal, SIGINT to each of its processes: SIGTERM ends a part of them alone. */
+  readonly stopsByTerminal?: boolean;
 };
 
 /** Starts the program of a subject; what it prints is in `subject.log`. */
@@ -16,15 +19,17 @@ export function runSubject(program: SubjectProgram): RunningSubject {
   const exited = running.exited.then(() => {
     isOver = true;
   });
-  const end = async (signal: "SIGTERM" | "SIGKILL") => {
+  const end = async (signal: NodeJS.Signals) => {
     const startedAt = Date.now();
+    for (const one of program.stopsByTerminal === true ? descendantsOf(running.pid) : [])
+      kill(one.pid, signal);
     running.child.kill(signal);
     await exited;
     return (Date.now() - startedAt) / 1_000;
   };
   return {
     ...{ pid: running.pid, baseUrl, hasExited: () => isOver },
-    stop: () => end("SIGTERM"),
+    stop: () => end(program.stopsByTerminal === true ? "SIGINT" : "SIGTERM"),
     kill: async () => void (await end("SIGKILL")),
     async readiness() {
       const request = fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });

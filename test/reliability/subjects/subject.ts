@@ -28,13 +28,15 @@ export type RunningSubject = {
 
 /** What is tried: an indexer of the chain's transfers, owners and sales. */
 export type Subject = {
-  readonly name: "ours" | "ponder";
+  readonly name: "ours" | "ponder" | "envio" | "squid";
+  /** What is done once before the first start, as installing it. */
+  prepare?(settings: SubjectSettings): Promise<void>;
   start(settings: SubjectSettings): Promise<RunningSubject>;
   /** All that it holds. Nothing is held before its tables are there. */
   read(databaseUrl: string, chainId: number): Promise<StoredRecord>;
   /** Rows of transfers, and the last block of which owners are readable. */
   readProgress(databaseUrl: string, chainId: number): Promise<StoredProgress>;
-  /** What it says of the collection; undefined: nothing yet. */
+  /** What it says of the collection; undefined: nothing yet, or its handlers ask for none. */
   readDescription(
     databaseUrl: string,
   ): Promise<{ name: string | null; symbol: string | null } | undefined>;
