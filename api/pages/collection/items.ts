@@ -43,7 +43,7 @@ export async function itemsView(visit: Visit, row: ShownCollection): Promise<Htm
   const isListed = isByListing(filter);
   const noun = isListed ? "listing" : "item";
   return html`<div class="items"><button type="button" class="opens" popovertarget="filters">Filter and sort${chosenCount(filter)}</button>
-<div class="sheet" id="filters" popover><div class="sheet-head"><b>Filter and sort</b><button type="button" popovertarget="filters" popovertargetaction="hide">Close</button></div>
+<div class="filter-sheet" id="filters" popover><div class="filter-head"><b>Filter and sort</b><button type="button" popovertarget="filters" popovertargetaction="hide">Close</button></div>
 ${filterForm(row, filter)}<aside>${traitMenu(row, filter, known.traitTypes)}</aside></div>
 <div class="found">${traitChips(row, filter)}
 <p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
