@@ -11,14 +11,14 @@ import { mountAlchemy } from "./alchemy/mount.ts";
 import { streamEvents } from "./feed/event-stream.ts";
 import type { Feed } from "./feed/open-feed.ts";
 import type { FeedOf } from "./feed/start-feed.ts";
-import { jsonDocument, sendFixed, skipPrepared } from "./http/answer.ts";
+import { skipPrepared } from "./http/answer.ts";
 import { metaEnvelope } from "./http/api-profile.ts";
 import type { ConcurrencyLimiter } from "./http/concurrency.ts";
 import { explainErrors, handleErrors, handleUnknownPath } from "./http/failures.ts";
 import { type Limiter, limitRequests } from "./http/limit.ts";
 import { measureRequests, openMetrics } from "./http/metrics.ts";
 import { mountRoutes, servePath } from "./http/mount.ts";
-import { parseQuery, refuseUnknownParameters } from "./http/query.ts";
+import { parseQuery } from "./http/query.ts";
 import { openPositionedReads, type PositionedReads } from "./http/reads/positioned-reads.ts";
 import { cacheByState, type ResponseCache } from "./http/reads/response-cache.ts";
 import { openTarget } from "./http/reads/target.ts";
@@ -45,7 +45,7 @@ import {
   referenceHeaders,
 } from "./pages/reference/mount-reference.ts";
 import type { Pictures } from "./pictures/open-pictures.ts";
-import { llmsDocument } from "./reference/llms.ts";
+import { mountDocuments } from "./reference/mount-documents.ts";
 import { describeV1, routes as v1Routes } from "./routes.ts";
 import { openFailureReader } from "./status/explain-failure.ts";
 import {
@@ -145,11 +145,9 @@ export function createApp(options: AppOptions): Express {
   app.use(compression({ filter: skipPrepared }));
 
   const document = describeV1(baseUrl, routes);
-  const known = refuseUnknownParameters(v1Parameters);
-  servePath(app, "/v1/openapi.json", { get: [known, sendFixed(jsonDocument(document, {}))] });
   const account = nftData && { ...nftData, document: describeAccountApi(nftData, baseUrl) };
   mountReferences(app, describedApis(document, account?.document, baseUrl), limiter);
-  servePath(app, "/llms.txt", { get: [sendFixed(llmsDocument(document, baseUrl))] });
+  mountDocuments(app, document, { baseUrl, parameters: v1Parameters });
   if (limiter !== undefined) app.use("/v1", limitRequests(limiter, mediaPaths(routes)));
   if (feedOf !== undefined) app.get("/v1/events", streamEvents(feedOf, streams));
   const media = { baseUrl, ...publicGateways };

@@ -1,7 +1,7 @@
 import { numberedChains } from "../chains/texts.ts";
 import { events } from "./feed/events.ts";
 import { describeRoutes, thisDocument } from "./http/openapi.ts";
-import { withExamples } from "./reference/examples.ts";
+import { describedFor, operatorAt } from "./reference/described.ts";
 import { listActivity, tokenActivity } from "./v1/activity.ts";
 import { getKey, giveInstantKey, listKeyRequests } from "./v1/auth.ts";
 import { collection, listCollections } from "./v1/collections/collections.ts";
@@ -137,7 +137,8 @@ const made = new WeakMap<readonly V1Route[], ReturnType<typeof describe>>();
 export function describeV1(baseUrl: string, routes: readonly V1Route[]) {
   const document = made.get(routes) ?? describe(routes);
   made.set(routes, document);
-  return { ...document, servers: [{ url: baseUrl }] };
+  const info = { ...document.info, contact: operatorAt(baseUrl) };
+  return { ...document, info, servers: [{ url: baseUrl }] };
 }
 
 function describe(routes: readonly V1Route[]) {
@@ -146,9 +147,10 @@ function describe(routes: readonly V1Route[]) {
     version: interfaceVersion,
     description:
       `Collections, tokens and sales of ${numberedChains}. ` +
-      "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC.",
+      "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC. " +
+      "Answers that count against a limit have `RateLimit` and `X-RateLimit-Remaining`.",
     baseUrl: "",
   };
   const document = describeRoutes(routes, info, { "/v1/openapi.json": thisDocument });
-  return withExamples(document, "v1");
+  return describedFor(document, "v1");
 }

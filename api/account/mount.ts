@@ -8,6 +8,7 @@ import { limitAddresses } from "../http/limit.ts";
 import { mountRoutes, servePath } from "../http/mount.ts";
 import { refuseUnknownParameters } from "../http/query.ts";
 import { callerAddress } from "../http/request.ts";
+import { withoutLongAnswers } from "../reference/examples.ts";
 import type { MediaLinks } from "../v1/media-links.ts";
 import type { NftDataContext } from "./context.ts";
 import { type BearerOptions, bearerOf, requireBearer } from "./login.ts";
@@ -47,7 +48,7 @@ export type NftDataApi = Omit<BearerOptions, "tokens"> & {
 };
 
 /** Its document, and what it shares with the other API. */
-type Shared = { readonly document: object } & Pick<
+type Shared = { readonly document: { readonly paths: object } } & Pick<
   ApiProfile,
   "concurrency" | "slowRequests" | "reads"
 >;
@@ -72,7 +73,7 @@ export function mountNftData(
     slowRequests,
     reads,
   };
-  const document = sendFixed(jsonDocument(api.document, {}));
+  const document = sendFixed(jsonDocument(withoutLongAnswers(api.document), {}));
   servePath(app, `${prefix}/openapi.json`, { get: [refuseUnknownParameters([]), document] });
 
   const open = nftDataRoutes.filter(({ isOpen }) => isOpen === true);

@@ -10,7 +10,7 @@ import {
   thisDocument,
 } from "../http/openapi.ts";
 import { parameterRefusals } from "../http/query.ts";
-import { withExamples } from "../reference/examples.ts";
+import { describedFor, operatorAt } from "../reference/described.ts";
 import { activity, walletActivity } from "./activity.ts";
 import {
   accountCollection,
@@ -67,7 +67,8 @@ export function describeNftData(baseUrl: string, { hasStream }: { hasStream: boo
     security: [{ bearer: [] }],
     refusals: bearerRefusals,
   });
-  return withExamples(document, "account");
+  Object.assign(document.info, { contact: operatorAt(baseUrl) });
+  return describedFor(document, "account");
 }
 
 const stream = {

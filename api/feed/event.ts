@@ -56,15 +56,17 @@ const BookOrderState = z
   })
   .meta({ id: "BookOrderState" });
 
+export const eventType = z.enum(eventTypes).meta({ id: "EventType" });
+
 /** Something that happened to a token or an order, or that did not happen after all, or what the order book has since. */
 export const Event = z
   .object({
     id: z.string().meta({ description: "Position in the feed; use it as `after`. Opaque." }),
-    type: z.enum(eventTypes),
+    type: eventType,
     retracts: z
       .object({
         id: z.string(),
-        type: z.enum(eventTypes),
+        type: eventType,
         reason: z.enum(["reorg", "correction"]),
       })
       .nullable()
@@ -255,7 +257,6 @@ export function greetingAt(place: EventId, retryMs: number): Buffer {
   return Buffer.from(`retry: ${retryMs}\nid: ${formatEventId(place)}\n\n`);
 }
 
-const word = z.enum(eventTypes);
 /** Of all types that events have, several times over. */
 const maxTypeLength = 1_000;
 
@@ -267,7 +268,7 @@ const addressText = z
 /** Query parameters that filter events; all must match. */
 export const filterFields = {
   type: commaList(maxTypeLength)
-    .pipe(z.array(word))
+    .pipe(z.array(eventType))
     .optional()
     .meta({
       description:

@@ -268,12 +268,15 @@ export type Refund = () => Promise<RateLimitState | null>;
 
 const refunds = new WeakMap<Response, Refund>();
 
+/** Also as draft-ietf-httpapi-ratelimit-headers-11 writes them. */
 export function setRateLimitHeaders(response: Response, rateLimit: RateLimitState | null): void {
   if (rateLimit === null) return;
   response.set({
     "X-RateLimit-Limit": String(rateLimit.limit),
     "X-RateLimit-Remaining": String(rateLimit.remaining),
     "X-RateLimit-Reset": String(rateLimit.resetAt),
+    "RateLimit-Policy": `"minute";q=${rateLimit.limit};w=60`,
+    RateLimit: `"minute";r=${rateLimit.remaining};t=${rateLimit.resetSeconds}`,
   });
 }
 

@@ -48,6 +48,15 @@ const headers = {
     description: "When the limit resets, in unix seconds.",
     schema: { type: "integer" as const },
   },
+  RateLimit: {
+    description:
+      "What is left and seconds until the limit resets, as draft-ietf-httpapi-ratelimit-headers-11 writes it.",
+    schema: { type: "string" as const },
+  },
+  "RateLimit-Policy": {
+    description: "The limit and its seconds, of the same draft.",
+    schema: { type: "string" as const },
+  },
   "Retry-After": {
     description: "Seconds to wait before retrying.",
     schema: { type: "integer" as const, minimum: 1 },
@@ -75,12 +84,15 @@ function header(name: keyof typeof headers) {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** Headers of every rate-limited response. */
-const everyHeader = {
-  "X-Request-Id": header("X-Request-Id"),
+const everyHeader = { "X-Request-Id": header("X-Request-Id") };
+
+/** Of every answer that counts; described where the limit is reached, and in words for all. */
+const limitHeaders = {
   "X-RateLimit-Limit": header("X-RateLimit-Limit"),
   "X-RateLimit-Remaining": header("X-RateLimit-Remaining"),
   "X-RateLimit-Reset": header("X-RateLimit-Reset"),
+  RateLimit: header("RateLimit"),
+  "RateLimit-Policy": header("RateLimit-Policy"),
 };
 
 type Status = `${1 | 2 | 3 | 4 | 5}${string}`;
@@ -165,6 +177,7 @@ function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
     headers: {
       ...everyHeader,
       Link: header("Help"),
+      ...(status === 429 && limitHeaders),
       ...(status === 401 && { "WWW-Authenticate": header("WWW-Authenticate") }),
       ...((status === 429 || status === 503) && { "Retry-After": header("Retry-After") }),
     },
@@ -282,7 +295,7 @@ type Paths = NonNullable<ReturnType<typeof createDocument>["paths"]>;
 
 /**
  * Query parameters that are objects are written `name[key]=value`. What a schema says of a parameter stands at the parameter,
- * where tools look for it; a time has its format and needs no pattern.
+ * where tools look for it.
  */
 function withWrittenParameters(paths: Paths): Paths {
   const parameters = Object.values(paths).flatMap(({ get, post }) =>
@@ -296,11 +309,10 @@ function withWrittenParameters(paths: Paths): Paths {
   return paths;
 }
 
-type Written = { description?: string; type?: unknown; format?: string; pattern?: string };
+type Written = { description?: string; type?: unknown };
 
 function writeParameter(parameter: { description?: string }, schema: Written): void {
   if (schema.type === "object") Object.assign(parameter, { style: "deepObject", explode: true });
-  if (schema.format === "date-time") delete schema.pattern;
   if (schema.description === undefined) return;
   parameter.description ??= schema.description;
   delete schema.description;
@@ -381,7 +393,8 @@ function loosen(schema: Record<string, unknown>, io: "input" | "output"): void {
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.pattern === undefined) delete schema.pattern;
+  // A time has its format.
+  if (schema.pattern === undefined || schema.format === "date-time") delete schema.pattern;
 }
 
 /** The entry for the document itself, which needs no credentials. */

@@ -14,6 +14,8 @@ export const openCors: RequestHandler = cors({
     "Mcp-Method",
     "Mcp-Name",
     "Mcp-Protocol-Version",
+    "Traceparent",
+    "Tracestate",
     "X-API-Key",
     "X-Min-Position",
     "X-Request-Id",
@@ -21,6 +23,8 @@ export const openCors: RequestHandler = cors({
   exposedHeaders: [
     "ETag",
     "Link",
+    "RateLimit",
+    "RateLimit-Policy",
     "Retry-After",
     "X-Position",
     "X-Request-Id",

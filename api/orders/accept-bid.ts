@@ -31,6 +31,7 @@ import { readAcceptedOrders } from "#projections/orders/read-signed-orders.ts";
 import { readTokenSets } from "#projections/orders/read-token-sets.ts";
 import { treeOf } from "./criteria.ts";
 import { type Market, recordReadings } from "./market.ts";
+import { rejectUnknownOrder } from "./order-elsewhere.ts";
 import { orderHashOf, orderId } from "./order-id.ts";
 
 /** A call that sells into a bid and would succeed now. */
@@ -67,7 +68,10 @@ export async function acceptBid(
   const { writer, prefix } = market;
   const hash = orderHashOf(prefix, request.bidId);
   const row = hash === null ? null : await readBid(writer, request.chainId, hash, now);
-  if (row === null) return reject("not_found", `No offer ${request.bidId}`);
+  if (row === null) {
+    const asked = { noun: "bid", chainId: request.chainId, id: request.bidId, orderHash: hash };
+    return rejectUnknownOrder(asked, (other, order) => readBid(writer, other, order, now));
+  }
   const sale = saleFor(row, request);
   if (isRejection(sale)) return sale;
   const rejection = evaluateStoredOrder(row);

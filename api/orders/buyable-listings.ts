@@ -5,12 +5,13 @@ import { evaluateStoredOrder } from "#jobs/orders/evaluate-order.ts";
 import { partnersFillingByApi } from "#projections/domain/partners.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
-import { type ListingRow, readListings } from "#projections/orders/read-listings.ts";
+import { type ListingRow, readListing, readListings } from "#projections/orders/read-listings.ts";
 import {
   type MarketplaceOrder,
   readMarketplaceOrders,
 } from "#projections/orders/read-signed-orders.ts";
 import type { Market } from "./market.ts";
+import { rejectUnknownOrder } from "./order-elsewhere.ts";
 import { listingId, listingOf } from "./order-id.ts";
 
 /** A stored listing and its signed order. */
@@ -37,11 +38,14 @@ export async function findBuyableListings(
     readMarketplaceOrders(writer, chainId, hashes),
   ]);
   const rowOf = new Map(rows.map((row) => [listingId(prefix, row), row]));
-  return askIds.map((requestedId, index) => {
+  const found = askIds.map(async (id, index) => {
     const name = names[index];
     const askId = name && listingId(prefix, name);
     const row = askId && rowOf.get(askId);
-    if (!name || !askId || !row) return reject("not_found", `No listing ${requestedId}`);
+    if (!name || !askId || !row) {
+      const asked = { noun: "listing", chainId, id, orderHash: name?.orderHash ?? null };
+      return rejectUnknownOrder(asked, (other, hash) => readListing(writer, other, hash, now));
+    }
     const rejection = rejectRow(row, partners);
     if (rejection !== null) return rejection;
     const order = orders.get(name.orderHash);
@@ -50,6 +54,7 @@ export async function findBuyableListings(
     }
     return { askId, row, order: { ...order, orderHash: name.orderHash } };
   });
+  return Promise.all(found);
 }
 
 function rejectRow(row: ListingRow, partners: Market["partners"]): FindRejection | null {

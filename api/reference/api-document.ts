@@ -41,6 +41,7 @@ type DescribedOperation = {
   readonly operationId?: string;
   readonly tags?: readonly string[];
   readonly summary?: string;
+  readonly description?: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content?: Content; readonly required?: boolean };
@@ -63,12 +64,21 @@ export type ApiOperation = DescribedOperation & {
   readonly tag: string;
 };
 
-/** All operations, in the order of the document. */
-export function operationsOf({ paths }: Pick<ApiDocument, "paths">): ApiOperation[] {
-  const described = Object.entries(paths as Record<string, Record<string, DescribedOperation>>);
-  return described.flatMap(([path, methods]) =>
+type Parts = Pick<ApiDocument, "paths" | "components">;
+
+/** All operations, in the order of the document, with the parameters and answers that they share with others. */
+export function operationsOf(document: Parts): ApiOperation[] {
+  const paths = document.paths as Record<string, Record<string, DescribedOperation>>;
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({
       ...one,
+      ...(one.parameters && { parameters: one.parameters.map((part) => resolve(document, part)) }),
+      responses: Object.fromEntries(
+        Object.entries(one.responses ?? {}).map(([status, part]) => [
+          status,
+          resolve(document, part),
+        ]),
+      ),
       ...{ id: one.operationId ?? "", method, path, tag: one.tags?.[0] ?? "" },
     })),
   );
@@ -76,7 +86,7 @@ export function operationsOf({ paths }: Pick<ApiDocument, "paths">): ApiOperatio
 
 /** What stands in the document where another part of it is named. */
 export function resolve<Part extends { readonly $ref?: string }>(
-  document: ApiDocument,
+  document: Parts,
   part: Part,
 ): Part {
   if (part.$ref === undefined) return part;

@@ -11,11 +11,31 @@ export type Example = {
 /** By `method path` of the document. */
 export type Examples = Readonly<Record<string, Example>>;
 
-type ApiName = "v1" | "account";
+export type ApiName = "v1" | "account";
 
 /** Of both APIs; written by `test/integration/http/generated-clients.test.ts` from a local market. */
 export function readExamples(): Readonly<Record<ApiName, Examples>> {
   return JSON.parse(readFileSync(new URL("examples.json", import.meta.url), "utf8"));
+}
+
+/** Characters of an answer that is read beside its description; longer ones are read in the reference. */
+const maxAnswer = 800;
+
+/** A document for programs: with the examples of requests, and of answers those that are not long. */
+export function withoutLongAnswers<Document extends { readonly paths: object }>(
+  document: Document,
+): Document {
+  const copy = structuredClone(document);
+  const operations = Object.values(copy.paths).flatMap((methods): Operation[] =>
+    Object.values(methods as object),
+  );
+  const answers = operations.flatMap(({ responses = {} }): Content[] => Object.values(responses));
+  for (const { content } of answers) {
+    const json = content?.["application/json"] as { example?: unknown } | undefined;
+    if (json !== undefined && JSON.stringify(json.example ?? null).length > maxAnswer)
+      delete json.example;
+  }
+  return copy;
 }
 
 type Content = { content?: Record<string, object> };

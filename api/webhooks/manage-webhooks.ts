@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { eventTypes } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
-import { delivery, filterFields } from "../feed/event.ts";
+import { delivery, eventType, filterFields } from "../feed/event.ts";
 import { route } from "../v1/context.ts";
 import {
   bodyChainId,
@@ -34,7 +34,7 @@ const url = text(2_000).meta({
     "Where events are sent: an https address on the public internet, port 443 or 8443, without credentials.",
 });
 const types = z
-  .array(z.enum(eventTypes))
+  .array(eventType)
   .min(1)
   .max(eventTypes.length)
   .meta({ description: "Event types, as in `GET /v1/events`: those of the order book only here." });

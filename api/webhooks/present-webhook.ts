@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { eventTypes, formatEventId } from "#projections/activity/feed-events.ts";
+import { formatEventId } from "#projections/activity/feed-events.ts";
+import { eventType } from "../feed/event.ts";
 import { address, chainIdValue, time } from "../v1/wire.ts";
 import { isTaken } from "./send-message.ts";
 import { type LoggedTry, secretOverlapHours, type Webhook } from "./stored-webhooks.ts";
@@ -11,7 +12,7 @@ const fields = {
   url: z.string(),
   chainId: chainIdValue,
   delivery: z.enum(["latest", "final"]),
-  types: z.array(z.enum(eventTypes)).nullable().meta({
+  types: z.array(eventType).nullable().meta({
     description: "null: all but those of the order book, which are sent where they are named.",
   }),
   collection: address.nullable().meta({ description: "null: of all." }),

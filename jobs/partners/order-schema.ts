@@ -18,7 +18,7 @@ const bounded = <Schema extends z.ZodType<string | number>>(schema: Schema) =>
 /** A decimal string or a small number. */
 export const decimalUint256 = bounded(
   z.union([decimal, smallInteger], "must be a decimal uint256"),
-);
+).meta({ title: "SignedInteger" });
 
 /** A decimal string, a hex string or a small number. */
 export const signedUint256 = bounded(

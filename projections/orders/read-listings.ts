@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import { type ListingMarketplace, listingMarketplaces } from "../domain/marketplaces.ts";
 import type { ListingReason } from "../domain/orders/order-status.ts";
@@ -67,6 +67,8 @@ export type ListingFilter = OrderFilter & {
   marketplace: ListingMarketplace | null;
   minPriceWei: bigint | null;
   maxPriceWei: bigint | null;
+  /** SQL: which tokens, of row `o`; none: any. */
+  ofTokens?: RawBuilder<unknown>;
 };
 
 type PageQuery = Parameters<typeof pageOfListings>;
@@ -105,17 +107,17 @@ function withoutImpliedBound(
 }
 
 function listingQuery(filter: ListingFilter): OrderQuery {
-  const { marketplace, minPriceWei, maxPriceWei, maker, tokenId } = filter;
+  const { marketplace, minPriceWei, maxPriceWei, maker, tokenId, ofTokens } = filter;
   const wanted = marketplace === null ? listingMarketplaces : [marketplace];
   const ofMarketplace = sql`marketplace in (${sql.join(wanted.map((name) => sql.lit(name)))})`;
-  const isBounded = minPriceWei !== null || maxPriceWei !== null;
+  const isBounded = minPriceWei !== null || maxPriceWei !== null || ofTokens !== undefined;
   const from = minPriceWei === null ? sql`` : sql`and o.unit_price_wei >= ${minPriceWei}::numeric`;
   const upTo = maxPriceWei === null ? sql`` : sql`and o.unit_price_wei <= ${maxPriceWei}::numeric`;
   return {
     schema: "listings",
     filter,
     rowsOfToken: null,
-    condition: sql`${ofMarketplace} ${from} ${upTo}`,
+    condition: sql`${ofMarketplace} ${from} ${upTo} and ${ofTokens ?? sql`true`}`,
     countCondition: isBounded ? null : ofMarketplace,
     marketplaces: maker === null && tokenId === null ? wanted : null,
   };

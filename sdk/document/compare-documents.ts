@@ -33,12 +33,17 @@ function compareOperations(
   ];
 }
 
+const parametersOf = (document: Document, { parameters = [] }: Operation) =>
+  parameters.map((one) => resolve(document, one));
+
 function compareParameters(
   comparison: Comparison,
   place: string,
-  { parameters: before = [] }: Operation,
-  { parameters: now = [] }: Operation,
+  released: Operation,
+  operation: Operation,
 ): string[] {
+  const before = parametersOf(comparison.released, released);
+  const now = parametersOf(comparison.today, operation);
   const find = (list: readonly Parameter[], { in: where, name }: Parameter) =>
     list.find((one) => one.in === where && one.name === name);
   const added = now.filter((one) => one.required === true && !find(before, one)?.required);

@@ -1,4 +1,5 @@
 import openapiTS, { astToString } from "openapi-typescript";
+import { resolve } from "./schema.ts";
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +11,10 @@ export async function generateTypes(document: object): Promise<string> {
   const slim = JSON.parse(JSON.stringify(document));
   const codes = new Set<string>();
   for (const operation of operationsOf(slim)) {
-    operation.parameters = parametersOf(operation).filter(({ name }) => name !== "X-Min-Position");
+    operation.parameters = parametersOf(operation)
+      .map((one) => resolve(slim, one))
+      .filter(({ name }) => name !== "X-Min-Position");
+    delete operation.summary;
     const responses = operation.responses as Record<string, Json>;
     for (const [status, response] of Object.entries(responses)) {
       delete response.headers;

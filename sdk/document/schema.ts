@@ -23,6 +23,7 @@ export type Schema = {
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 
 export type Parameter = {
+  readonly $ref?: string;
   readonly in: string;
   readonly name: string;
   readonly required?: boolean;

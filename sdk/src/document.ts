@@ -1,271 +1,271 @@
 // Generated from the API's document by `npm run sdk:generate`; not edited by hand.
 export interface paths {
     "/v1/activity": {
-        /** Sales, transfers, mints, burns, listings, offers and cancels, newest first */
+        /** @description Sales, transfers, mints, burns, listings, offers and cancels, newest first. */
         get: operations["listActivity"];
     };
     "/v1/auth/key": {
-        /** The key of this request: what it may be used for, until when and from where */
+        /** @description The key of this request: what it may be used for, until when and from where. */
         get: operations["getKey"];
     };
     "/v1/auth/key/requests": {
-        /** The key's newest 1000 requests of 7 days, a few seconds late, newest first */
+        /** @description The key's newest 1000 requests of 7 days, a few seconds late, newest first. */
         get: operations["listKeyRequests"];
     };
     "/v1/auth/keys": {
-        /** Creates an API key without an account: a higher rate limit for seven days */
+        /** @description Creates an API key without an account: a higher rate limit for seven days. */
         post: operations["createKey"];
     };
     "/v1/auth/siwe": {
-        /** Signs in with Ethereum (ERC-4361) and makes a key: an account without a mailbox */
+        /** @description Signs in with Ethereum (ERC-4361) and makes a key: an account without a mailbox. */
         post: operations["createWalletKey"];
     };
     "/v1/auth/siwe/nonce": {
-        /** Begins a sign-in with Ethereum (ERC-4361): a message for a wallet to sign */
+        /** @description Begins a sign-in with Ethereum (ERC-4361): a message for a wallet to sign. */
         post: operations["createSiweNonce"];
     };
     "/v1/bids": {
-        /** Bids that can be accepted, that are temporarily inactive, or that have ended */
+        /** @description Bids that can be accepted, that are temporarily inactive, or that have ended. */
         get: operations["listBids"];
     };
     "/v1/bids/{bidId}": {
-        /** One bid, in any status */
+        /** @description One bid, in any status. */
         get: operations["getBid"];
     };
     "/v1/bids/{bidId}/accept-data": {
-        /** The call that accepts this bid, checked against the chain */
+        /** @description The call that accepts this bid, checked against the chain. */
         post: operations["getAcceptData"];
     };
     "/v1/bids/best": {
-        /** The bids with the highest net for a token's holder; none for a token that is burned or was never minted */
+        /** @description The bids with the highest net for a token's holder; none for a token that is burned or was never minted. */
         get: operations["getBestBids"];
     };
     "/v1/bids/best-accept-data": {
-        /** The call that accepts the bid with the highest net among those that pass the checks */
+        /** @description The call that accepts the bid with the highest net among those that pass the checks. */
         post: operations["getBestAcceptData"];
     };
     "/v1/bids/requirements": {
-        /** What to sign and approve for up to 50 bids, checked against the chain */
+        /** @description What to sign and approve for up to 50 bids, checked against the chain. */
         post: operations["getBidRequirements"];
     };
     "/v1/collections": {
-        /** Collections, sorted by a statistic */
+        /** @description Collections, sorted by a statistic. */
         get: operations["listCollections"];
     };
     "/v1/collections/{collection}": {
-        /** One collection with its statistics */
+        /** @description One collection with its statistics. */
         get: operations["getCollection"];
     };
     "/v1/collections/{collection}/banner": {
-        /** A collection's banner, where the chain itself holds it (a `data:` URI) */
+        /** @description A collection's banner, where the chain itself holds it (a `data:` URI). */
         get: operations["getCollectionBanner"];
     };
     "/v1/collections/{collection}/depth": {
-        /** Order book of a collection by price: active listings, and bids on it and its tokens */
+        /** @description Order book of a collection by price: active listings, and bids on it and its tokens. */
         get: operations["getDepth"];
     };
     "/v1/collections/{collection}/floor-history": {
-        /** Floor price of a collection, as candles. At most a minute old, the caller's cache included */
+        /** @description Floor price of a collection, as candles. At most a minute old, the caller's cache included. */
         get: operations["getFloorHistory"];
     };
     "/v1/collections/{collection}/holders": {
-        /** Who holds tokens of a collection, most token ids first; burn addresses left out */
+        /** @description Who holds tokens of a collection, most token ids first; burn addresses left out. */
         get: operations["listHolders"];
     };
     "/v1/collections/{collection}/holders/distribution": {
-        /** How many addresses hold how many tokens of a collection; burn addresses left out. At most a minute old, the caller's cache included */
+        /** @description How many addresses hold how many tokens of a collection; burn addresses left out. At most a minute old, the caller's cache included. */
         get: operations["getHolderDistribution"];
     };
     "/v1/collections/{collection}/image": {
-        /** A collection's image, where the chain itself holds it (a `data:` URI) */
+        /** @description A collection's image, where the chain itself holds it (a `data:` URI). */
         get: operations["getCollectionImage"];
     };
     "/v1/collections/{collection}/tokens": {
-        /** Tokens of a collection, including burned ones: by its slug of all its contracts, by an address of that contract */
+        /** @description Tokens of a collection, including burned ones: by its slug of all its contracts, by an address of that contract. */
         get: operations["listTokens"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}": {
-        /** One token. An address selects its contract; a slug the contract of the collection in which the token exists */
+        /** @description One token. An address selects its contract; a slug the contract of the collection in which the token exists. */
         get: operations["getToken"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/activity": {
-        /** What happened to one token, newest first: sales, transfers, listings, offers on it and cancels. An address selects its contract, a slug all of the collection's */
+        /** @description What happened to one token, newest first: sales, transfers, listings, offers on it and cancels. An address selects its contract, a slug all of the collection's. */
         get: operations["listTokenActivity"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/animation": {
-        /** A token's animation, where the chain itself holds it (a `data:` URI) */
+        /** @description A token's animation, where the chain itself holds it (a `data:` URI). */
         get: operations["getTokenAnimation"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/holders": {
-        /** Who holds units of a token, by address, now or at the end of any block; burn addresses left out */
+        /** @description Who holds units of a token, by address, now or at the end of any block; burn addresses left out. */
         get: operations["listTokenHolders"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/image": {
-        /** A token's image, where the chain itself holds it (a `data:` URI) */
+        /** @description A token's image, where the chain itself holds it (a `data:` URI). */
         get: operations["getTokenImage"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/metadata": {
-        /** A token's metadata document, where the chain itself holds it (a `data:` URI) */
+        /** @description A token's metadata document, where the chain itself holds it (a `data:` URI). */
         get: operations["getTokenMetadata"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/ownership": {
-        /** Who owns a token and how much of it exists, now or at the end of any block */
+        /** @description Who owns a token and how much of it exists, now or at the end of any block. */
         get: operations["getTokenOwnership"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/refresh": {
-        /** Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After` */
+        /** @description Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After`. */
         post: operations["refreshToken"];
     };
     "/v1/collections/{collection}/traits": {
-        /** Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included */
+        /** @description Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included. */
         get: operations["listTraits"];
     };
     "/v1/crypto/history": {
-        /** USD price of ETH or APE, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included */
+        /** @description USD price of ETH or APE, as candles. At most a minute old, beyond seven days five minutes, the caller's cache included. */
         get: operations["getCryptoHistory"];
     };
     "/v1/ens/resolve": {
-        /** Resolves an ENS name on Ethereum to its addresses and primary name */
+        /** @description Resolves an ENS name on Ethereum to its addresses and primary name. */
         get: operations["resolveEns"];
     };
     "/v1/events": {
-        /** Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed, and, where `type` names them, how the order book changes. With a key and `Accept: text/event-stream`: as they happen, as server-sent events */
+        /** @description Sales, transfers, orders, cancellations and changes of metadata in the order in which they were indexed, and, where `type` names them, how the order book changes. With a key and `Accept: text/event-stream`: as they happen, as server-sent events. */
         get: operations["listEvents"];
     };
     "/v1/floor-lines": {
-        /** Floor prices of several collections over time, for rankings: what the candles of each closed at. At most a minute old */
+        /** @description Floor prices of several collections over time, for rankings: what the candles of each closed at. At most a minute old. */
         get: operations["listFloorLines"];
     };
     "/v1/listings": {
-        /** Listings that can be bought, that are temporarily inactive, or that have ended */
+        /** @description Listings that can be bought, that are temporarily inactive, or that have ended. */
         get: operations["listListings"];
     };
     "/v1/listings/{askId}": {
-        /** One listing, in any status */
+        /** @description One listing, in any status. */
         get: operations["getListing"];
     };
     "/v1/listings/{askId}/buy-data": {
-        /** The call that buys exactly this listing, checked against the chain */
+        /** @description The call that buys exactly this listing, checked against the chain. */
         post: operations["getBuyData"];
     };
     "/v1/listings/buy-data-bulk": {
-        /** The calls that buy up to 20 listings, with all remaining units of each */
+        /** @description The calls that buy up to 20 listings, with all remaining units of each. */
         post: operations["getBulkBuyData"];
     };
     "/v1/listings/requirements": {
-        /** What to sign and approve for up to 100 listings, checked against the chain */
+        /** @description What to sign and approve for up to 100 listings, checked against the chain. */
         post: operations["getListingRequirements"];
     };
     "/v1/listings/sweep": {
-        /** The cheapest units of a collection, of all marketplaces, that pass the checks of `buy-data`, in as few transactions as possible */
+        /** @description The cheapest units of a collection, of all marketplaces, that pass the checks of `buy-data`, in as few transactions as possible. */
         post: operations["sweepListings"];
     };
     "/v1/openapi.json": {
-        /** This document */
+        /** @description This document. */
         get: operations["getOpenApiDocument"];
     };
     "/v1/orders/asks": {
-        /** Submits a signed listing. One that was submitted before returns its current status */
+        /** @description Submits a signed listing. One that was submitted before returns its current status. */
         post: operations["submitAsk"];
     };
     "/v1/orders/asks/{askId}/cancel": {
-        /** Always rejected: makers cancel a listing on chain */
+        /** @description Always rejected: makers cancel a listing on chain. */
         post: operations["cancelAsk"];
     };
     "/v1/orders/asks/{askId}/components": {
-        /** A listing as its maker signed it, in any status */
+        /** @description A listing as its maker signed it, in any status. */
         get: operations["getAskComponents"];
     };
     "/v1/orders/asks/{askId}/sync": {
-        /** Checks a listing against the chain and returns its updated status */
+        /** @description Checks a listing against the chain and returns its updated status. */
         post: operations["syncAsk"];
     };
     "/v1/orders/asks/bulk": {
-        /** Submits up to 100 signed listings, each independently of the others */
+        /** @description Submits up to 100 signed listings, each independently of the others. */
         post: operations["submitAsks"];
     };
     "/v1/orders/bids": {
-        /** Submits a signed bid. One that was submitted before returns its current status */
+        /** @description Submits a signed bid. One that was submitted before returns its current status. */
         post: operations["submitBid"];
     };
     "/v1/orders/bids/{bidId}/cancel": {
-        /** Always rejected: makers cancel a bid on chain */
+        /** @description Always rejected: makers cancel a bid on chain. */
         post: operations["cancelBid"];
     };
     "/v1/orders/bids/{bidId}/components": {
-        /** A bid as its maker signed it, in any status */
+        /** @description A bid as its maker signed it, in any status. */
         get: operations["getBidComponents"];
     };
     "/v1/orders/bids/{bidId}/sync": {
-        /** Checks a bid against the chain and returns its updated status */
+        /** @description Checks a bid against the chain and returns its updated status. */
         post: operations["syncBid"];
     };
     "/v1/orders/bids/bulk": {
-        /** Submits up to 50 signed bids, each independently of the others */
+        /** @description Submits up to 50 signed bids, each independently of the others. */
         post: operations["submitBids"];
     };
     "/v1/orders/params": {
-        /** Values and EIP-712 types to sign a listing with; those of an offer are in `offers` */
+        /** @description Values and EIP-712 types to sign a listing with; those of an offer are in `offers`. */
         get: operations["getOrderParams"];
     };
     "/v1/sales": {
-        /** Sales on all indexed marketplaces, newest first */
+        /** @description Sales on all indexed marketplaces, newest first. */
         get: operations["listSales"];
     };
     "/v1/sales/{saleId}": {
-        /** One sale */
+        /** @description One sale. */
         get: operations["getSale"];
     };
     "/v1/search": {
-        /** Collections, tokens, wallets, transactions, orders and sales that a text may mean */
+        /** @description Collections, tokens, wallets, transactions, orders and sales that a text may mean. */
         get: operations["search"];
     };
     "/v1/status": {
-        /** How far chains are indexed and projections derived */
+        /** @description How far chains are indexed and projections derived. */
         get: operations["getStatus"];
     };
     "/v1/transactions/{hash}": {
-        /** What one transaction did to tokens and orders */
+        /** @description What one transaction did to tokens and orders. */
         get: operations["getTransaction"];
     };
     "/v1/wallets/{wallet}/exposure": {
-        /** What others could use of a wallet: inactive orders that become fillable when a token, money or an approval comes back, then open approvals to the exchange and the conduit, each with the transaction that ends it */
+        /** @description What others could use of a wallet: inactive orders that become fillable when a token, money or an approval comes back, then open approvals to the exchange and the conduit, each with the transaction that ends it. */
         get: operations["listWalletExposure"];
     };
     "/v1/wallets/{wallet}/offers": {
-        /** What a wallet could sell into now: each of its tokens with the best bid of others for it, best net first */
+        /** @description What a wallet could sell into now: each of its tokens with the best bid of others for it, best net first. */
         get: operations["listWalletOffers"];
     };
     "/v1/wallets/{wallet}/tokens": {
-        /** Tokens that a wallet holds, of both standards, by contract and id */
+        /** @description Tokens that a wallet holds, of both standards, by contract and id. */
         get: operations["listWalletTokens"];
     };
     "/v1/webhooks": {
-        /** The account's webhooks, the oldest first */
+        /** @description The account's webhooks, the oldest first. */
         get: operations["listWebhooks"];
-        /** Sends events to an address, signed as Standard Webhooks 1.0; an account may have 10 webhooks */
+        /** @description Sends events to an address, signed as Standard Webhooks 1.0; an account may have 10 webhooks. */
         post: operations["createWebhook"];
     };
     "/v1/webhooks/{webhookId}": {
-        /** A webhook: its address, its filters, and how far it is */
+        /** @description A webhook: its address, its filters, and how far it is. */
         get: operations["getWebhook"];
-        /** Changes a webhook: its address, its filters, whether it is enabled, or, for a replay, the place from which it goes on; what is not named stays */
+        /** @description Changes a webhook: its address, its filters, whether it is enabled, or, for a replay, the place from which it goes on; what is not named stays. */
         post: operations["changeWebhook"];
     };
     "/v1/webhooks/{webhookId}/delete": {
-        /** Deletes a webhook with its secrets and its log */
+        /** @description Deletes a webhook with its secrets and its log. */
         post: operations["deleteWebhook"];
     };
     "/v1/webhooks/{webhookId}/deliveries": {
-        /** The newest 1,000 tries of 7 days with status and latency, newest first */
+        /** @description The newest 1,000 tries of 7 days with status and latency, newest first. */
         get: operations["listWebhookDeliveries"];
     };
     "/v1/webhooks/{webhookId}/rotate-secret": {
-        /** A new secret; the last one signs beside it for a day. Done twice within it, the first of the three ends */
+        /** @description A new secret; the last one signs beside it for a day. Done twice within it, the first of the three ends. */
         post: operations["rotateWebhookSecret"];
     };
     "/v1/webhooks/{webhookId}/test": {
-        /** Sends a message of type `test` at once, signed as deliveries are, and tells how it was answered, within ten seconds */
+        /** @description Sends a message of type `test` at once, signed as deliveries are, and tells how it was answered, within ten seconds. */
         post: operations["testWebhook"];
     };
 }
@@ -960,8 +960,7 @@ export interface components {
                 id: string;
                 /** @enum {string} */
                 reason: "reorg" | "correction";
-                /** @enum {string} */
-                type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
+                type: components["schemas"]["EventType"];
             } | null;
             saleId: string | null;
             /** @description Of a sale: which side's order was filled. Of events of the order book: `ask` listings, `bid` bids. */
@@ -976,8 +975,7 @@ export interface components {
             tokenId: string | null;
             totalWei: string | null;
             txHash: string | null;
-            /** @enum {string} */
-            type: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
+            type: components["schemas"]["EventType"];
             /** @description The router or aggregator that took the trade for the buyer. */
             via: string | null;
         };
@@ -989,6 +987,8 @@ export interface components {
             next: string;
             per_page: number;
         };
+        /** @enum {string} */
+        EventType: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
         Exposure: {
             approval: {
                 /** @description Of money, as last approved or read; what was spent since may be included. */
@@ -1450,7 +1450,7 @@ export interface components {
                 token: string;
             };
             /** @description The code that submitting the order would be rejected with, even with the required approval. */
-            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            blocked: components["schemas"]["OrderRefusalCode"] | null;
             /** @description To be signed without changes. */
             consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
             contract: string;
@@ -1529,7 +1529,7 @@ export interface components {
             /** @description `whsec_` and base64, as libraries of Standard Webhooks take it. Shown once. */
             secret: string;
             /** @description null: all but those of the order book, which are sent where they are named. */
-            types: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+            types: components["schemas"]["EventType"][] | null;
             url: string;
             /** @description null: of all. */
             wallet: string | null;
@@ -1623,7 +1623,7 @@ export interface components {
             /** @description null without `maker`. */
             balanceWei: string | null;
             /** @description The code that submitting the order would be rejected with, even with the required approval. */
-            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            blocked: components["schemas"]["OrderRefusalCode"] | null;
             /** @description Zero: the exchange itself transfers the currency. */
             conduitKey: string;
             consideration: components["schemas"]["OfferOrderComponents"] | null;
@@ -1648,7 +1648,7 @@ export interface components {
         OfferRequirement: {
             amountWei: string;
             /** @description The code that submitting the order would be rejected with, even with the required approval. */
-            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            blocked: components["schemas"]["OrderRefusalCode"] | null;
             /** @description To be signed without changes. */
             consideration: components["schemas"]["UnsignedConsiderationItem"][] | null;
             contract: string;
@@ -1729,7 +1729,7 @@ export interface components {
         };
         OrderParameterBlock: {
             /** @description The code that submitting the order would be rejected with, even with the required approval. */
-            blocked: ("bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable") | null;
+            blocked: components["schemas"]["OrderRefusalCode"] | null;
             bounds: {
                 clockSkewSeconds: number;
                 maxDurationSeconds: number;
@@ -1804,6 +1804,8 @@ export interface components {
             zone: string;
             zoneHash: string;
         };
+        /** @enum {string} */
+        OrderRefusalCode: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
         OrderRoyalty: {
             /** @description Of the price, rounded. */
             bps: number;
@@ -1953,6 +1955,89 @@ export interface components {
             /** @description The operator that the seller must approve. */
             operator: string;
             token: string;
+        };
+        SignedInteger: string | number;
+        SignedOrder: {
+            domain?: {
+                chainId?: (string | null) | number;
+                name?: string | null;
+                salt?: string | null;
+                verifyingContract?: string | null;
+                version?: string | null;
+            } | null;
+            kind?: string | null;
+            orderKind?: string | null;
+            parameters: components["schemas"]["SignedOrderParameters"];
+            protocol?: string | null;
+            protocolAddress?: string | null;
+            signature?: unknown;
+            type?: string | null;
+        } | {
+            conduitKey: string;
+            consideration: {
+                endAmount: components["schemas"]["SignedInteger"];
+                identifierOrCriteria: string | components["schemas"]["SignedInteger"];
+                itemType: components["schemas"]["SignedInteger"];
+                recipient: string;
+                startAmount: components["schemas"]["SignedInteger"];
+                token: string;
+            }[];
+            counter: components["schemas"]["SignedInteger"];
+            domain?: {
+                chainId?: (string | null) | number;
+                name?: string | null;
+                salt?: string | null;
+                verifyingContract?: string | null;
+                version?: string | null;
+            } | null;
+            endTime: components["schemas"]["SignedInteger"];
+            kind?: string | null;
+            offer: {
+                endAmount: components["schemas"]["SignedInteger"];
+                identifierOrCriteria: string | components["schemas"]["SignedInteger"];
+                itemType: components["schemas"]["SignedInteger"];
+                startAmount: components["schemas"]["SignedInteger"];
+                token: string;
+            }[];
+            offerer: string;
+            orderKind?: string | null;
+            orderType: components["schemas"]["SignedInteger"];
+            protocol?: string | null;
+            protocolAddress?: string | null;
+            salt: string | number;
+            signature?: unknown;
+            startTime: components["schemas"]["SignedInteger"];
+            totalOriginalConsiderationItems?: unknown;
+            type?: string | null;
+            zone: string;
+            zoneHash: string;
+        };
+        SignedOrderParameters: {
+            conduitKey: string;
+            consideration: {
+                endAmount: components["schemas"]["SignedInteger"];
+                identifierOrCriteria: string | components["schemas"]["SignedInteger"];
+                itemType: components["schemas"]["SignedInteger"];
+                recipient: string;
+                startAmount: components["schemas"]["SignedInteger"];
+                token: string;
+            }[];
+            counter: components["schemas"]["SignedInteger"];
+            endTime: components["schemas"]["SignedInteger"];
+            offer: {
+                endAmount: components["schemas"]["SignedInteger"];
+                identifierOrCriteria: string | components["schemas"]["SignedInteger"];
+                itemType: components["schemas"]["SignedInteger"];
+                startAmount: components["schemas"]["SignedInteger"];
+                token: string;
+            }[];
+            offerer: string;
+            orderType: components["schemas"]["SignedInteger"];
+            salt: string | number;
+            startTime: components["schemas"]["SignedInteger"];
+            totalOriginalConsiderationItems?: unknown;
+            zone: string;
+            zoneHash: string;
         };
         SiweNonce: {
             /** @description What an own message must name. */
@@ -2381,7 +2466,7 @@ export interface components {
             /** @description When that event is sent again. */
             retryAt: string | null;
             /** @description null: all but those of the order book, which are sent where they are named. */
-            types: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+            types: components["schemas"]["EventType"][] | null;
             url: string;
             /** @description null: of all. */
             wallet: string | null;
@@ -3652,6 +3737,10 @@ export interface operations {
                 status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
                 /** @description Only this token id: of the collection, else of every contract of the chain. */
                 token_id?: string;
+                /** @description `traits[<type>]=<value>`; at most 5, all must match. Needs `collection`. Types ignore case and spacing, values are those of the token's `attributes`. */
+                traits?: {
+                    [key: string]: string;
+                };
             };
             header?: never;
             path?: never;
@@ -3892,87 +3981,7 @@ export interface operations {
                      */
                     chainId: 1 | 33139;
                     /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
-                    seaport: {
-                        domain?: {
-                            chainId?: (string | null) | number;
-                            name?: string | null;
-                            salt?: string | null;
-                            verifyingContract?: string | null;
-                            version?: string | null;
-                        } | null;
-                        kind?: string | null;
-                        orderKind?: string | null;
-                        parameters: {
-                            conduitKey: string;
-                            consideration: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                recipient: string;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            counter: string | number;
-                            endTime: string | number;
-                            offer: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            offerer: string;
-                            orderType: string | number;
-                            salt: string | number;
-                            startTime: string | number;
-                            totalOriginalConsiderationItems?: unknown;
-                            zone: string;
-                            zoneHash: string;
-                        };
-                        protocol?: string | null;
-                        protocolAddress?: string | null;
-                        signature?: unknown;
-                        type?: string | null;
-                    } | {
-                        conduitKey: string;
-                        consideration: {
-                            endAmount: string | number;
-                            identifierOrCriteria: string | (string | number);
-                            itemType: string | number;
-                            recipient: string;
-                            startAmount: string | number;
-                            token: string;
-                        }[];
-                        counter: string | number;
-                        domain?: {
-                            chainId?: (string | null) | number;
-                            name?: string | null;
-                            salt?: string | null;
-                            verifyingContract?: string | null;
-                            version?: string | null;
-                        } | null;
-                        endTime: string | number;
-                        kind?: string | null;
-                        offer: {
-                            endAmount: string | number;
-                            identifierOrCriteria: string | (string | number);
-                            itemType: string | number;
-                            startAmount: string | number;
-                            token: string;
-                        }[];
-                        offerer: string;
-                        orderKind?: string | null;
-                        orderType: string | number;
-                        protocol?: string | null;
-                        protocolAddress?: string | null;
-                        salt: string | number;
-                        signature?: unknown;
-                        startTime: string | number;
-                        totalOriginalConsiderationItems?: unknown;
-                        type?: string | null;
-                        zone: string;
-                        zoneHash: string;
-                    };
+                    seaport: components["schemas"]["SignedOrder"];
                 };
             };
         };
@@ -4116,169 +4125,9 @@ export interface operations {
                     kind?: string | null;
                     listings: {
                         /** @description A cross-listing for opensea: the same token by the same maker, as described by `opensea` of the requirements. Validated after the listing, then posted to opensea. */
-                        opensea?: {
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            kind?: string | null;
-                            orderKind?: string | null;
-                            parameters: {
-                                conduitKey: string;
-                                consideration: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    recipient: string;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                counter: string | number;
-                                endTime: string | number;
-                                offer: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                offerer: string;
-                                orderType: string | number;
-                                salt: string | number;
-                                startTime: string | number;
-                                totalOriginalConsiderationItems?: unknown;
-                                zone: string;
-                                zoneHash: string;
-                            };
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            signature?: unknown;
-                            type?: string | null;
-                        } | {
-                            conduitKey: string;
-                            consideration: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                recipient: string;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            counter: string | number;
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            endTime: string | number;
-                            kind?: string | null;
-                            offer: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            offerer: string;
-                            orderKind?: string | null;
-                            orderType: string | number;
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            salt: string | number;
-                            signature?: unknown;
-                            startTime: string | number;
-                            totalOriginalConsiderationItems?: unknown;
-                            type?: string | null;
-                            zone: string;
-                            zoneHash: string;
-                        };
+                        opensea?: components["schemas"]["SignedOrder"];
                         /** @description As in the endpoint for a single order. */
-                        seaport: {
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            kind?: string | null;
-                            orderKind?: string | null;
-                            parameters: {
-                                conduitKey: string;
-                                consideration: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    recipient: string;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                counter: string | number;
-                                endTime: string | number;
-                                offer: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                offerer: string;
-                                orderType: string | number;
-                                salt: string | number;
-                                startTime: string | number;
-                                totalOriginalConsiderationItems?: unknown;
-                                zone: string;
-                                zoneHash: string;
-                            };
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            signature?: unknown;
-                            type?: string | null;
-                        } | {
-                            conduitKey: string;
-                            consideration: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                recipient: string;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            counter: string | number;
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            endTime: string | number;
-                            kind?: string | null;
-                            offer: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            offerer: string;
-                            orderKind?: string | null;
-                            orderType: string | number;
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            salt: string | number;
-                            signature?: unknown;
-                            startTime: string | number;
-                            totalOriginalConsiderationItems?: unknown;
-                            type?: string | null;
-                            zone: string;
-                            zoneHash: string;
-                        };
+                        seaport: components["schemas"]["SignedOrder"];
                     }[];
                     orderKind?: string | null;
                     protocol?: string | null;
@@ -4301,8 +4150,7 @@ export interface operations {
                             /** @description In the order of the request. */
                             results: {
                                 askId?: string;
-                                /** @enum {string} */
-                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                code?: components["schemas"]["OrderRefusalCode"];
                                 contractAddress: string | null;
                                 crossListing?: components["schemas"]["CrossListing"];
                                 details?: {
@@ -4342,8 +4190,7 @@ export interface operations {
                             /** @description In the order of the request. */
                             results: {
                                 askId?: string;
-                                /** @enum {string} */
-                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                code?: components["schemas"]["OrderRefusalCode"];
                                 contractAddress: string | null;
                                 crossListing?: components["schemas"]["CrossListing"];
                                 details?: {
@@ -4384,87 +4231,7 @@ export interface operations {
                     /** @description The tokens of a bid on several, as in its requirements. May be left out if a bid for the same tokens was submitted before. Lists that are new have a budget by maker: beyond it 429 `rate_limited` with `Retry-After`, while known ones are accepted. */
                     criteria?: components["schemas"]["CriteriaRequest"];
                     /** @description A signed Seaport 1.6 order: `{parameters, signature}`, or flat. Integers are decimal strings. */
-                    seaport: {
-                        domain?: {
-                            chainId?: (string | null) | number;
-                            name?: string | null;
-                            salt?: string | null;
-                            verifyingContract?: string | null;
-                            version?: string | null;
-                        } | null;
-                        kind?: string | null;
-                        orderKind?: string | null;
-                        parameters: {
-                            conduitKey: string;
-                            consideration: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                recipient: string;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            counter: string | number;
-                            endTime: string | number;
-                            offer: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            offerer: string;
-                            orderType: string | number;
-                            salt: string | number;
-                            startTime: string | number;
-                            totalOriginalConsiderationItems?: unknown;
-                            zone: string;
-                            zoneHash: string;
-                        };
-                        protocol?: string | null;
-                        protocolAddress?: string | null;
-                        signature?: unknown;
-                        type?: string | null;
-                    } | {
-                        conduitKey: string;
-                        consideration: {
-                            endAmount: string | number;
-                            identifierOrCriteria: string | (string | number);
-                            itemType: string | number;
-                            recipient: string;
-                            startAmount: string | number;
-                            token: string;
-                        }[];
-                        counter: string | number;
-                        domain?: {
-                            chainId?: (string | null) | number;
-                            name?: string | null;
-                            salt?: string | null;
-                            verifyingContract?: string | null;
-                            version?: string | null;
-                        } | null;
-                        endTime: string | number;
-                        kind?: string | null;
-                        offer: {
-                            endAmount: string | number;
-                            identifierOrCriteria: string | (string | number);
-                            itemType: string | number;
-                            startAmount: string | number;
-                            token: string;
-                        }[];
-                        offerer: string;
-                        orderKind?: string | null;
-                        orderType: string | number;
-                        protocol?: string | null;
-                        protocolAddress?: string | null;
-                        salt: string | number;
-                        signature?: unknown;
-                        startTime: string | number;
-                        totalOriginalConsiderationItems?: unknown;
-                        type?: string | null;
-                        zone: string;
-                        zoneHash: string;
-                    };
+                    seaport: components["schemas"]["SignedOrder"];
                 };
             };
         };
@@ -4600,87 +4367,7 @@ export interface operations {
                             traits?: Record<string, never>[];
                         };
                         /** @description As in the endpoint for a single order. */
-                        seaport: {
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            kind?: string | null;
-                            orderKind?: string | null;
-                            parameters: {
-                                conduitKey: string;
-                                consideration: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    recipient: string;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                counter: string | number;
-                                endTime: string | number;
-                                offer: {
-                                    endAmount: string | number;
-                                    identifierOrCriteria: string | (string | number);
-                                    itemType: string | number;
-                                    startAmount: string | number;
-                                    token: string;
-                                }[];
-                                offerer: string;
-                                orderType: string | number;
-                                salt: string | number;
-                                startTime: string | number;
-                                totalOriginalConsiderationItems?: unknown;
-                                zone: string;
-                                zoneHash: string;
-                            };
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            signature?: unknown;
-                            type?: string | null;
-                        } | {
-                            conduitKey: string;
-                            consideration: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                recipient: string;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            counter: string | number;
-                            domain?: {
-                                chainId?: (string | null) | number;
-                                name?: string | null;
-                                salt?: string | null;
-                                verifyingContract?: string | null;
-                                version?: string | null;
-                            } | null;
-                            endTime: string | number;
-                            kind?: string | null;
-                            offer: {
-                                endAmount: string | number;
-                                identifierOrCriteria: string | (string | number);
-                                itemType: string | number;
-                                startAmount: string | number;
-                                token: string;
-                            }[];
-                            offerer: string;
-                            orderKind?: string | null;
-                            orderType: string | number;
-                            protocol?: string | null;
-                            protocolAddress?: string | null;
-                            salt: string | number;
-                            signature?: unknown;
-                            startTime: string | number;
-                            totalOriginalConsiderationItems?: unknown;
-                            type?: string | null;
-                            zone: string;
-                            zoneHash: string;
-                        };
+                        seaport: components["schemas"]["SignedOrder"];
                     }[];
                     /**
                      * @description Chain the order is for.
@@ -4716,8 +4403,7 @@ export interface operations {
                             /** @description In the order of the request. */
                             results: {
                                 bidId?: string;
-                                /** @enum {string} */
-                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                code?: components["schemas"]["OrderRefusalCode"];
                                 contractAddress: string | null;
                                 details?: {
                                     actual?: string;
@@ -4756,8 +4442,7 @@ export interface operations {
                             /** @description In the order of the request. */
                             results: {
                                 bidId?: string;
-                                /** @enum {string} */
-                                code?: "bad_structure" | "unsupported_chain" | "wrong_protocol" | "pp_retired" | "bulk_signature_not_allowed" | "listings_paused" | "offers_paused" | "unsupported_order_type" | "zone_not_allowed" | "wrong_conduit" | "bundle_not_supported" | "unsupported_item_type" | "bad_quantity" | "not_partially_fillable" | "amount_not_divisible" | "dynamic_price_not_supported" | "private_order_not_supported" | "unsupported_currency" | "bad_criteria" | "zero_price" | "price_too_low" | "price_too_high" | "consideration_mismatch" | "unexpected_consideration" | "fee_missing" | "fee_wrong_recipient" | "fee_wrong_amount" | "royalty_missing" | "royalty_wrong_recipient" | "royalty_wrong_amount" | "royalty_unexpected" | "fees_too_high" | "end_before_start" | "not_started" | "order_expired" | "duration_too_short" | "duration_too_long" | "missing_signature" | "bad_signature_length" | "bad_signature" | "bad_bulk_proof" | "contract_signature_invalid" | "counter_stale" | "counter_ahead" | "unknown_collection" | "token_standard_mismatch" | "token_not_found" | "token_burned" | "not_owner" | "insufficient_quantity" | "not_approved" | "insufficient_balance" | "insufficient_allowance" | "conduit_channel_closed" | "order_cancelled" | "order_filled" | "transfer_restricted" | "maker_blocked" | "self_offer" | "raise_requires_cancel" | "too_many_open_orders" | "offer_exposure_exceeded" | "rate_limited" | "rpc_unavailable";
+                                code?: components["schemas"]["OrderRefusalCode"];
                                 contractAddress: string | null;
                                 details?: {
                                     actual?: string;
@@ -5171,7 +4856,7 @@ export interface operations {
                      * @enum {string}
                      */
                     delivery?: "latest" | "final";
-                    types?: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+                    types?: components["schemas"]["EventType"][] | null;
                     /** @description Where events are sent: an https address on the public internet, port 443 or 8443, without credentials. */
                     url: string;
                     wallet?: string | null;
@@ -5247,7 +4932,7 @@ export interface operations {
                     collection?: string | null;
                     /** @description Enabled again, a webhook goes on from its place, `after`, at once. */
                     isEnabled?: boolean;
-                    types?: ("mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted")[] | null;
+                    types?: components["schemas"]["EventType"][] | null;
                     /** @description Where events are sent: an https address on the public internet, port 443 or 8443, without credentials. */
                     url?: string;
                     wallet?: string | null;

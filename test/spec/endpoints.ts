@@ -366,6 +366,7 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       "cursor",
       "per_page",
       "marketplace",
+      "traits",
     ],
     codes: { not_found: 404, ...chain, ...paged },
   },

@@ -217,7 +217,9 @@ function asFields(value: unknown): Fields | undefined {
 const components = orderParametersSchema(decimalUint256, closed).extend({
   counter: decimalUint256,
 });
-const parameters = components.extend({ totalOriginalConsiderationItems: decimalUint256.nullish() });
+const parameters = components
+  .extend({ totalOriginalConsiderationItems: decimalUint256.nullish() })
+  .meta({ title: "SignedOrderParameters" });
 /** A missing signature is rejected later, with its own code, unless the order is validated on chain. */
 const signature = z.union([z.literal("").transform(() => "0x" as const), signedBytes]).nullish();
 
@@ -240,7 +242,7 @@ const { $schema: _, ...document } = z.toJSONSchema(z.union([canonical, flat]), {
 });
 
 /** JSON schema of a signed order in both of its forms. */
-export const signedOrderDocument: Record<string, unknown> = document;
+export const signedOrderDocument: Record<string, unknown> = { title: "SignedOrder", ...document };
 
 type BodyCode = "bad_structure" | "pp_retired" | "wrong_protocol";
 

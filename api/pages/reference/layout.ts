@@ -64,7 +64,7 @@ export function referenceLayout(api: ReferenceApi, page: ReferencePage): Html {
 <article>${body}</article>
 ${aside !== undefined && html`<aside aria-label="Examples">${aside}</aside>`}
 </div>`,
-    footer: html`<p><a href="${api.documentPath}">OpenAPI</a> · <a href="/llms.txt">llms.txt</a> · <a href="/v1/status">How far the chains are indexed</a></p>`,
+    footer: html`<p><a href="${api.documentPath}">OpenAPI</a> · <a href="/llms.txt">llms.txt</a> · <a href="/postman.json">Postman</a> · <a href="/v1/status">How far the chains are indexed</a></p>`,
   });
 }
 

@@ -49,7 +49,7 @@ export function mountReferences(
   apis: readonly ReferenceApi[],
   limiter: Limiter | undefined,
 ): void {
-  const documents = ["/llms.txt", ...apis.map(({ path }) => path)];
+  const documents = ["/llms.txt", "/postman.json", ...apis.map(({ path }) => path)];
   if (limiter !== undefined) app.use(documents, limitDocuments(limiter));
   const files = {
     icon,

@@ -19,15 +19,15 @@ import { inline, prose, schemaMembers, typeMark, valueNotes } from "./schema-mem
 
 /** What an endpoint takes, answers and refuses. */
 export function operationBody(api: ReferenceApi, operation: ApiOperation): Html {
-  const { method, path, summary = "" } = operation;
+  const { method, path, description = "" } = operation;
   return html`<h1>${titleOf(operation)}</h1>
 <p class="address"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></p>
-<p class="lead">${inline(summary)}.</p>
+<p class="lead">${inline(description)}</p>
 ${credentialNote(api, operation)}
 ${parameterSection(api, operation)}
 ${bodySection(api, operation)}
 ${answerSection(api, operation)}
-${refusalSection(api, operation)}`;
+${refusalSection(operation)}`;
 }
 
 const refuses = ({ responses = {} }: ApiOperation, code: string): boolean =>
@@ -49,13 +49,10 @@ function credentialNote(api: ReferenceApi, operation: ApiOperation): Html {
     : html`<p class="quiet">Needs no key.</p>`;
 }
 
-const parametersOf = (api: ReferenceApi, { parameters = [] }: ApiOperation): Parameter[] =>
-  parameters.map((one) => resolve(api.document, one));
-
 const places = { path: "In the path", query: "In the query", header: "Headers" } as const;
 
 function parameterSection(api: ReferenceApi, operation: ApiOperation): Html | null {
-  const all = parametersOf(api, operation);
+  const all = operation.parameters ?? [];
   if (all.length === 0) return null;
   const groups = (["path", "query", "header"] as const).map((place) => {
     const rows = all.filter((one) => one.in === place);
@@ -96,9 +93,9 @@ function answerSection({ document }: ReferenceApi, operation: ApiOperation): Htm
 ${prose(description)}${members ?? html`<p class="quiet">${types.map((type, at) => html`${at > 0 && ", "}<code>${type}</code>`)}</p>`}`;
 }
 
-function refusalSection(api: ReferenceApi, operation: ApiOperation): Html | null {
+function refusalSection(operation: ApiOperation): Html | null {
   const rows = Object.entries(operation.responses ?? {}).flatMap(([status, one]) => {
-    const codes = codesOf(resolve(api.document, one));
+    const codes = codesOf(one);
     return codes.length === 0 || !/^\d+$/.test(status) ? [] : [{ status, codes }];
   });
   if (rows.length === 0) return null;
@@ -111,7 +108,7 @@ ${rows.map(({ status, codes }) => html`<tr><td>${status}</td><td>${codes.map((co
 /** An operation's example as a call. */
 function callOf(api: ReferenceApi, operation: ApiOperation): ExampleCall {
   const credential = needsCredential(api, operation) ? api.credential : null;
-  return exampleCall(operation, parametersOf(api, operation), { baseUrl: api.baseUrl, credential });
+  return exampleCall(operation, operation.parameters ?? [], { baseUrl: api.baseUrl, credential });
 }
 
 /** What can be copied and run: the example in three languages, its answer, and a form that sends it. */
@@ -131,7 +128,7 @@ ${runForm(api, operation, call)}`;
 
 /** Sends the call from the page; shown by the page's script, without which it does nothing. */
 function runForm(api: ReferenceApi, operation: ApiOperation, { body }: ExampleCall): Html {
-  const fields = parametersOf(api, operation).filter(
+  const fields = (operation.parameters ?? []).filter(
     ({ in: place, schema }) => place !== "header" && schema?.type !== "object",
   );
   const isFirst = ({ required, example }: Parameter) => required === true || example !== undefined;

@@ -1,11 +1,4 @@
-import {
-  type ApiDocument,
-  type ApiOperation,
-  codesOf,
-  operationsOf,
-  resolve,
-  titleOf,
-} from "../../reference/api-document.ts";
+import { type ApiOperation, codesOf, operationsOf, titleOf } from "../../reference/api-document.ts";
 import { type Html, html } from "../kit/html.ts";
 import { errorGroups } from "./error-explanations.ts";
 import type { Guide } from "./guides.ts";
@@ -78,7 +71,7 @@ ${operationsByTag(api.document).map(([tag, all]) => operationList(api, tag, all)
 function operationList(api: ReferenceApi, tag: string, operations: readonly ApiOperation[]): Html {
   return html`<h2>${tag}</h2><dl class="operations">${operations.map(
     (one) =>
-      html`<div><dt><a href="${operationPath(api, one)}">${titleOf(one)}</a> <code>${one.method.toUpperCase()} ${one.path}</code></dt><dd>${inline(one.summary ?? "")}</dd></div>`,
+      html`<div><dt><a href="${operationPath(api, one)}">${titleOf(one)}</a> <code>${one.method.toUpperCase()} ${one.path}</code></dt><dd>${inline(one.description ?? "")}</dd></div>`,
   )}</dl>`;
 }
 
@@ -102,9 +95,7 @@ function searchBody(api: ReferenceApi, guides: readonly Guide[], text: string): 
     const whole = texts.join(" ").toLowerCase();
     return words.every((word) => whole.includes(word));
   };
-  const operations = operationsOf(api.document).filter((one) =>
-    hasWords(...searchedTexts(api.document, one)),
-  );
+  const operations = operationsOf(api.document).filter((one) => hasWords(...searchedTexts(one)));
   const found = guides.filter(({ title, text: content }) => hasWords(title, content));
   const codes = Object.values(errorGroups).flatMap((group) =>
     Object.entries(group).filter(([code, why]) => hasWords(code, why)),
@@ -117,12 +108,11 @@ ${found.length > 0 && html`<h2>Guides</h2><ul>${found.map(({ path, title }) => h
 ${codes.length > 0 && html`<h2>Error codes</h2><dl class="members">${codes.map(codeRow)}</dl>`}`;
 }
 
-function searchedTexts(document: ApiDocument, operation: ApiOperation): string[] {
-  const { method, path, summary = "", tag, parameters = [], responses = {} } = operation;
-  const named = parameters.map((one) => resolve(document, one));
+function searchedTexts(operation: ApiOperation): string[] {
+  const { method, path, description = "", tag, parameters = [], responses = {} } = operation;
   return [
-    ...[titleOf(operation), operation.id, method, path, summary, tag],
-    ...named.flatMap(({ name, description = "" }) => [name, description]),
+    ...[titleOf(operation), operation.id, method, path, description, tag],
+    ...parameters.flatMap(({ name, description: said = "" }) => [name, said]),
     ...Object.values(responses).flatMap((one) => codesOf(one)),
   ];
 }

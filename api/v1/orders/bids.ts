@@ -32,7 +32,7 @@ import {
 } from "./book-order.ts";
 import { BidCriteria, presentCriteria } from "./criteria.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { bids } from "./sides.ts";
+import { bids, orderNotFound } from "./sides.ts";
 
 const bidKind = z.enum(bidKinds);
 
@@ -165,7 +165,10 @@ export const bid = route(
   async ({ params, query }, { db, siteUrl, market: { prefix }, now }) => {
     const orderHash = orderHashOf(prefix, params.bidId);
     const row = orderHash && (await readBid(db, query.chainId, orderHash, now()));
-    if (row === null) return bids.notFound(query.chainId, params.bidId);
+    if (row === null) {
+      const asked = { chainId: query.chainId, id: params.bidId, orderHash };
+      return orderNotFound(bids, asked, db, now);
+    }
     return { data: presentBid(row, { siteUrl, prefix }) };
   },
 );

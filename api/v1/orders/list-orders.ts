@@ -1,3 +1,4 @@
+import type { RawBuilder } from "kysely";
 import type { Hex } from "viem";
 import { z } from "zod";
 import {
@@ -26,6 +27,11 @@ import {
   orderCursor,
 } from "#projections/orders/read-order-page.ts";
 import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
+import {
+  hasTraits,
+  type RequestedTrait,
+  readTraitKeys,
+} from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfQuery } from "../collection-reference.ts";
 import type { Context } from "../context.ts";
 import {
@@ -67,7 +73,7 @@ const cursorSchema = (sort: OrderSort) =>
 
 type ListQuery = z.output<
   z.ZodObject<typeof orderFilters & typeof pageFields & { sort: z.ZodType<OrderSort> }>
-> & { fields?: RowFields };
+> & { fields?: RowFields; traits?: readonly RequestedTrait[] | undefined };
 
 /** What differs between the lists of listings and of bids. */
 type OrderList<Row extends OrderRow, Filter, View> = OrderReads<Row, Filter> & {
@@ -91,6 +97,8 @@ export async function listOrders<
   if (unusable !== undefined) return unusable;
   const contractIds = await contractsOfQuery(db, query);
   if (isRejection(contractIds)) return contractIds;
+  const { traits = [] } = query;
+  if (traits.length > 0 && contractIds === null) return traitsOfAll();
   const filter = {
     chainId: query.chainId,
     contractIds,
@@ -100,12 +108,20 @@ export async function listOrders<
     ...ownFilter,
   };
   const { sort, fields } = query;
-  const scope = { list, sort, ...filter, contractIds: contractIds?.join() ?? null };
+  const scope = {
+    list,
+    sort,
+    ...filter,
+    contractIds: contractIds?.join() ?? null,
+    ...(traits.length > 0 && { traits: JSON.stringify(traits.toSorted()) }),
+  };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
   const view = await listingViewOf({ siteUrl, market });
   const parts = orderPartsOf(fields);
-  const page = await readOrderViews(db, reads, [filter, sort, request.read, now(), parts], {
+  const traitKeys = await readTraitKeys(db, contractIds ?? [], traits);
+  const read = { ...filter, ...(traits.length > 0 && { ofTokens: hasTraits("o", traitKeys) }) };
+  const page = await readOrderViews(db, reads, [read, sort, request.read, now(), parts], {
     list: nameOfList(request),
     variant: JSON.stringify([list, view, fields && [...fields]]),
     present: (row: Row) => pickFields(present(row, view), fields),
@@ -133,8 +149,14 @@ function endedOrdersOfAll({
   return reject("invalid_parameters", `status: ${message}`, [{ field: "status", message }]);
 }
 
+/** Traits are those of a collection: a type means something else in each. */
+function traitsOfAll(): Rejection<"invalid_parameters"> {
+  const message = "needs collection";
+  return reject("invalid_parameters", `traits: ${message}`, [{ field: "traits", message }]);
+}
+
 type PageQuery<Filter> = [
-  filter: OrderFilter & { chainId: ChainId } & Filter,
+  filter: OrderFilter & { chainId: ChainId; ofTokens?: RawBuilder<unknown> } & Filter,
   sort: OrderSort,
   slice: OrderSlice,
   now: Date,

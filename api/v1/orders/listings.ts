@@ -19,6 +19,7 @@ import {
   marketplace,
   nativeAmount,
   orderSort,
+  traitFilter,
 } from "../parameters.ts";
 import { listingUrls, presentListingUrl, presentMakerUrl, presentTokenUrls } from "../urls.ts";
 import { exactUnits, uint256Text } from "../wire.ts";
@@ -32,7 +33,7 @@ import {
   timeOf,
 } from "./book-order.ts";
 import { listOrders, orderFilters, orderListShape, orderPlans } from "./list-orders.ts";
-import { asks } from "./sides.ts";
+import { asks, orderNotFound } from "./sides.ts";
 
 /** Units of one token that their owner offers for a price. */
 export const Listing = z
@@ -126,6 +127,7 @@ export const listListings = route(
       max_price: nativeAmount("down").optional(),
       sort: orderSort.default("price_asc"),
       marketplace,
+      traits: traitFilter("traits", "Needs `collection`. ").optional(),
       fields: rowFields(Listing),
       ...pageFields,
     }),
@@ -165,7 +167,9 @@ export const listing = route(
     const name = listingOf(market.prefix, params.askId);
     const row = name && (await readListing(db, query.chainId, name.orderHash, now()));
     if (row === null || row.marketplace !== name?.marketplace) {
-      return asks.notFound(query.chainId, params.askId);
+      const orderHash = name?.orderHash ?? null;
+      const asked = { chainId: query.chainId, id: params.askId, orderHash };
+      return orderNotFound(asks, asked, db, now);
     }
     return { data: presentListing(row, await listingViewOf({ siteUrl, market })) };
   },

@@ -152,11 +152,13 @@ export const wei = uint256.meta({
 });
 
 const codes = Object.keys(intakeCodes) as [IntakeCode, ...IntakeCode[]];
+/** Why an order is refused. */
+export const intakeCode = z.enum(codes).meta({ id: "OrderRefusalCode" });
 const retries = [...new Set(Object.values(intakeCodes).map(({ retry }) => retry))];
 
 /** Why an order would be refused, if it would be. */
 export const blockedFields = {
-  blocked: z.enum(codes).nullable().meta({
+  blocked: intakeCode.nullable().meta({
     description:
       "The code that submitting the order would be rejected with, even with the required approval.",
   }),

@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import { z } from "zod";
+import { rejectUnknownOrder } from "#api/orders/order-elsewhere.ts";
 import type { ChainId } from "#chains/index.ts";
-import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import type { Rejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type BidRow, readBid } from "#projections/orders/read-bids.ts";
 import { type ListingRow, readListing } from "#projections/orders/read-listings.ts";
@@ -22,7 +23,6 @@ export type Side<Row extends OrderRow = OrderRow> = {
   /** Pauses submissions of this side. */
   readonly feature: "listings" | "offers";
   read(db: Database, chainId: ChainId, orderHash: Hex, now: Date): Promise<Row | null>;
-  notFound(chainId: number, id: string): Rejection<"not_found">;
 };
 
 export const asks: Side<ListingRow> = {
@@ -34,7 +34,6 @@ export const asks: Side<ListingRow> = {
   noun: "listing",
   feature: "listings",
   read: readListing,
-  notFound: (chainId, id) => reject("not_found", `No listing ${id} on chain ${chainId}`),
 };
 
 export const bids: Side<BidRow> = {
@@ -46,8 +45,18 @@ export const bids: Side<BidRow> = {
   noun: "bid",
   feature: "offers",
   read: readBid,
-  notFound: (chainId, id) => reject("not_found", `No bid ${id} on chain ${chainId}`),
 };
+
+type OrderName = { readonly chainId: ChainId; readonly id: string; readonly orderHash: Hex | null };
+
+/** Refuses an id that the chain does not have. */
+export const orderNotFound = <Row extends OrderRow>(
+  { noun, read }: Side<Row>,
+  asked: OrderName,
+  db: Database,
+  now: () => Date,
+): Promise<Rejection<"not_found">> =>
+  rejectUnknownOrder({ noun, ...asked }, (chainId, hash) => read(db, chainId, hash, now()));
 
 /** The path parameter that names an order. */
 export function idParams({ idName, idParameter }: Side) {

@@ -21,7 +21,7 @@ import { chainId, chainRefusals, optionalChainId } from "../parameters.ts";
 import { address, chainIdValue, hash, uint256Text } from "../wire.ts";
 import { orderStatusField } from "./book-order.ts";
 import { considerationItem, offerItem } from "./order-terms.ts";
-import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
+import { asks, bids, idIn, idParams, orderNotFound, type Side } from "./sides.ts";
 
 export const hexBytes = z.string().regex(/^0x([0-9a-f]{2})*$/);
 
@@ -173,12 +173,13 @@ const orderComponents = <Row extends OrderRow, Schema extends z.ZodType>(
     },
     async ({ params, query }, { db, market: { prefix }, now }) => {
       const id = idIn(side, params);
-      const notFound = side.notFound(query.chainId, id);
+      const { chainId } = query;
       const orderHash = orderHashOf(prefix, id);
-      if (orderHash === null) return notFound;
-      const row = await side.read(db, query.chainId, orderHash, now());
-      const signed = (await readAcceptedOrders(db, query.chainId, [orderHash])).get(orderHash);
-      if (row === null || signed === undefined) return notFound;
+      const row = orderHash && (await side.read(db, chainId, orderHash, now()));
+      const signed =
+        orderHash && (await readAcceptedOrders(db, chainId, [orderHash])).get(orderHash);
+      if (orderHash === null || row === null || !signed)
+        return orderNotFound(side, { chainId, id, orderHash }, db, now);
       const crossListing = side.side === "ask" ? await readOpenCrossListing(db, row) : null;
       const order = presentSignedOrder(row, signed, crossListing);
       return { data: present(orderId(prefix, orderHash), order) };

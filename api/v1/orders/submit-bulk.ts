@@ -16,6 +16,7 @@ import { maxCriteriaTokens } from "#projections/domain/seaport/criteria.ts";
 import { type Context, route } from "../context.ts";
 import { address, hash, uint256Text } from "../wire.ts";
 import { criteriaBodyLimits, criteriaRequest } from "./criteria.ts";
+import { intakeCode } from "./order-terms.ts";
 import { asks, bids, type Side } from "./sides.ts";
 import { bulkBody, orderStatusName, refusalsOf, rejectPaused, unknownField } from "./submit.ts";
 
@@ -41,7 +42,7 @@ const bulkResult = z.object({
   message: z.string(),
   orderHash: hash.optional(),
   status: orderStatusName.optional(),
-  code: z.enum(Object.keys(intakeCodes) as [IntakeCode, ...IntakeCode[]]).optional(),
+  code: intakeCode.optional(),
   retry: retry.optional(),
   details: z
     .array(

@@ -12,7 +12,7 @@ import { hash, time } from "../wire.ts";
 import { Bid, presentBid } from "./bids.ts";
 import { type ListingViewContext, listingViewOf, orderStatusField } from "./book-order.ts";
 import { Listing, presentListing } from "./listings.ts";
-import { asks, bids, idIn, idParams, type Side } from "./sides.ts";
+import { asks, bids, idIn, idParams, orderNotFound, type Side } from "./sides.ts";
 
 const checked = {
   orderHash: hash,
@@ -89,10 +89,10 @@ const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
       const { chainId } = body;
       const { writer, prefix } = market;
       const id = idIn(side, params);
-      const notFound = side.notFound(chainId, id);
       const orderHash = orderHashOf(prefix, id);
+      const notFound = () => orderNotFound(side, { chainId, id, orderHash }, writer, now);
       if (orderHash === null || !(await side.read(writer, chainId, orderHash, now()))) {
-        return notFound;
+        return notFound();
       }
       const request = { chainId, orderHash, txHash: body.txHash ?? null };
       const check = await syncOrder(market, request, now());
@@ -103,7 +103,7 @@ const syncSide = <Row extends OrderRow, Schema extends z.ZodType>(
       }
       const at = now();
       const row = await side.read(writer, chainId, orderHash, at);
-      if (row === null) return notFound;
+      if (row === null) return notFound();
       return { data: present(row, await listingViewOf({ siteUrl, market }), { at, ...check }) };
     },
   );

@@ -171,7 +171,8 @@ describe("methods of every path", () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
-    expect(preflight.headers.get("access-control-allow-headers")).toContain("X-API-Key");
+    const allowed = preflight.headers.get("access-control-allow-headers");
+    for (const name of ["X-API-Key", "Traceparent", "Tracestate"]) expect(allowed).toContain(name);
   });
 
   it("lets a browser read the headers that matter", async () => {

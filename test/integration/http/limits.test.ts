@@ -66,6 +66,15 @@ describe("a caller without a key", () => {
     expect(left(refused)).toBe("0");
     expect(refused.headers.get("retry-after")).toBe("60");
     expect(refused.headers.get("x-ratelimit-reset")).toBe(`${later(60_000).getTime() / 1000}`);
+    // As draft-ietf-httpapi-ratelimit-headers-11 writes the same.
+    const written = [answers[0], refused].map((one) => [
+      one?.headers.get("ratelimit-policy"),
+      one?.headers.get("ratelimit"),
+    ]);
+    expect(written).toEqual([
+      ['"minute";q=30;w=60', '"minute";r=29;t=60'],
+      ['"minute";q=30;w=60', '"minute";r=0;t=60'],
+    ]);
   });
 
   it("has them again when its minute is over, to the millisecond", async () => {

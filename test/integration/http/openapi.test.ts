@@ -1,5 +1,7 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { readExamples } from "#api/reference/examples.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { type LimitedApi, openLimitedApi } from "#test/support/http/limited-api.ts";
 
@@ -17,6 +19,7 @@ const Response = z.looseObject({
 });
 const Operation = z.looseObject({
   summary: z.string(),
+  description: z.string(),
   parameters: z
     .array(
       z.looseObject({
@@ -70,14 +73,14 @@ const refusalsOf = ({ responses }: z.output<typeof Operation>) =>
   });
 
 /** What readers of the document would miss. */
-function missingOf(operation: z.output<typeof Operation>): string[] {
-  const { summary, parameters = [], requestBody: body, responses } = operation;
+function missingOf(name: string, operation: z.output<typeof Operation>): string[] {
+  const { summary, description, parameters = [], requestBody: body } = operation;
   const paths = parameters.filter((one) => one.in === "path" && one.example === undefined);
-  // Of some operations the local market has refusals only.
-  const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
-  const isAnswered = answers.some(({ example }) => example !== undefined);
+  // Long answers are in the reference alone.
+  const isAnswered = readExamples().v1[name]?.answer !== undefined;
   return [
     ...(summary.length > 5 ? [] : ["summary"]),
+    ...(description.length > 5 ? [] : ["description"]),
     ...paths.map(({ name }) => name),
     ...(body !== undefined && body.content["application/json"].example === undefined
       ? ["body"]
@@ -93,6 +96,10 @@ const Schema = z.looseObject({
   type: z.unknown().optional(),
   anyOf: z.array(z.looseObject({ type: z.unknown().optional() })).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
+});
+const Parts = z.object({
+  parameters: z.array(z.unknown()).optional(),
+  responses: z.record(z.string(), z.unknown()),
 });
 type Placed = { place: string; schema: z.output<typeof Schema> };
 
@@ -147,7 +154,7 @@ describe("the OpenAPI document", () => {
     // Media, and the document itself.
     const hasNoJson = /\/(?:image|banner|animation|metadata)$|openapi\.json$/;
     for (const { name, operation } of operations) {
-      const missing = missingOf(operation);
+      const missing = missingOf(name, operation);
       expect([name, missing]).toEqual([name, hasNoJson.test(name) ? ["answer"] : []]);
     }
   });
@@ -168,6 +175,40 @@ describe("the OpenAPI document", () => {
     const listed = z.array(z.object({ name: z.string() })).parse(api.document.tags);
     const used = operations.flatMap(({ operation }) => z.array(z.string()).parse(operation.tags));
     expect(listed.map(({ name }) => name)).toEqual([...new Set(used)]);
+  });
+
+  it("has no finding of a linter", async () => {
+    const source = await (await fetch(`${api.url}/v1/openapi.json`)).text();
+    const config = await createConfig({ extends: ["recommended"] });
+    const findings = await lintFromString({ source, config });
+    expect(findings.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  it("is at most 350 kB long, without long patterns", async () => {
+    const text = await (await fetch(`${api.url}/v1/openapi.json`)).text();
+    expect(text.length).toBeLessThan(350_000);
+    const patterns = [...text.matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(
+      ([, one = ""]) => one,
+    );
+    expect(patterns.length).toBeGreaterThan(100);
+    expect(patterns.filter((one) => one.length > 150)).toEqual([]);
+  });
+
+  it("has once what several operations have", async () => {
+    const text = await (await fetch(`${api.url}/v1/openapi.json`)).text();
+    const { paths } = z
+      .object({ paths: z.record(z.string(), z.record(z.string(), Parts)) })
+      .parse(JSON.parse(text));
+    const parts = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ parameters = [], responses }) => [
+        ...parameters.map((one) => JSON.stringify(one)),
+        ...Object.entries(responses)
+          .filter(([status]) => status >= "4")
+          .map(([, one]) => JSON.stringify(one)),
+      ])
+      .filter((one) => !one.startsWith('{"$ref"'));
+    expect(new Set(parts).size).toBe(parts.length);
   });
 
   it("has no schema that generators stumble over", () => {
@@ -193,23 +234,28 @@ describe("the OpenAPI document", () => {
 });
 
 describe("/llms.txt", () => {
-  it("names every operation of the document, and links to what opens", async () => {
+  it("names every operation with its parameters, and links to what opens", async () => {
     const response = await fetch(`${api.url}/llms.txt`);
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     const text = await response.text();
-    const lines = text.split("\n").filter((line) => line.startsWith("- `"));
-    expect(lines).toHaveLength(operations.length);
     for (const { name, operation } of operations) {
       const [method = "", path = ""] = name.split(" ");
-      const codes = [...new Set(refusalsOf(operation).flatMap(([, codes]) => codes))];
-      const named = codes.length === 0 ? "" : `. Codes: ${codes.join(", ")}`;
-      expect(lines).toContain(
-        `- \`${operation.operationId}\`: ${method.toUpperCase()} ${path} — ${operation.summary}${named}`,
-      );
+      const start = `- \`${operation.operationId}\`: ${method.toUpperCase()} ${path} — ${operation.description}`;
+      const line = text.split("\n").find((one) => one.startsWith(start)) ?? "";
+      expect([name, line]).toEqual([name, expect.stringContaining(start)]);
+      const query = (operation.parameters ?? []).filter((one) => one.in === "query");
+      const named = / Query: ([^.]*)\./.exec(line.slice(start.length))?.[1]?.split(", ") ?? [];
+      expect([name, named.map((one) => one.replace("*", ""))]).toEqual([
+        name,
+        query.map((one) => one.name),
+      ]);
     }
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => new URL(link));
-    expect(links).toHaveLength(3);
+    expect(links).toHaveLength(5);
     for (const { pathname } of links)
       expect((await fetch(`${api.url}${pathname}`)).status).toBe(200);
+    // Error codes were two thirds of it.
+    expect(text).not.toContain("Codes:");
+    expect(text.length).toBeLessThan(20_000);
   });
 });

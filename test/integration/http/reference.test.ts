@@ -6,13 +6,15 @@ import { describeNftData } from "#api/account/routes.ts";
 import { type Listening, listen } from "#api/http/server.ts";
 import { explainedCodes } from "#api/pages/reference/error-explanations.ts";
 import { describedApis, mountReferences } from "#api/pages/reference/mount-reference.ts";
-import { codesOf, operationsOf, resolve } from "#api/reference/api-document.ts";
+import { codesOf, operationsOf } from "#api/reference/api-document.ts";
+import { postmanCollection } from "#api/reference/postman.ts";
 import { describeV1, routes } from "#api/routes.ts";
 import {
   type PackedClient,
   packClient,
   run,
 } from "#test/integration/sdk/consumers/packed-client.ts";
+import { withOwnParts } from "#test/support/http/openapi.ts";
 import { isMedia, v1Requests } from "#test/support/http/operation-requests.ts";
 import { openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
 
@@ -43,7 +45,7 @@ type Described = {
 };
 
 function withRequestsOf(served: ServedMarket): ReturnType<typeof describeV1> {
-  const copy = structuredClone(describeV1(served.v1.url, routes));
+  const copy = withOwnParts(describeV1(served.v1.url, routes));
   for (const [name, { path, query, body }] of Object.entries(v1Requests(served))) {
     const [method = "", address = ""] = name.split(" ");
     const operation = (copy.paths as Record<string, Record<string, Described>>)[address]?.[method];
@@ -133,6 +135,71 @@ describe("the examples of the reference run as they stand", () => {
   });
 });
 
+type PostmanRequest = {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    readonly header: readonly { key: string; value: string }[];
+    readonly url: {
+      readonly path: readonly string[];
+      readonly query: readonly { key: string; value: string; disabled?: boolean }[];
+      readonly variable: readonly { key: string; value: string }[];
+    };
+    readonly body?: { readonly raw: string };
+  };
+};
+type PostmanCollection = {
+  readonly variable: readonly { key: string; value: string }[];
+  readonly item: readonly { readonly item: readonly PostmanRequest[] }[];
+};
+
+/** What Postman sends: variables in place of their names, and of the query what is not disabled. */
+function sentBy({ request }: PostmanRequest, variables: ReadonlyMap<string, string>): Request {
+  const ofUrl = new Map(request.url.variable.map(({ key, value }) => [`:${key}`, value]));
+  const path = request.url.path.map((one) => encodeURIComponent(ofUrl.get(one) ?? one)).join("/");
+  const url = new URL(`${variables.get("baseUrl")}/${path}`);
+  for (const { key, value, disabled } of request.url.query)
+    if (disabled !== true) url.searchParams.append(key, value);
+  const headers = request.header.map(({ key, value }): [string, string] => [
+    key,
+    value.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => variables.get(name) ?? ""),
+  ]);
+  const { method, body } = request;
+  return new Request(url, { method, headers, ...(body && { body: body.raw }) });
+}
+
+it("each request of the Postman collection runs as imported", async () => {
+  const collection = postmanCollection(document, market.v1.url) as PostmanCollection;
+  const variables = new Map(collection.variable.map(({ key, value }) => [key, value]));
+  variables.set("apiKey", market.key);
+  const requests = collection.item.flatMap(({ item }) => item);
+  expect(requests).toHaveLength(operationsOf(document).length);
+  for (const one of requests) {
+    const request = sentBy(one, variables);
+    const response = await fetch(request);
+    const told = `${one.name}: ${request.method} ${request.url} ${await response.text()}`;
+    // Only its maker can cancel an order; the market holds no media; what is deleted or refreshed is so once.
+    const isRefused = /^(?:Cancel|Get \w+ (?:image|banner|animation|metadata))/.test(one.name);
+    expect(isRefused ? [404, 409] : [200, 201, 202], told).toContain(response.status);
+  }
+});
+
+it("each question of /llms.txt is answered at its address", async () => {
+  const text = await (await fetch(`${market.v1.url}/llms.txt`)).text();
+  const addresses = [...text.matchAll(/\? `(http[^`]+)`/g)].map(([, one = ""]) => one);
+  expect(addresses).toHaveLength(10);
+  const requests = v1Requests(market);
+  const given = Object.values(requests).flatMap(({ path = {} }) => Object.entries(path));
+  const values = new Map([...given, ["text", "punks"], ["trait", "Fur"], ["value", "Gold"]]);
+  for (const one of addresses) {
+    const path = one
+      .slice(one.indexOf("/v1/"))
+      .replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? ""));
+    const answer = await market.v1.get(path, { "x-api-key": market.key });
+    expect([path, answer.status]).toEqual([path, 200]);
+  }
+});
+
 const isOfReference = (address: string) => /^(\/apechain)?\/docs/.test(address);
 
 /** Where a page leads, without the places within pages. */
@@ -158,7 +225,7 @@ describe("the reference", () => {
   it("explains each code that an endpoint may refuse with, and no other", () => {
     const codes = [document, account].flatMap((one) =>
       operationsOf(one).flatMap(({ responses = {} }) =>
-        Object.values(responses).flatMap((response) => codesOf(resolve(one, response))),
+        Object.values(responses).flatMap((response) => codesOf(response)),
       ),
     );
     expect([...explainedCodes].sort()).toEqual([...new Set(codes)].sort());
@@ -167,8 +234,8 @@ describe("the reference", () => {
   it("says what each operation does, with the example and the codes of one", async () => {
     const plain = (html: string) => textOf(html.replaceAll(/<[^>]*>/g, ""));
     const overview = plain(await (await open("/docs")).text());
-    for (const { summary = "" } of operationsOf(document))
-      expect(overview).toContain(summary.replaceAll("`", ""));
+    for (const { description = "" } of operationsOf(document))
+      expect(overview).toContain(description.replaceAll("`", ""));
     const buying = plain(await (await open("/docs/operations/getBuyData")).text());
     for (const part of ['"buyer"', '"validUntil"', "price_above_max", "order_mismatch"])
       expect(buying).toContain(part);
@@ -185,6 +252,7 @@ describe("the reference", () => {
       "/apechain/openapi.json",
       "/developers",
       "/llms.txt",
+      "/postman.json",
       "/v1/openapi.json",
       "/v1/status",
     ]);

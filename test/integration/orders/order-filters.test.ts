@@ -7,6 +7,7 @@ import {
   every,
   expected,
   hashOf,
+  idOf,
   inactive,
   type OrderPredicate,
   type OrderReadsFixture,
@@ -18,7 +19,14 @@ import {
   priced,
   sorts,
 } from "#test/support/orders/order-reads-fixture.ts";
-import { bids, listings, makers, nfts, openedAt } from "#test/support/orders/seeded-orders.ts";
+import {
+  bids,
+  listings,
+  makers,
+  nfts,
+  openedAt,
+  type SeededOrder,
+} from "#test/support/orders/seeded-orders.ts";
 
 let reads: OrderReadsFixture;
 beforeAll(async () => {
@@ -102,5 +110,41 @@ describe.each(lists)("GET %s", (path, from, parameters, sortNames) => {
       found += hashes.length > 0 ? 1 : 0;
     }
     expect(found).toBeGreaterThan(40);
+  });
+});
+
+describe("an order of another chain", () => {
+  /** An order's hash does not depend on its chain: some are on both. */
+  const onlyOnApeChain = (from: readonly SeededOrder[]) => {
+    const others = new Set(from.filter(ofChain(1)).map(({ order }) => order.orderHash));
+    return from.find(
+      (one) => ofChain(33139)(one) && active(one) && !others.has(one.order.orderHash),
+    );
+  };
+  const [ask, bid] = [onlyOnApeChain(listings), onlyOnApeChain(bids)];
+  const askId = ask === undefined ? "" : idOf(ask);
+  const bidId = bid === undefined ? "" : idOf(bid);
+  const refusal = { code: "not_found", details: [{ field: "chainId", expected: "33139" }] };
+
+  it.each([`/v1/listings/${askId}`, `/v1/bids/${bidId}`, `/v1/orders/bids/${bidId}/components`])(
+    "is refused with its chain at %s",
+    async (path) => {
+      const { status, body } = await reads.raw(`${path}?chainId=1`);
+      expect([status, body]).toMatchObject([404, refusal]);
+    },
+  );
+
+  it.each([
+    [`/v1/listings/${askId}/buy-data`, { buyer: makers.of(3) }],
+    [`/v1/bids/${bidId}/accept-data`, { fulfiller: makers.of(3) }],
+    [`/v1/orders/bids/${bidId}/sync`, {}],
+  ])("is refused with its chain where it is asked for by a body: %s", async (path, sent) => {
+    const { status, body } = await reads.post(path, { chainId: 1, ...sent });
+    expect([status, body]).toMatchObject([404, refusal]);
+  });
+
+  it("is not looked for elsewhere where the id is none", async () => {
+    const { status, body } = await reads.raw("/v1/listings/none?chainId=1");
+    expect([status, body]).toMatchObject([404, { message: "No listing none on chain 1" }]);
   });
 });

@@ -3,6 +3,7 @@ import addFormats from "ajv-formats";
 import type { Express } from "express";
 import { z } from "zod";
 import { type Listening, listen } from "#api/http/server.ts";
+import { type ApiDocument, operationsOf } from "#api/reference/api-document.ts";
 
 const Operation = z.looseObject({
   parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).optional(),
@@ -68,10 +69,30 @@ const documents = new Map<string, Documented>();
 function readDocument(text: string, base: string): Documented {
   const known = documents.get(text);
   if (known !== undefined) return known;
-  const document = Document.parse(JSON.parse(text));
+  const document = Document.parse(withOwnParts(JSON.parse(text)));
   const documented = { document, check: answerChecker(document, base) };
   documents.set(text, documented);
   return documented;
+}
+
+/** Where several operations share parameters and refusals, each with its own; answers of all operations stay shared. */
+export function withOwnParts<Whole extends ApiDocument>(document: Whole): Whole {
+  const paths: Record<string, Record<string, object>> = structuredClone(Object(document.paths));
+  for (const { path, method, parameters, responses } of operationsOf(document)) {
+    const methods = paths[path] ?? {};
+    const { responses: named } = z
+      .object({ responses: z.record(z.string(), z.looseObject({})) })
+      .parse(methods[method]);
+    const own = Object.entries(responses ?? {}).map(([status, one]) =>
+      ["304", "405", "default"].includes(status) ? [status, named[status]] : [status, one],
+    );
+    methods[method] = {
+      ...methods[method],
+      ...(parameters && { parameters: structuredClone(parameters) }),
+      responses: Object.fromEntries(own),
+    };
+  }
+  return { ...document, paths };
 }
 
 function answerChecker(document: z.output<typeof Document>, base: string) {

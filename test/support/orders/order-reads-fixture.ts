@@ -53,6 +53,7 @@ export async function openOrderReads() {
     },
     answer,
     raw: api.get,
+    post: api.post,
     list,
     async one(path: string) {
       return z.object({ data: z.looseObject({}) }).parse(await answer(path)).data;
