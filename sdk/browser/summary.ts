@@ -191,6 +191,7 @@ const risksOf: Readonly<Record<Verb, readonly string[]>> = {
   cancel: ["Until the transaction is mined, the orders can still be filled."],
   relist: ["The listing at the old price holds until it is cancelled."],
   approve: [],
+  wrap: [],
   revoke: [
     "Listings and offers that need what is taken back cannot be filled until it is given again; they are not ended.",
   ],

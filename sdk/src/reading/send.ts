@@ -89,8 +89,15 @@ function isTemporary({ status, code }: MarketError): boolean {
 
 function asMarketError(thrown: unknown): MarketError {
   if (thrown instanceof MarketError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new MarketError({ code: "network", message, cause: thrown });
+  return new MarketError({ code: "network", message: messageOf(thrown), cause: thrown });
+}
+
+/** What `fetch` says of a connection is only that it failed; why is said by its cause. */
+function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { code, message } = Object(thrown.cause) as { code?: unknown; message?: unknown };
+  const why = [message, code].filter((one) => typeof one === "string" && one !== "");
+  return [thrown.message, ...new Set(why)].join(": ");
 }
 
 function timedOut(timeoutMs: number, cause: unknown): MarketError {

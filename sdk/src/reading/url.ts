@@ -1,3 +1,5 @@
+import { MarketError } from "../market-error.ts";
+
 export type Params = Readonly<Record<string, unknown>>;
 
 /** Puts parameters into `{name}` of a path; the others are returned. */
@@ -6,12 +8,16 @@ export function fillPath(path: string, params: Params): { filled: string; others
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     used.add(name);
     const value = params[name];
-    if (value === undefined || value === null || value === "")
-      throw new TypeError(`${path} needs ${name}`);
+    if (value === undefined || value === null || value === "") throw needed(path, name);
     return encodeURIComponent(String(value));
   });
   const others = Object.entries(params).filter(([name]) => !used.has(name));
   return { filled, others: Object.fromEntries(others) };
+}
+
+function needed(path: string, field: string): MarketError {
+  const message = `${path} needs ${field}`;
+  return new MarketError({ code: "invalid_parameters", message, details: [{ field, message }] });
 }
 
 /** A query string with its `?`; what is undefined or null is left out, objects are `name[key]=value`. */

@@ -21,6 +21,7 @@ export type { OfferItem, OfferOptions } from "./plan/offer.ts";
 export {
   type ApproveStep,
   type Batch,
+  type Call,
   type ConfirmStep,
   type Costs,
   type MissedListing,
@@ -41,6 +42,7 @@ export {
 export type { RelistItem, RelistOptions } from "./plan/relist.ts";
 export type { RevokeItems } from "./plan/revoke.ts";
 export type { SweepInput, SweepOptions } from "./plan/sweep.ts";
+export type { WrapItems } from "./plan/wrap.ts";
 export type { RunOptions } from "./run/context.ts";
 export { type Planner, type Trader, type TraderOptions, trader } from "./trader.ts";
 export { type WalletCode, WalletError } from "./wallet-error.ts";

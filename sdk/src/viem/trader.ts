@@ -7,12 +7,15 @@ import { type BuyItem, type BuyOptions, planBuy } from "./plan/buy.ts";
 import { type CallerOptions, type CancelItems, planCancel } from "./plan/cancel.ts";
 import { type ListItem, type OrderOptions, planList } from "./plan/list.ts";
 import { type OfferItem, type OfferOptions, planOffer } from "./plan/offer.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { Call, Plan } from "./plan/plan.ts";
 import { planRelist, type RelistItem, type RelistOptions } from "./plan/relist.ts";
 import { planRevoke, type RevokeItems } from "./plan/revoke.ts";
 import { planSweep, type SweepInput, type SweepOptions } from "./plan/sweep.ts";
+import { planWrap, type WrapItems } from "./plan/wrap.ts";
+import { callsOf } from "./run/calls.ts";
 import type { RunOptions } from "./run/context.ts";
 import { runPlan } from "./run/run.ts";
+import { wrongArgument } from "./wallet-error.ts";
 
 export type TraderOptions = {
   /** Signs and sends. */
@@ -38,6 +41,7 @@ export type Planner = {
   relist(items: readonly RelistItem[], options?: RelistOptions): Promise<Plan>;
   approve(items: ApproveItems, options?: CallerOptions): Promise<Plan>;
   revoke(items: RevokeItems, options?: CallerOptions): Promise<Plan>;
+  wrap(items: WrapItems, options?: CallerOptions): Promise<Plan>;
 };
 
 /** Each verb makes its plan and runs it; returns it as it is then. */
@@ -50,6 +54,8 @@ export type Trader = {
   readonly plan: Planner;
   /** Carries out what is not done yet of a plan, also of one that was stored. */
   run(plan: Plan, options?: RunOptions): Promise<Plan>;
+  /** The transactions that are left of a plan: for a contract account, which executes them by itself. */
+  calls(plan: Plan, options?: RunOptions): Promise<Call[]>;
 };
 
 /** The wallet's side of the API. Keeps nothing open, and nothing in memory between calls. */
@@ -71,6 +77,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     relist: planned(planRelist),
     approve: planned(planApprove),
     revoke: planned(planRevoke),
+    wrap: planned(planWrap),
   };
   const run = (given: Plan, options: RunOptions = {}) => runPlan(clients, given, options);
   const planAndRun =
@@ -80,6 +87,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
   return {
     plan,
     run,
+    calls: (given, options = {}) => callsOf(clients, given, options),
     list: planAndRun(plan.list),
     offer: planAndRun(plan.offer),
     buy: planAndRun(plan.buy),
@@ -89,6 +97,7 @@ export function trader(api: Market, options: TraderOptions): Trader {
     relist: planAndRun(plan.relist),
     approve: planAndRun(plan.approve),
     revoke: planAndRun(plan.revoke),
+    wrap: planAndRun(plan.wrap),
   };
 }
 
@@ -97,7 +106,7 @@ function clientsOf(
   { walletClient, publicClient, ...options }: TraderOptions,
 ): Clients {
   const account = options.account ?? walletClient.account;
-  if (account === undefined) throw new TypeError("The wallet has no account: give one");
+  if (account === undefined) throw wrongArgument("The wallet has no account: give one");
   const signTypedData: SignTypedData =
     options.signTypedData ?? ((data) => walletClient.signTypedData({ account, ...data } as never));
   const { maker = account.address } = options;

@@ -39,6 +39,10 @@ export class WalletError extends Error {
   }
 }
 
+/** A refusal of what the caller gave, before anybody is asked. */
+export const wrongArgument = (message: string): WalletError =>
+  new WalletError("blocked", message, { reason: "invalid_parameters" });
+
 const unsafe = "The API's answer does not match the plan; nothing was signed or sent";
 
 /** Throws `unsafe_answer` unless it holds. */

@@ -84,7 +84,9 @@ export const statesOf = (plan: Plan) => plan.steps.map(({ kind, state }) => `${k
 export function answering(path: RegExp, alter: (data: never) => unknown): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    if (!path.test(new URL(String(input)).pathname)) return response;
+    const isOther = !path.test(new URL(String(input)).pathname);
+    // A busy service is asked again.
+    if (isOther || response.status === 503) return response;
     const body = (await response.json()) as { data?: unknown };
     return Response.json({ ...body, data: alter(body.data as never) });
   };

@@ -54,7 +54,21 @@ describe("a request of the client", () => {
     expect(request?.path).toBe("/v1/listings/x%2Fy?chainId=33139");
     expect(request?.headers["x-api-key"]).toBe("secret");
     const nameless = open().get("/v1/listings/{askId}", { askId: "" });
-    await expect(nameless).rejects.toThrow(TypeError);
+    await expect(nameless).rejects.toMatchObject({
+      ...{ name: "MarketError", code: "invalid_parameters", status: 0 },
+      details: [{ field: "askId" }],
+    });
+  });
+
+  it("that reaches nobody says why", async () => {
+    const away = new URL(url);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const asked = market({ url: away.href, chainId: 33139, retry: { tries: 1 } });
+    const answered = asked.get("/v1/listings/{askId}", { askId: "x" });
+    await expect(answered).rejects.toMatchObject({ code: "network", status: 0 });
+    await expect(answered).rejects.toThrow(`ECONNREFUSED 127.0.0.1:${away.port}`);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
 
   it("names the position of what the client has posted, to the same chain", async () => {

@@ -1,5 +1,6 @@
-import { parseEther } from "viem";
+import { erc20Abi, parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
+import { seaportAddresses } from "#abis/deployments.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { postedIds } from "#sdk/src/viem/index.ts";
@@ -87,7 +88,12 @@ export function describeTrading(openChain: () => TestChain): void {
         code: "blocked",
         reason: "bad_amount",
       });
-      const six = await carol.trader.buy([{ askId }]);
+      // Without a number one unit is bought, and not whatever is left at as many times the price that was shown.
+      const one = await carol.trader.plan.buy([{ askId }]);
+      expect(one.steps[0]).toMatchObject({
+        action: { quantity: "1", priceWei: `${parseEther("0.5")}` },
+      });
+      const six = await carol.trader.buy([{ askId, quantity: 6n }]);
       expect(six.steps[0]).toMatchObject({ action: { quantity: "6" } });
       expect(six.steps[2]).toMatchObject({ statuses: ["filled"] });
     });
@@ -233,6 +239,50 @@ export function describeTrading(openChain: () => TestChain): void {
       await expect(frank.trader.run(made)).rejects.toMatchObject({ code: "stale_plan" });
     });
 
+    it("somebody else's order is the caller's mistake, not an unsafe answer", async () => {
+      const nft = await mintPunk(testChain, "alice");
+      const askId = postedId(await alice.trader.list([orderRequest(nft, "2")]));
+      const mistakes = [
+        () => carol.trader.cancel({ askIds: [askId] }),
+        () => carol.trader.relist([{ askId, unitPriceWei: 1n }]),
+      ];
+      for (const make of mistakes)
+        await expect(make()).rejects.toMatchObject({ code: "blocked", reason: "not_maker" });
+    });
+
+    it("wrong arguments are refused as everything else is", async () => {
+      const nft = { contract: contracts.punks, tokenId: 1n };
+      const mistakes = [
+        () => alice.trader.buy([nft]),
+        () => alice.trader.accept(nft),
+        () => alice.trader.wrap({ wei: 0n }),
+      ];
+      for (const make of mistakes)
+        await expect(make()).rejects.toMatchObject({
+          ...{ name: "WalletError", code: "blocked", reason: "invalid_parameters" },
+        });
+      const noId = alice.api.get("/v1/listings/{askId}", { askId: "" });
+      await expect(noId).rejects.toMatchObject({
+        ...{ name: "MarketError", code: "invalid_parameters", status: 0 },
+        details: [{ field: "askId" }],
+      });
+    });
+
+    it("coins are wrapped into what bids are paid in", async () => {
+      const frank = openCaller(testChain, "frank");
+      const held = () =>
+        testChain.client.readContract({
+          address: testChain.currency,
+          abi: erc20Abi,
+          functionName: "balanceOf",
+          args: [frank.account.address],
+        });
+      const before = await held();
+      const plan = await frank.trader.wrap({ wei: parseEther("0.25") });
+      expect(statesOf(plan)).toEqual(["wrap done", "confirm done"]);
+      expect((await held()) - before).toBe(parseEther("0.25"));
+    });
+
     it("a listing is relisted: cheaper without a transaction, dearer after a cancel", async () => {
       const nft = await mintPunk(testChain, "alice");
       const first = postedId(await alice.trader.list([orderRequest(nft, "2")]));
@@ -268,11 +318,28 @@ export function describeTrading(openChain: () => TestChain): void {
       await wallet.approves(contracts.punks);
       const plan = await owner.trader.run(stopped);
       expect(owner.signed.orders).toBe(2);
+      expect(await owner.trader.calls(plan)).toEqual([]);
       const results = plan.steps.flatMap((step) => (step.kind === "post" ? step.results : []));
       // The revocation may be recorded after the order, whose maker had approved again by then.
       await untilDerived(testChain);
       const bought = await bob.trader.buy(results.map(({ id = "" }) => ({ askId: id })));
       expect(bought.steps.every(({ state }) => state === "done")).toBe(true);
+    });
+
+    it("a wallet contract cancels by calls that it executes itself", async () => {
+      const { wallet } = testChain.actors;
+      const nft: Nft = { standard: "erc721", contract: contracts.punks, tokenId: takeIds(1n) };
+      await wallet.mints(nft);
+      await wallet.approves(contracts.punks);
+      await untilDerived(testChain);
+      const owner = openCaller(testChain, "alice", { maker: wallet.address });
+      const askId = postedId(await owner.trader.list([orderRequest(nft, "1")]));
+      const plan = await owner.trader.plan.cancel({ askIds: [askId] });
+      await expect(owner.trader.run(plan)).rejects.toMatchObject({ reason: "contract_account" });
+      for (const call of await owner.trader.calls(plan)) await wallet.transact(call);
+      await becomes("listings", askId, "cancelled");
+      const [all] = await owner.trader.calls(await owner.trader.plan.cancel({ all: true }));
+      expect(all).toMatchObject({ to: seaportAddresses["1.6"], valueWei: 0n });
     });
 
     it("approves only what is missing", async () => {

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { type Clients, callOptions } from "../clients.ts";
 import { bidCurrency, formatAmount, isSame } from "../exchange.ts";
-import { assertSafe, checked, WalletError } from "../wallet-error.ts";
+import { assertSafe, checked, WalletError, wrongArgument } from "../wallet-error.ts";
 import type { AcceptAction } from "./actions.ts";
 import { demandNet } from "./draft-order.ts";
 import type { Plan } from "./plan.ts";
@@ -73,7 +73,7 @@ async function findBid(
   options: AcceptOptions,
 ): Promise<string> {
   if (options.minNetWei === undefined)
-    throw new TypeError("minNetWei is needed to accept a bid without naming it");
+    throw wrongArgument("minNetWei is needed to accept a bid without naming it");
   const query = { collection: contract, tokenId: `${tokenId}` };
   const { data } = await api.get("/v1/bids/best", query, callOptions(options));
   if (data.best === null)

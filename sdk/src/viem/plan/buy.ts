@@ -4,15 +4,18 @@ import { checkOrderId } from "../checks/check-order-id.ts";
 import { checkPurchase } from "../checks/check-purchase.ts";
 import { type Clients, callOptions } from "../clients.ts";
 import { bidCurrency, formatAmount, isSame } from "../exchange.ts";
-import { assertSafe, checked, WalletError } from "../wallet-error.ts";
+import { assertSafe, checked, WalletError, wrongArgument } from "../wallet-error.ts";
 import type { BuyAction } from "./actions.ts";
 import type { Call, Plan, RefusedItem } from "./plan.ts";
 import { demandOwnAccount, planOf, Steps } from "./steps.ts";
 
 /** A listing, or whichever listing of a token is the cheapest. */
 export type BuyItem =
-  | { readonly askId: string; readonly quantity?: bigint }
-  | { readonly contract: Address; readonly tokenId: bigint; readonly quantity?: bigint };
+  | { readonly askId: string; readonly quantity?: Units }
+  | { readonly contract: Address; readonly tokenId: bigint; readonly quantity?: Units };
+
+/** Default: 1. A listing that is sold as a whole only must be asked for with all of its units. */
+type Units = bigint;
 
 export type BuyOptions = {
   /** The most that may be paid for everything together. Needed when listings are not named. */
@@ -97,7 +100,7 @@ async function findListing(
 ): Promise<string | undefined> {
   if ("askId" in item) return item.askId;
   if (options.maxPriceWei === undefined)
-    throw new TypeError("maxPriceWei is needed to buy a token without naming its listing");
+    throw wrongArgument("maxPriceWei is needed to buy a token without naming its listing");
   const { data } = await api.get(
     "/v1/listings",
     {
@@ -151,11 +154,25 @@ function actionOf({ api, account }: Clients, item: BuyItem, quote: BuyData): Buy
     assertSafe(isToken, "it is for another token");
   }
   const units = BigInt(whole.quantity);
-  const { quantity = units } = item;
-  if (quantity > units || quantity < 1n) {
-    const message = `${units} units can be bought, not ${quantity}`;
-    throw new WalletError("blocked", message, { reason: "bad_amount" });
-  }
+  const { quantity = 1n } = item;
+  demandUnits(quantity, units, quote);
   const priceWei = `${(BigInt(whole.priceWei) * quantity) / units}`;
   return { ...whole, quantity: `${quantity}`, priceWei };
+}
+
+type Sold = {
+  readonly askId: string;
+  readonly orderData: { readonly parameters: { readonly orderType: number } };
+};
+
+/** Seaport's order types that are filled as a whole only. */
+const wholeOnly: ReadonlySet<number> = new Set([0, 2]);
+
+export function demandUnits(quantity: bigint, units: bigint, { askId, orderData }: Sold): void {
+  const isPart = quantity !== units && wholeOnly.has(orderData.parameters.orderType);
+  if (quantity >= 1n && quantity <= units && !isPart) return;
+  const message = isPart
+    ? `${askId} is sold as a whole: ask for its ${units} units, not for ${quantity}`
+    : `${units} units can be bought, not ${quantity}`;
+  throw new WalletError("blocked", message, { reason: "bad_amount" });
 }

@@ -4,7 +4,7 @@ import { type Clients, callOptions } from "../clients.ts";
 import { exchange } from "../exchange.ts";
 import type { OrderRef } from "./actions.ts";
 import type { Call, Plan } from "./plan.ts";
-import { demandOwnAccount, planOf, Steps } from "./steps.ts";
+import { planOf, Steps } from "./steps.ts";
 
 /** Named orders, or all of the account on every marketplace. */
 export type CancelItems =
@@ -25,7 +25,6 @@ export async function planCancel(
   items: CancelItems,
   options: CallerOptions,
 ): Promise<Plan> {
-  demandOwnAccount(clients);
   const steps = new Steps();
   if ("all" in items) {
     const description = "Cancel all your orders on every marketplace by raising your counter";

@@ -1,5 +1,6 @@
 import type { Address, Hex } from "viem";
 import type { ChainId } from "../../chains.ts";
+import { wrongArgument } from "../wallet-error.ts";
 import type { OrderRef, PlannedAction, PlannedOrder, Wei } from "./actions.ts";
 
 /** What a transaction would do. */
@@ -125,7 +126,8 @@ export type Verb =
   | "cancel"
   | "relist"
   | "approve"
-  | "revoke";
+  | "revoke"
+  | "wrap";
 
 /** Something that was requested and is no part of the plan, and why. */
 export type RefusedItem = {
@@ -152,7 +154,7 @@ export type Plan = {
 /** The step that another one is of. */
 export function stepOf(plan: Plan, id: string): Step {
   const found = plan.steps.find((step) => step.id === id);
-  if (found === undefined) throw new TypeError(`The plan has no step ${id}`);
+  if (found === undefined) throw wrongArgument(`The plan has no step ${id}`);
   return found;
 }
 

@@ -4,6 +4,7 @@ import { market } from "../../market.ts";
 import type { Clients } from "../clients.ts";
 import { bidCurrency } from "../exchange.ts";
 import { planAccept } from "./accept.ts";
+import { demandUnits } from "./buy.ts";
 import { mostCancelled, planCancel } from "./cancel.ts";
 import { planRelist } from "./relist.ts";
 
@@ -88,4 +89,18 @@ it.each([
   expect(cancelled.flat().map(({ id }) => id)).toEqual(bidIds);
   for (const step of steps)
     if (step.kind === "send") expect(BigInt(step.costs.gasWei)).toBeLessThan(2n ** 24n);
+});
+
+it.each([
+  [0, 1n, 4n, "m is sold as a whole: ask for its 4 units, not for 1"],
+  [2, 3n, 4n, "m is sold as a whole: ask for its 4 units, not for 3"],
+  [0, 4n, 4n, null],
+  [1, 1n, 4n, null],
+  [3, 0n, 4n, "4 units can be bought, not 0"],
+  [1, 5n, 4n, "4 units can be bought, not 5"],
+])("of an order of type %i, %i of %i units: %s", (orderType, quantity, units, refused) => {
+  const demand = () =>
+    demandUnits(quantity, units, { askId: "m", orderData: { parameters: { orderType } } });
+  if (refused === null) expect(demand).not.toThrow();
+  else expect(demand).toThrow(refused);
 });

@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { components } from "../../document.ts";
 import { type Clients, callOptions } from "../clients.ts";
 import { isSame } from "../exchange.ts";
-import { assertSafe, checked } from "../wallet-error.ts";
+import { checked, WalletError } from "../wallet-error.ts";
 import type { OrderRef } from "./actions.ts";
 import { addCancellations } from "./cancel.ts";
 import { addListings, draftListings, type ListItem, type OrderOptions } from "./list.ts";
@@ -55,7 +55,10 @@ async function readItem(
   const { askId, unitPriceWei, days, minNetWei } = item;
   const { data } = await clients.api.get("/v1/listings/{askId}", { askId }, callOptions(options));
   const listing = checked((): ListItem => {
-    assertSafe(isSame(data.maker, clients.maker), `${askId} is not the maker's listing`);
+    if (!isSame(data.maker, clients.maker)) {
+      const message = `${askId} is a listing of ${data.maker}`;
+      throw new WalletError("blocked", message, { reason: "not_maker" });
+    }
     const left = BigInt(data.quantityRemainingExact);
     const { quantity = left > 0n ? left : BigInt(data.quantityExact) } = item;
     return {

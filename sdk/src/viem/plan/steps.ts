@@ -175,6 +175,6 @@ export async function planOf(
 /** Contracts sign, but their transactions are sent by themselves. */
 export function demandOwnAccount({ account, maker }: Clients): void {
   if (isSame(account.address, maker)) return;
-  const message = `${maker} is a contract: its transactions are sent by itself, not by ${account.address}`;
+  const message = `${maker} is a contract: its transactions are sent by itself, not by ${account.address}; calls(plan) are what it has to execute`;
   throw new WalletError("blocked", message, { reason: "contract_account" });
 }

@@ -91,7 +91,8 @@ async function writePrograms(directory: string): Promise<string[]> {
 /** What the examples of the client's README take from their caller. */
 const callersNames = `
 declare const key: string, collection: string, askId: string, signal: AbortSignal;
-declare const contract: import("viem").Address, tokenId: bigint, maxPriceWei: bigint;
+declare const contract: import("viem").Address, tokenId: bigint, bidId: string;
+declare const maxPriceWei: bigint, minNetWei: bigint;
 declare const walletClient: import("viem").WalletClient, publicClient: import("viem").PublicClient;
 declare const buyer: import("order-book/viem").Trader;
 declare const show: (what: unknown) => void, load: () => Promise<string>;

@@ -16,6 +16,7 @@ import {
   orderRequest,
   type Person,
   type TestChain,
+  untilStatus,
 } from "#test/support/orders/test-chains.ts";
 import { openCaller, postedId } from "../callers.ts";
 import type { PackedClient } from "./packed-client.ts";
@@ -120,6 +121,17 @@ export function describeWalletRecipes(where: string, { openChain, openRunner, ca
       const settings = { SAFE: safe, TOKEN_ID: `${nft.tokenId}` };
       const output = await run("sign-with-a-safe", ["grace", "dave"], settings);
       const [, askId = ""] = /listed (\S+)/.exec(output) ?? [];
+      const other = await mintPunk(testChain, "alice");
+      await actors.alice.transfers(other, { address: safe });
+      const more = await run("sign-with-a-safe", ["grace", "dave"], {
+        ...{ SAFE: safe, TOKEN_ID: `${other.tokenId}` },
+      });
+      const [, second = ""] = /listed (\S+)/.exec(more) ?? [];
+      const cancels = { SAFE: safe, CANCEL: second };
+      expect(await run("sign-with-a-safe", ["grace", "dave"], cancels)).toContain(
+        `cancelled ${second}`,
+      );
+      await untilStatus(testChain.trader("bob"), "listings", second, "cancelled");
       const bought = await openCaller(testChain, "bob").trader.buy([{ askId }]);
       expect(bought.steps.at(-1)).toMatchObject({ statuses: ["filled"] });
       expect(await client.getBalance({ address: safe })).toBeGreaterThan(parseEther("0.8"));

@@ -8,7 +8,7 @@ import { abortable } from "../../../reading/wait.ts";
 import { exchange, isSame } from "../../exchange.ts";
 import { isFixed } from "../../plan/fixed-call.ts";
 import { type ConfirmStep, type SendStep, stepOf, type Transaction } from "../../plan/plan.ts";
-import { WalletError } from "../../wallet-error.ts";
+import { WalletError, wrongArgument } from "../../wallet-error.ts";
 import { confirmBatch } from "../batch.ts";
 import type { Run } from "../context.ts";
 import { defaultMineTimeoutMs, findMined, isFormOf } from "../find-mined.ts";
@@ -17,7 +17,7 @@ import { revertOf } from "../revert.ts";
 /** Waits until the transaction of the step before is mined. */
 export async function runConfirm(run: Run, step: ConfirmStep): Promise<"done" | "skipped"> {
   const sent = stepOf(run.plan, step.of);
-  if (!isFixed(sent) && sent.kind !== "send") throw new TypeError(`${step.of} sends nothing`);
+  if (!isFixed(sent) && sent.kind !== "send") throw wrongArgument(`${step.of} sends nothing`);
   if (sent.batch !== undefined) {
     const { hash = "0x" } = await confirmBatch(run, sent.batch);
     if (sent.kind === "send") await storeBought(run, sent, hash);

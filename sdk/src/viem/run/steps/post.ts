@@ -2,7 +2,7 @@ import type { PostAnswer } from "../../../paths.ts";
 import { callOptions } from "../../clients.ts";
 import { type PlannedCriteria, partsOf } from "../../criteria.ts";
 import { type Posted, type PostStep, stepOf } from "../../plan/plan.ts";
-import { WalletError } from "../../wallet-error.ts";
+import { WalletError, wrongArgument } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
 
 /** The most orders of a request, by side. */
@@ -11,7 +11,7 @@ const most = { ask: 100, bid: 50 };
 /** Submits the signed orders; one that was submitted before keeps its id. Each has its own result. */
 export async function runPost(run: Run, step: PostStep): Promise<"done"> {
   const signed = stepOf(run.plan, step.of);
-  if (signed.kind !== "sign") throw new TypeError(`${step.of} signs nothing`);
+  if (signed.kind !== "sign") throw wrongArgument(`${step.of} signs nothing`);
   const [first] = signed.orders;
   if (first === undefined) return "done";
   const orders = signed.orders.map(({ components, criteria }, index) => ({

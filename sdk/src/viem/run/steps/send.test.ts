@@ -10,7 +10,8 @@ async function requestOf(action: object): Promise<Record<string, unknown>> {
     requests.push(request);
     return Promise.reject(new Error("enough"));
   };
-  const run = { api: { post }, plan: { account: "0xaa" }, options: {} } as unknown as Run;
+  const own = { account: { address: "0xaa" }, maker: "0xaa" };
+  const run = { ...own, api: { post }, plan: { account: "0xaa" }, options: {} } as unknown as Run;
   const step = { kind: "send", action } as unknown as SendStep;
   await expect(runSend(run, step)).rejects.toThrow("enough");
   return requests[0] ?? {};

@@ -16,6 +16,7 @@ import type {
 import { cancelAllCall } from "../../plan/cancel.ts";
 import { parseComponents } from "../../plan/components.ts";
 import type { Call, SendStep } from "../../plan/plan.ts";
+import { demandOwnAccount } from "../../plan/steps.ts";
 import { sweepAgain } from "../../plan/sweep.ts";
 import { assertSafe, checked, WalletError } from "../../wallet-error.ts";
 import type { Run } from "../context.ts";
@@ -24,6 +25,7 @@ import { sendOnce } from "../transaction.ts";
 export async function runSend(run: Run, step: SendStep): Promise<"done"> {
   // With the steps before it.
   if (step.batch !== undefined) return "done";
+  demandOwnAccount(run);
   await sendOnce(run, step, () => callOfSend(run, step));
   return "done";
 }
@@ -94,6 +96,12 @@ async function cancelCall(run: Run, action: CancelAction): Promise<Call> {
   return toExchange(encodeFunctionData({ abi: exchangeAbi, functionName: "cancel", args }));
 }
 
+/** The id ends with the hash of what was answered: it is the caller who named somebody else's order. */
+function notMaker(id: string, maker: Address): WalletError {
+  const message = `${id} is an order of ${maker}: only its maker can cancel it`;
+  return new WalletError("blocked", message, { reason: "not_maker" });
+}
+
 /** The order of that id and no other: the id ends with its hash. */
 async function fetchOrder({ api, plan, options }: Run, { side, id }: OrderRef) {
   const { data } =
@@ -102,8 +110,8 @@ async function fetchOrder({ api, plan, options }: Run, { side, id }: OrderRef) {
       : await api.get("/v1/orders/bids/{bidId}/components", { bidId: id }, callOptions(options));
   return checked(() => {
     const order = parseComponents(data.components);
-    assertSafe(isSame(order.offerer, plan.maker), `${id} is not the maker's order`);
     assertSafe(id.toLowerCase().endsWith(orderHash(order)), `${id} is another order`);
+    if (!isSame(order.offerer, plan.maker)) throw notMaker(id, order.offerer);
     return order;
   });
 }
