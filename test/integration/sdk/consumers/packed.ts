@@ -34,8 +34,20 @@ export function describePackedClient(open: () => PackedClient, openChain: () => 
       expect(names.filter((name) => /\.test\.|\/src\/|\/document\/released/.test(name))).toEqual(
         [],
       );
-      expect(names).toContain("node_modules/order-book/README.md");
-      expect(names).toContain("node_modules/order-book/CHANGELOG.md");
+      for (const name of ["README.md", "CHANGELOG.md", "LICENSE"])
+        expect(names).toContain(`node_modules/order-book/${name}`);
+    });
+
+    it("says its licence, and its README leads to nothing that it has not", async () => {
+      const folder = join(open().directory, "node_modules/order-book");
+      const { license, private: isPrivate } = JSON.parse(
+        await readFile(join(folder, "package.json"), "utf8"),
+      );
+      expect([license, isPrivate]).toEqual(["Apache-2.0", undefined]);
+      const readme = await readFile(join(folder, "README.md"), "utf8");
+      const links = [...readme.matchAll(/\]\((?!https:|#)([^)]+)\)/g)].map(([, link = ""]) => link);
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) await readFile(join(folder, link));
     });
 
     it.each(seedsOf(Object.entries(nodes)))(
