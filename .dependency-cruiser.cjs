@@ -38,7 +38,7 @@ const apiLayers = [
   ["accounts"],
   ["orders"],
   ["v1"],
-  ["alchemy", "mcp"],
+  ["alchemy", "mcp", "opensea"],
   ["feed"],
   ["webhooks"],
   ["account"],

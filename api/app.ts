@@ -33,6 +33,7 @@ import {
 } from "./http/slow-requests.ts";
 import { maskKeys } from "./keys/key-text.ts";
 import { mountMcp } from "./mcp/mount.ts";
+import { mountOpenSea } from "./opensea/mount.ts";
 import { isBuyingPaused } from "./orders/market.ts";
 import type { Developers } from "./pages/developers/layout.ts";
 import { mountDevelopers } from "./pages/developers/mount-developers.ts";
@@ -162,6 +163,7 @@ export function createApp(options: AppOptions): Express {
     ...limits,
   });
   mountAlchemy(app, { ...context, media }, { baseUrl, limiter, profile: limits });
+  mountOpenSea(app, { ...context, media }, { baseUrl, limiter, profile: limits });
   mountMcp(app, { ...context, media }, { baseUrl, limiter, profile: limits, logger, explain });
   if (developers !== undefined) mountDevelopers(app, developers, { logger, limiter });
   if (account !== undefined) mountNftData(app, baseUrl, { ...account, streams, ...limits }, media);

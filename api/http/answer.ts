@@ -111,6 +111,13 @@ export function sendResult(response: Response, status: number, body: unknown): v
 }
 
 /** The error envelope, with the way to its explanation. `extra` adds fields to the common ones. */
+const listingErrors = new WeakSet<Response>();
+
+/** A refusal of the request also says its message in a list named `errors`, for callers who read nothing else. */
+export function showErrorsAsList(response: Response): void {
+  listingErrors.add(response);
+}
+
 export function sendRejection(
   response: Response,
   status: number,
@@ -124,6 +131,7 @@ export function sendRejection(
     code: rejected,
     ...(details === undefined ? {} : { details }),
     requestId: requestIdOf(response),
+    ...(listingErrors.has(response) && { errors: [message] }),
     ...extra,
   };
   const link = `</docs/errors#${rejected}>; rel="help"`;

@@ -69,7 +69,7 @@ function presentParameters(parameters: OrderParameters): z.output<typeof orderPa
   };
 }
 
-function presentOrder(order: Omit<OrderComponents, "counter">) {
+export function presentOrder(order: Omit<OrderComponents, "counter">) {
   return {
     offerer: order.offerer,
     zone: order.zone,
