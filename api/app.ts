@@ -45,6 +45,7 @@ import {
   mountReferences,
   referenceHeaders,
 } from "./pages/reference/mount-reference.ts";
+import { mountSharing } from "./pages/sharing/mount-sharing.ts";
 import type { Pictures } from "./pictures/open-pictures.ts";
 import { mountDocuments } from "./reference/mount-documents.ts";
 import { describeV1, routes as v1Routes } from "./routes.ts";
@@ -103,6 +104,8 @@ export type AppOptions = {
   readonly slowRequests?: SlowRequests;
   /** Trusted proxies, for `X-Forwarded-For`: their number, or their networks. */
   readonly trustProxy?: number | readonly string[];
+  /** Where weaknesses are reported to; null: nobody said. */
+  readonly securityContact?: string | null;
 };
 
 /** The Express app with every HTTP endpoint and page. */
@@ -129,6 +132,7 @@ export function createApp(options: AppOptions): Express {
     }),
     slowRequests = openSlowRequests(),
     trustProxy,
+    securityContact = null,
   } = options;
   const responseCache =
     keptResponses &&
@@ -170,8 +174,9 @@ export function createApp(options: AppOptions): Express {
   if (context.siteUrl === baseUrl) {
     const here = { ...context, siteUrl: "", media: { ...media, baseUrl: "" } };
     const parts = { logger, cache: responseCache, limiter, ...limits, feedOf, streams, explain };
-    const site = { context: here, pages: sitePages, pictures, ...parts };
+    const site = { context: here, origin: baseUrl, pages: sitePages, pictures, ...parts };
     mountSite(app, site);
+    mountSharing(app, { ...site, securityContact });
     unknownPages.push(answerUnknownPages(site));
   } else {
     servePath(app, "/", {

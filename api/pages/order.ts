@@ -5,7 +5,7 @@ import type { presentBookOrder } from "../v1/orders/book-order.ts";
 import { listing } from "../v1/orders/listings.ts";
 import { acceptSteps, buySteps, cancelSteps } from "./fill-steps.ts";
 import { type Html, html } from "./kit/html.ts";
-import { toCollection, toToken, toWallet } from "./kit/links.ts";
+import { bidLink, listingLink, toCollection, toToken, toWallet } from "./kit/links.ts";
 import { picture } from "./kit/media.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { statusMark, subjectOfSeveral } from "./kit/orders-table.ts";
@@ -38,7 +38,7 @@ ${listingTrades(row)}
 ${buySteps({ chainId, askId, isBuyable: buyableViaApi, marketplace })}
 ${marketplace === "native" && cancelSteps("asks", chainId, askId)}`;
   const title = `Listing of #${shortId(row.tokenId)} · ${plainText(row.collection.name ?? row.contract)}`;
-  return { title, body };
+  return { title, body, preview: { canonical: listingLink(chainId, askId) } };
 }
 
 /** An offer: its terms, whether it can be accepted, and how. */
@@ -70,7 +70,8 @@ ${bidTrades(row)}
   })}</div>
 ${acceptSteps({ chainId, bidId, isActive: row.status === "active", needsToken: tokenId === null })}
 ${cancelSteps("bids", chainId, bidId)}`;
-  return { title: `Offer on ${plainText(collection.name ?? contract)}`, body };
+  const title = `Offer on ${plainText(collection.name ?? contract)}`;
+  return { title, body, preview: { canonical: bidLink(chainId, bidId) } };
 }
 
 /** Of a bid on traits: metadata changes, its tokens do not. */

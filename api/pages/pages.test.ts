@@ -29,7 +29,9 @@ beforeAll(async () => {
     const { prepare: _, ...others } = options;
     return [path, handle, others] as const;
   });
-  mountSite(app, { context, pages: own, logger: pino({ level: "silent" }), cache, ...rest });
+  const shared = { origin: "https://market.example.test", cache };
+  const logger = pino({ level: "silent" });
+  mountSite(app, { context, pages: own, logger, ...shared, ...rest });
   site = await listen(app, "127.0.0.1", 0);
 });
 afterAll(() => site.close());

@@ -4,7 +4,7 @@ import { listBids } from "../v1/orders/bids.ts";
 import { listListings } from "../v1/orders/listings.ts";
 import { type Sale, sale } from "../v1/sales.ts";
 import { type Html, html } from "./kit/html.ts";
-import { toCollection, toToken, toTransaction, toWallet } from "./kit/links.ts";
+import { saleLink, toCollection, toToken, toTransaction, toWallet } from "./kit/links.ts";
 import { picture } from "./kit/media.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
@@ -37,7 +37,7 @@ ${panel({
   body: html`${listingsTable(listings.data, { ...options, caption: "Active listings of the token" })}${cutNote({ which: "first", shown: listings.data.length, total: listings.meta?.total })}${bidsTable(bids.data, { ...options, caption: "Active offers on the token" })}${cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total })}`,
 })}`;
   const title = `Sale of #${shortId(tokenId)} · ${row.collection.name ?? contract}`;
-  return { title, body };
+  return { title, body, preview: { canonical: saleLink(chainId, row.saleId) } };
 }
 
 function head(row: SaleRow, now: Date): Html {

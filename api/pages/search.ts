@@ -25,7 +25,12 @@ export async function searchPage(visit: Visit): Promise<PageContent> {
   if (text.length < 2) {
     const about =
       "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order.";
-    return { title: "Search", body: html`${heading}<p>${about}</p>`, search: asked };
+    return {
+      title: "Search",
+      body: html`${heading}<p>${about}</p>`,
+      search: asked,
+      isUnlisted: true,
+    };
   }
   const { data } = await read(search, { query: { q: text, limit: String(maxOfKind) } });
   const found = Object.values(data).reduce((sum, rows) => sum + rows.length, 0);
@@ -34,7 +39,7 @@ export async function searchPage(visit: Visit): Promise<PageContent> {
 <p class="about">${formatCount(found)} ${found === 1 ? "match" : "matches"} for “${foreignText(text, 80)}”${isCut && ` shown; at most ${maxOfKind} of each kind`}.</p>
 ${found === 0 && html`<p>Collections are found by the beginnings of their words, tokens by “collection id”, accounts and transactions by their whole address or hash.</p>`}
 ${resultsOf(data, visit)}`;
-  return { title: `Search for ${plainText(text, 40)}`, body, search: asked };
+  return { title: `Search for ${plainText(text, 40)}`, body, search: asked, isUnlisted: true };
 }
 
 function resultsOf(found: Found, visit: Visit): Html {

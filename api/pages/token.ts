@@ -14,6 +14,7 @@ import {
   listingLink,
   saleLink,
   toCollection,
+  tokenLink,
   toTransaction,
   toWallet,
 } from "./kit/links.ts";
@@ -28,6 +29,7 @@ import {
   none,
 } from "./kit/number.ts";
 import { details, figures, panel, table } from "./kit/panel.ts";
+import { amountLine, type Preview } from "./kit/preview.ts";
 import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
@@ -74,8 +76,32 @@ ${attributesPanel(row, known.data.traitTypes)}
   return {
     title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
     description: row.description,
+    preview: previewOf(row, title),
     body,
     live: { collection: contract, token: tokenId },
+  };
+}
+
+function previewOf(row: ShownToken, title: string): Preview {
+  const { chainId, contract, tokenId, listing, bestOffer, lastSale, collection, media } = row;
+  const brand = plainText(collection.name ?? collection.slug ?? contract);
+  const symbol = listing?.currency.symbol ?? null;
+  return {
+    canonical: tokenLink(chainId, contract, tokenId),
+    image: { chainId, contract, tokenId, imageUrl: media.imageUrl },
+    figures: [
+      amountLine(listing?.priceWei, symbol, "Price "),
+      amountLine(bestOffer?.priceWei, bestOffer?.currency.symbol ?? null, "best offer "),
+      amountLine(lastSale?.priceWei, lastSale?.currency.symbol ?? null, "last sale "),
+      brand,
+    ],
+    product:
+      listing === null || symbol === null
+        ? undefined
+        : {
+            ...{ name: title, brand, sku: `${contract}/${tokenId}`, symbol },
+            ...{ priceWei: listing.priceWei, expiresAt: listing.expiresAt },
+          },
   };
 }
 

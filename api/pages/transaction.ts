@@ -2,6 +2,7 @@ import { chainNames } from "#chains/index.ts";
 import { transaction } from "../v1/transaction.ts";
 import { activityTable } from "./kit/activity-table.ts";
 import { html } from "./kit/html.ts";
+import { transactionLink } from "./kit/links.ts";
 import { exactTime, formatCount, moment } from "./kit/number.ts";
 import { figures, panel } from "./kit/panel.ts";
 import { salesTable } from "./kit/sales-table.ts";
@@ -37,5 +38,6 @@ ${panel({
     "In its own order. A sale fills an order, a transfer ends the former owner's listings, a cancel ends an order.",
   body: html`${activityTable(activity, { now, caption: "Events of the transaction" })}`,
 })}`;
-  return { title: `Transaction ${shortHex(txHash)}`, body };
+  const preview = { canonical: transactionLink(chainId, txHash) };
+  return { title: `Transaction ${shortHex(txHash)}`, body, preview };
 }

@@ -179,7 +179,9 @@ ${tabs(
   })),
 )}
 ${await bodies[view](visit, wallet)}`;
-  return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, live: { wallet } };
+  const own = walletView(visit, wallet, { view: view === "tokens" ? "" : view });
+  const preview = { canonical: own };
+  return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, preview, live: { wallet } };
 }
 
 async function listingsView(visit: Visit, maker: string): Promise<Html> {

@@ -19,6 +19,8 @@ export type Config = {
     metricsPort: number | null;
     baseUrl: string;
     siteUrl: string;
+    /** Where weaknesses are reported to; null: nobody said. */
+    securityContact: string | null;
     /** First part of the account API's paths. */
     accountApiPath: string;
   };
@@ -96,6 +98,7 @@ export function shapeConfig(env: Environment, curated: Config["curated"]): Confi
       metricsPort: env.METRICS_PORT ?? env.OPERATOR_PORT ?? null,
       baseUrl,
       siteUrl: withoutSlash(env.SITE_URL ?? baseUrl),
+      securityContact: env.SECURITY_CONTACT ?? null,
       accountApiPath: env.ACCOUNT_API_PATH,
     },
     console: {

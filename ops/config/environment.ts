@@ -299,6 +299,12 @@ export const Environment = z.object({
     example: "Order book <no-reply@example.com>",
     fallback: "required with SMTP_URL",
   }),
+  SECURITY_CONTACT: setting(urlOf("mailto:", "https:").optional(), {
+    meaning: "where weaknesses are reported to, in `/.well-known/security.txt`",
+    expectation: "a mailto or https URL",
+    example: "mailto:security@example.com",
+    fallback: "absent: there is no such file",
+  }),
   WEBHOOK_ALLOWED_ORIGINS: setting(urlList("http:", "https:").default([]), {
     meaning:
       "origins to which webhooks may be sent although they are not public, for receivers in your own network",

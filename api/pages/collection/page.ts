@@ -4,7 +4,10 @@ import { listSales } from "#api/v1/sales.ts";
 import { chainNames } from "#chains/index.ts";
 import { activityKinds, activityTable, chosenKind, liveSwitch } from "../kit/activity-table.ts";
 import { type Html, html } from "../kit/html.ts";
+import { collectionLink } from "../kit/links.ts";
+import { counted, formatCount } from "../kit/number.ts";
 import { cutNote, nextPage, panel, tabs } from "../kit/panel.ts";
+import { amountLine, type Preview } from "../kit/preview.ts";
 import { salesTable } from "../kit/sales-table.ts";
 import { plainText, shortHex, shortId } from "../kit/text.ts";
 import { type LiveFilter, type PageContent, RefusedRead, type Visit } from "../kit/visit.ts";
@@ -82,8 +85,26 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
   return {
     title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${collectionViews[view]}`,
     description: row.description,
+    preview: previewOf(visit, row, view),
     body,
     live: liveOf(row, chosenKind(parameter("type"))),
+  };
+}
+
+/** An address is of one contract alone, where the collection has several. */
+function previewOf({ chainId, key }: Visit, row: ShownCollection, view: CollectionView): Preview {
+  const { slug, address, contracts, stats, media } = row;
+  const isWhole = contracts.length === 1 || key("collection") === slug;
+  const named = isWhole ? (slug ?? address) : key("collection").toLowerCase();
+  const path = collectionLink(chainId, named);
+  return {
+    canonical: view === "items" ? path : `${path}&view=${view}`,
+    image: { chainId, contract: address, imageUrl: media.imageUrl },
+    figures: [
+      amountLine(stats.floor?.priceWei, stats.floor?.currency ?? null, "Floor "),
+      `${formatCount(stats.listed)} listed`,
+      counted(stats.holders, "holder"),
+    ],
   };
 }
 

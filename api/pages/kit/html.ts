@@ -1,4 +1,4 @@
-/** Safe HTML: only `html` creates it, so everything else in a page is escaped. */
+/** Safe HTML: only `html` and `dataScript` create it, so everything else in a page is escaped. */
 export class Html {
   readonly text: string;
 
@@ -52,6 +52,15 @@ const allEscaped = /[&<>"'`]|[^\0-\xff]/gu;
 const beyondLatin1 = /[^\0-\xff]/gu;
 
 const refer = (character: string): string => `&#${character.codePointAt(0)};`;
+
+/** Data for programs that read a page: an element that no browser runs, whose text is not read as HTML. */
+export const dataScript = (type: "application/ld+json", data: object): Html =>
+  new Html(
+    `<script type="${type}">${JSON.stringify(data).replaceAll(/[<>&]|[^\0-\x7f]/g, unicodeEscape)}</script>`,
+  );
+
+const unicodeEscape = (unit: string): string =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** Most texts hold nothing to escape. */
 const escapeText = (text: string): string =>

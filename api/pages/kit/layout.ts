@@ -1,7 +1,8 @@
 import { type ChainId, chainNames } from "#chains/index.ts";
-import { asOf, menuLink, pageDocument, refusal, titleOn, type Website } from "./document.ts";
+import { asOf, menuLink, pageDocument, refusal, type Website } from "./document.ts";
 import { type Html, html } from "./html.ts";
 import { activityLink, marketLink, pageLink } from "./links.ts";
+import { sharingHead } from "./preview.ts";
 import { marketplaceNames, plainText } from "./text.ts";
 import type { LiveFilter, PageContent } from "./visit.ts";
 
@@ -16,6 +17,8 @@ type Layout = PageContent & {
   readonly chainId: ChainId;
   readonly chains: readonly ChainId[];
   readonly path: string;
+  /** Where the pages are served, without a trailing slash. */
+  readonly origin: string;
   /** Requests that give the page's figures. */
   readonly requests: readonly string[];
   readonly now: Date;
@@ -26,8 +29,8 @@ type Layout = PageContent & {
 const siteDescription =
   "NFT collections with their prices, listings, offers, sales and holders, live from the chain.";
 
-/** As much as search engines show. */
-const maxDescription = 160;
+/** For pages about what could not be shown, and those that are another page filtered. */
+const unlisted = html`<meta name="robots" content="noindex">`;
 
 export const marketSite: Website = {
   name: "NFT market data",
@@ -37,13 +40,17 @@ export const marketSite: Website = {
 
 /** A complete page. */
 export function layout({ title, description, body, live, search, ...page }: Layout): Html {
-  const { chainId, chains, path, requests, now, feed } = page;
+  const { chainId, chains, path, requests, now, feed, origin, status = 200 } = page;
+  const { preview = { canonical: pageLink(path, { chainId }) }, isUnlisted = false } = page;
+  const isShown = status === 200;
+  const shared = { site: marketSite, title };
   return pageDocument(marketSite, {
     title,
     body,
     home: marketLink(chainId),
-    head: html`<meta name="description" content="${plainText(description ?? "", maxDescription) || siteDescription}">
-<meta property="og:title" content="${titleOn(marketSite, title)}">`,
+    head: html`${isShown ? sharingHead({ ...shared, origin, description: plainText(description ?? "") || siteDescription, preview }) : unlisted}${isShown && isUnlisted && unlisted}
+<link rel="manifest" href="/site.webmanifest">
+<meta name="theme-color" content="#2456d6">`,
     bodyAttributes: html` data-chain="${chainId}"${live && feed !== undefined && liveAttributes(live, chainId, feed)}`,
     bar: html`<nav class="chains" aria-label="Chain">${chains.map((one) => chainLink(one, chainId, path))}</nav>
 <form class="search" action="/search" method="get" role="search">

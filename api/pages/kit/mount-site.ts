@@ -39,7 +39,7 @@ const modules = [
 /** Mounts the market's pages and their assets. */
 export function mountSite(app: Express, site: MarketSite): void {
   const headers = siteHeaders(site.context.media);
-  const before = [headers, withLimit(site)];
+  const before = beforePages(site);
   for (const [path, handler, options] of site.pages) {
     const handle = servePage(site, handler, options);
     servePath(app, path, { get: [...before, withSlot(site, handle)] });
@@ -52,6 +52,12 @@ export function mountSite(app: Express, site: MarketSite): void {
   const files = { icon, styles, script: sharedAsset("site.js"), modules };
   mountAssets(app, marketSite, files, headers);
 }
+
+/** What is done for every page, before it is made. */
+export const beforePages = (site: Omit<MarketSite, "pages">): readonly RequestHandler[] => [
+  siteHeaders(site.context.media),
+  withLimit(site),
+];
 
 /** Somebody who looks for a page is answered with one; programs get the API's own 404. */
 export function answerUnknownPages(site: MarketSite): RequestHandler {
@@ -74,7 +80,7 @@ function mountPictures(app: Express, { limiter, context, pictures }: MarketSite)
   for (const path of picturePaths) servePath(app, path, { get });
 }
 
-function withLimit(site: MarketSite): RequestHandler {
+function withLimit(site: Omit<MarketSite, "pages">): RequestHandler {
   const { limiter } = site;
   if (limiter === undefined) return (_request, _response, next) => next();
   return limitPages(limiter, (request, response) =>

@@ -31,6 +31,8 @@ import {
 export type SiteContext = {
   /** What the endpoints need. Its addresses are relative: pages link to where they are served. */
   readonly context: Context;
+  /** Where the pages are served, without a trailing slash. */
+  readonly origin: string;
   readonly logger: Logger;
   /** The live feed of a chain; without it pages are not live. */
   readonly feedOf?: FeedOf | undefined;
@@ -63,7 +65,7 @@ export type PageOptions = {
 
 /** Serves a page. It is cached as answers of the endpoints are, since nothing else is on it. */
 export function servePage(site: SiteContext, handle: PageHandler, options: PageOptions = {}) {
-  const { context, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
+  const { context, origin, cache, logger, feedOf, slowRequests, reads, explain, limiter } = site;
   const { parameters = [], prepare } = options;
   const names = new Set<string>(parameters);
   return async (request: Request, response: Response): Promise<void> => {
@@ -75,7 +77,7 @@ export function servePage(site: SiteContext, handle: PageHandler, options: PageO
     const make = (now: Date, snapshot: PositionedSnapshot) =>
       makePage(
         request,
-        { feedOf, context: { ...context, db: snapshot.db, now: () => now } },
+        { feedOf, origin, context: { ...context, db: snapshot.db, now: () => now } },
         chainId,
         { handle, names },
       ).then((made) => ({ ...made, position: snapshot.facts.answered }));
@@ -113,11 +115,11 @@ function sendUnshown(response: Response, { page, status, position }: Unshown): v
 
 async function makePage(
   request: Request,
-  site: Pick<SiteContext, "context" | "feedOf">,
+  site: Pick<SiteContext, "context" | "feedOf" | "origin">,
   chainId: ChainId,
   { handle, names }: { handle: PageHandler; names: ReadonlySet<string> },
 ): Promise<Document | Unshown> {
-  const { context, feedOf } = site;
+  const { context, feedOf, origin } = site;
   const { chains } = context;
   const reader = openReader(context);
   const now = context.now();
@@ -132,7 +134,7 @@ async function makePage(
     throw error;
   });
   const { path } = request;
-  const parts = { chainId, chains, path, requests: reader.requests(), now, feed };
+  const parts = { chainId, chains, path, origin, requests: reader.requests(), now, feed };
   const page = layout({ ...content, ...parts });
   const { status = 200 } = content;
   if (status !== 200) return { page, status };
@@ -163,11 +165,11 @@ async function feedPlace(read: Reader["read"], chainId: ChainId): Promise<string
 export function sendPage(
   request: Request,
   response: Response,
-  { context: { chains, now } }: Pick<SiteContext, "context">,
+  { context: { chains, now }, origin }: Pick<SiteContext, "context" | "origin">,
   content: PageContent,
 ): void {
   const chainId = chainOf(request, chains) ?? chains[0] ?? defaultChain.id;
-  const parts = { chainId, chains, path: request.path, requests: [], now: now() };
+  const parts = { chainId, chains, path: request.path, origin, requests: [], now: now() };
   response.set("Cache-Control", "no-store");
   sendHtml(response, layout({ ...content, ...parts }), content.status);
 }

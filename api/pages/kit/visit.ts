@@ -4,6 +4,7 @@ import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import type { Html } from "./html.ts";
 import type { PageInput } from "./page-input.ts";
+import type { Preview } from "./preview.ts";
 
 /** Query parameters of the pages, of which each has its own. */
 export type PageParameter =
@@ -53,6 +54,10 @@ export type PageContent = {
   readonly status?: number;
   /** Events that change the page while it is open. */
   readonly live?: LiveFilter;
+  /** By default the page's address is its path. */
+  readonly preview?: Preview;
+  /** Not for search engines. */
+  readonly isUnlisted?: boolean;
   /** Text of the search box. */
   readonly search?: string;
 };

@@ -114,6 +114,7 @@ export async function runRole({ config, logger }: RoleContext): Promise<RunningR
     ...served,
     trustProxy,
     operatorMetrics,
+    securityContact: config.http.securityContact,
   });
   const closeParts = () =>
     Promise.all([

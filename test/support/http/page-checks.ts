@@ -33,7 +33,11 @@ const findStrange = `(() => {
   const found = window.attacked === undefined ? [] : ["a script of theirs ran"];
   const add = (what, all) => { if (all.length > 0) found.push(what + " " + all[0].outerHTML.slice(0, 200)); };
   const all = [...document.querySelectorAll("*")];
-  add("script", [...document.scripts].filter(({ src }) => !src.startsWith(location.origin + "/assets/")));
+  // What is for sale, for programs: data in the head, which no browser runs.
+  const isData = ({ src, type, parentElement }) => src === "" && type === "application/ld+json" && parentElement === document.head;
+  add("script", [...document.scripts].filter((one) => !isData(one) && !one.src.startsWith(location.origin + "/assets/")));
+  const data = [...document.scripts].filter(isData);
+  if (data.length > 1 || data.some(({ text }) => JSON.parse(text)["@type"] !== "Product")) found.push("data");
   add("handler", all.filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")));
   add("element", [...document.querySelectorAll("iframe, object, embed, base, meta[http-equiv], style, foreignObject")]);
   add("svg", [...document.querySelectorAll("svg")].filter((one) => one.closest(".plot, .spark, .share, .split") === null));

@@ -100,6 +100,7 @@ export async function openServedMarket({
     ...(hasPages && feedOption(openPagesFeed(context))),
     baseUrl,
     ...(pictures !== undefined && { pictures }),
+    securityContact: "mailto:security@example.test",
     limiter: openLimiter({ db: context.db, limits: unlimited, logger, onUse: () => {} }),
     // Whoever brings a server of its own stops it, too: refusals are expected.
     ...(server !== undefined && { logger: pino({ level: "error" }) }),
