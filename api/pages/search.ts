@@ -20,11 +20,11 @@ type Found = z.output<typeof SearchResult>;
 export async function searchPage(visit: Visit): Promise<PageContent> {
   const { parameter, read } = visit;
   const asked = parameter("q");
-  const text = asked.trim();
+  const text = textOf(asked.trim());
   const heading = html`<h1>Search</h1>`;
   if (text.length < 2) {
     const about =
-      "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order.";
+      "Type at least two characters: a name, an address or its beginning, a token id after its collection, an ENS name, a hash of a transaction or an order, a link to a marketplace.";
     return {
       title: "Search",
       body: html`${heading}<p>${about}</p>`,
@@ -35,11 +35,44 @@ export async function searchPage(visit: Visit): Promise<PageContent> {
   const { data } = await read(search, { query: { q: text, limit: String(maxOfKind) } });
   const found = Object.values(data).reduce((sum, rows) => sum + rows.length, 0);
   const isCut = Object.values(data).some((rows) => rows.length >= maxOfKind);
+  const leadsTo = meantBy(text, data, visit);
   const body = html`${heading}
 <p class="about">${formatCount(found)} ${found === 1 ? "match" : "matches"} for “${foreignText(text, 80)}”${isCut && ` shown; at most ${maxOfKind} of each kind`}.</p>
 ${found === 0 && html`<p>Collections are found by the beginnings of their words, tokens by “collection id”, accounts and transactions by their whole address or hash.</p>`}
 ${resultsOf(data, visit)}`;
-  return { title: `Search for ${plainText(text, 40)}`, body, search: asked, isUnlisted: true };
+  return {
+    title: `Search for ${plainText(text, 40)}`,
+    body,
+    search: asked,
+    isUnlisted: true,
+    leadsTo,
+  };
+}
+
+/** Of a link to a marketplace or an explorer what it names; other texts as they are. */
+function textOf(asked: string): string {
+  if (!/^https?:\/\//i.test(asked)) return asked;
+  const token = /(0x[0-9a-f]{40})[/:](\d+)/i.exec(asked);
+  if (token !== null) return `${token[1]}/${token[2]}`;
+  const hex = /0x[0-9a-f]{64}\b/i.exec(asked) ?? /0x[0-9a-f]{40}\b/i.exec(asked);
+  return hex?.[0] ?? /\/collections?\/(?:[\w-]+\/)?([\w-]+)/i.exec(asked)?.[1] ?? asked;
+}
+
+/** The page of what a whole address, hash or name means, where that is one thing; undefined: the visitor chooses. */
+function meantBy(text: string, found: Found, { chainId }: Visit): string | undefined {
+  const { collections, tokens, wallets } = found;
+  const only = <Row>(rows: readonly Row[]) => (rows.length === 1 ? rows[0] : undefined);
+  if (/0x[0-9a-f]{64}$/i.test(text)) return only(hashRows(found))?.href;
+  if (/^0x[0-9a-f]{40}\/\d+$/i.test(text)) return only(tokens)?.urls.token;
+  if (/^0x[0-9a-f]{40}$/i.test(text) && collections.length > 0)
+    return only(collections)?.urls.collection;
+  if (/^0x[0-9a-f]{40}$/i.test(text) || /\.eth$/i.test(text)) {
+    const wallet = only(wallets);
+    return wallet && walletLink(chainId, wallet.address);
+  }
+  const isNamed = (one: string | null) => one?.toLowerCase() === text.toLowerCase();
+  return only(collections.filter(({ name, slug }) => isNamed(name) || isNamed(slug)))?.urls
+    .collection;
 }
 
 function resultsOf(found: Found, visit: Visit): Html {
@@ -116,30 +149,35 @@ function walletsTable(rows: Found["wallets"], { chains }: Visit): Html {
 }
 
 /** What a hash names. */
-function chainRows({ transactions, orders, sales }: Found, { now }: Visit): Html {
-  const rows = [
+function hashRows({ transactions, orders, sales }: Found) {
+  return [
     ...transactions.map(({ chainId, txHash, timestamp, sales: count }) => ({
       chainId,
       kind: "Transaction",
       href: transactionLink(chainId, txHash),
       hash: txHash,
-      about: html`${moment(timestamp, now)}, ${formatCount(count)} ${count === 1 ? "sale" : "sales"}`,
+      about: (now: Date) =>
+        html`${moment(timestamp, now)}, ${formatCount(count)} ${count === 1 ? "sale" : "sales"}`,
     })),
     ...sales.map(({ chainId, saleId, timestamp, urls }) => ({
       chainId,
       kind: "Sale",
       href: urls.sale,
       hash: saleId,
-      about: moment(timestamp, now),
+      about: (now: Date) => moment(timestamp, now),
     })),
     ...orders.map(({ chainId, side, id, maker, status, urls }) => ({
       chainId,
       kind: side === "bid" ? "Offer" : "Listing",
       hash: id,
       href: urls.listing ?? urls.bid ?? urls.maker,
-      about: html`${statusMark(status, null)} by ${toWallet(chainId, maker)}`,
+      about: () => html`${statusMark(status, null)} by ${toWallet(chainId, maker)}`,
     })),
   ];
+}
+
+function chainRows(found: Found, { now }: Visit): Html {
+  const rows = hashRows(found);
   if (rows.length === 0) return html``;
   return panel({
     id: "hashes",
@@ -155,7 +193,7 @@ function chainRows({ transactions, orders, sales }: Found, { now }: Visit): Html
           cell: ({ href, hash }) => html`<a class="hex" href="${href}">${shortHex(hash)}</a>`,
         },
         { head: "Chain", cell: ({ chainId }) => chainNames[chainId], isPlain: true },
-        { head: "State", cell: ({ about }) => about, isPlain: true },
+        { head: "State", cell: ({ about }) => about(now), isPlain: true },
       ],
       { caption: "Transactions, sales and orders" },
     ),

@@ -160,6 +160,13 @@ const bodies: Record<View, (visit: Visit, wallet: string) => Promise<Html>> = {
 /** An account: what it holds, offers and did. Every address has this page. */
 export async function walletPage(visit: Visit): Promise<PageContent> {
   const { chainId, parameter, read, key } = visit;
+  // The search asks for the name's owner, within its bounds, and leads to the wallet.
+  if (/\.eth$/i.test(key("wallet")))
+    return {
+      title: "Wallet",
+      body: html``,
+      leadsTo: pageLink("/search", { q: key("wallet"), chainId }),
+    };
   // Refuses what is no address, whatever the view; its answer is cached for the view of the tokens.
   await read(walletTokens, {
     params: { wallet: key("wallet") },

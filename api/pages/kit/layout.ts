@@ -55,7 +55,7 @@ export function layout({ title, description, body, live, search, ...page }: Layo
     bar: html`<nav class="chains" aria-label="Chain">${chains.map((one) => chainLink(one, chainId, path))}</nav>
 <form class="search" action="/search" method="get" role="search">
 <input type="hidden" name="chainId" value="${chainId}">
-<input type="search" name="q" value="${search ?? ""}" maxlength="100" placeholder="Collection, token, wallet, transaction" aria-label="Search ${chainNames[chainId]}">
+<input type="search" name="q" value="${search ?? ""}" maxlength="300" placeholder="Collection, token, wallet, transaction" aria-label="Search ${chainNames[chainId]}">
 <button>Search</button>
 </form>
 <nav class="menu" aria-label="Main">${menuLink(marketLink(chainId), "Market", path === "/")}${menuLink(activityLink(chainId), "Activity", path === "/activity")}${menuLink("/docs", "API")}${menuLink("/developers", "Keys")}</nav>`,

@@ -104,9 +104,16 @@ export function servePage(site: SiteContext, handle: PageHandler, options: PageO
   };
 }
 
-type Unshown = { readonly page: Html; readonly status: number; readonly position?: bigint };
+type Unshown = {
+  readonly page: Html;
+  readonly status: number;
+  readonly position?: bigint;
+  /** Where it leads to. */
+  readonly location?: string;
+};
 
-function sendUnshown(response: Response, { page, status, position }: Unshown): void {
+function sendUnshown(response: Response, { page, status, position, location }: Unshown): void {
+  if (location !== undefined) response.set("Location", location);
   if (position !== undefined) setPosition(response, position);
   if (status === 503) response.set("Retry-After", String(unavailableSeconds));
   response.set("Cache-Control", "no-store");
@@ -136,7 +143,8 @@ async function makePage(
   const { path } = request;
   const parts = { chainId, chains, path, origin, requests: reader.requests(), now, feed };
   const page = layout({ ...content, ...parts });
-  const { status = 200 } = content;
+  const { status = 200, leadsTo } = content;
+  if (leadsTo !== undefined) return { page, status: 302, location: leadsTo };
   if (status !== 200) return { page, status };
   const document = textDocument({ type, text: page.text, cacheControl: "no-cache" });
   return { ...document, isVolatile: reader.isVolatile() };

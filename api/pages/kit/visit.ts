@@ -58,6 +58,8 @@ export type PageContent = {
   readonly preview?: Preview;
   /** Not for search engines. */
   readonly isUnlisted?: boolean;
+  /** Path of the page that is meant, which the visitor is sent to. */
+  readonly leadsTo?: string | undefined;
   /** Text of the search box. */
   readonly search?: string;
 };
