@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Dispatcher, Pool } from "undici";
+import type { ApiDocument } from "#api/reference/api-document.ts";
 import { readRunningMarket } from "../hostile-contracts/running-market.ts";
 import { drawRequests, type RequestDocument } from "../support/http/document-requests.ts";
+import { withOwnParts } from "../support/http/openapi.ts";
 import { accountRequests, v1Requests } from "../support/http/operation-requests.ts";
 import { logIn, makeAccount } from "./account.ts";
 import { type ApiProcess, type Stall, startApi } from "./api-process.ts";
@@ -63,7 +65,7 @@ async function drawnRequests(
   { login, bearer }: Login,
 ): Promise<fc.Arbitrary<FuzzRequest>> {
   const documentAt = async (path: string) =>
-    (await (await fetch(url + path)).json()) as RequestDocument;
+    withOwnParts((await (await fetch(url + path)).json()) as ApiDocument & RequestDocument);
   const v1 = drawRequests(await documentAt("/v1/openapi.json"), {
     values,
     requests: v1Requests({ ids, chainId }),
