@@ -24,7 +24,7 @@ const processes = {
 
 /** What `npm test` checks on a few histories, looks or chains and `npm run test:scale` on all (`test/support/thoroughness.ts`). */
 const laws = [
-  "e2e/{console,developers,order-book,pipeline,site}",
+  "e2e/{console,developers,order-book,pipeline,site,trading}",
   "integration/feed/{activity,feed-law}",
   "integration/http/{any-request,drawn-requests}",
   "integration/market-data/{coin-prices,collection-stats,collections,metadata-projection,odd-contracts,ownership-law,tokens,traits}",

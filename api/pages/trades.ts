@@ -57,10 +57,11 @@ export function listingTrades(row: Listed): Html {
 export function bidTrades(row: z.output<typeof Bid>): Html {
   const { chainId, bidId, tokenId, maker, sellerNetWei, quantityRemaining } = row;
   const needsToken = tokenId === null;
-  const isOne = needsToken || quantityRemaining === 1;
+  // An offer for units of one token is accepted as a whole.
+  const sold = needsToken ? 1n : BigInt(quantityRemaining);
+  const netWei = `${BigInt(sellerNetWei) * sold}`;
   const accept: ButtonRequest = {
-    ...{ chainId, bidId, title: "Accept the offer", needsToken },
-    ...(isOne && { netWei: sellerNetWei }),
+    ...{ chainId, bidId, title: "Accept the offer", needsToken, netWei },
     verb: "accept",
   };
   const cancel = { verb: "cancel", chainId, bidIds: [bidId], title: "End the offer" } as const;
@@ -81,7 +82,8 @@ export function collectionTrades(row: Collected, traits: readonly Trait[]): Html
   const { chainId, slug, address, stats } = row;
   const chosen = traits.map(([type, value]) => ({ type, value }));
   const these = chosen.length === 0 ? {} : { traits: chosen };
-  const what = chosen.length === 0 ? "any token" : "any token with these traits";
+  const named = traits.map(([type, value]) => plainText(`${type} ${value}`, 40)).join(", ");
+  const what = chosen.length === 0 ? "any token" : `any token with ${named}`;
   const coin = coinSymbol(chainId);
   return tradeButtons([
     stats.floorBuyable !== null &&
@@ -129,6 +131,26 @@ export const listPicks = (chainId: ChainId, owner: string): Html =>
     { verb: "listSelected", chainId, title: "List the selected", coin: coinSymbol(chainId) },
     owner,
   );
+
+type OwnOrder = {
+  readonly status: string;
+  readonly tokenId: string | null;
+  readonly marketplace?: string;
+};
+
+/** Of an order that its maker can end with others. */
+const endPick = ({ status, tokenId, marketplace = "native" }: OwnOrder, id: object) =>
+  isOpen({ status }) && marketplace === "native"
+    ? { name: tokenId === null ? "an offer on several" : `#${shortId(tokenId)}`, ...id }
+    : undefined;
+
+export const listingEndPick = (row: Listed) => endPick(row, { askId: row.askId });
+export const bidEndPick = ({ status, tokenId, bidId }: z.output<typeof Bid>) =>
+  endPick({ status, tokenId }, { bidId });
+
+/** Ends the picked orders of a wallet together. */
+export const endPicks = (chainId: ChainId, owner: string): Html =>
+  picksTrade("End selected", { verb: "cancelSelected", chainId, title: "End the selected" }, owner);
 
 type Approval = NonNullable<z.output<typeof Exposure>["approval"]>;
 

@@ -14,7 +14,16 @@ import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { shortHex } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
-import { endButton, listPicks, revokeButton, tokenPick, walletTrades } from "./trades.ts";
+import {
+  bidEndPick,
+  endButton,
+  endPicks,
+  listingEndPick,
+  listPicks,
+  revokeButton,
+  tokenPick,
+  walletTrades,
+} from "./trades.ts";
 
 type Row = z.output<typeof Exposure>;
 
@@ -208,7 +217,7 @@ async function listingsView(visit: Visit, maker: string): Promise<Html> {
   return panel({
     id: "listings",
     title: "Listings",
-    body: html`${walletTrades(chainId, maker)}${listingsTable(data, { now, caption: "Its listings, the newest first", without: ["maker"] })}${nextPage(next && walletView(visit, maker, { view: "listings", cursor: next }))}`,
+    body: html`${walletTrades(chainId, maker)}${listingsTable(data, { now, caption: "Its listings, the newest first", without: ["maker"], pickOf: listingEndPick })}${endPicks(chainId, maker)}${nextPage(next && walletView(visit, maker, { view: "listings", cursor: next }))}`,
   });
 }
 
@@ -229,7 +238,7 @@ async function offersView(visit: Visit, maker: string): Promise<Html> {
   return panel({
     id: "offers",
     title: "Offers",
-    body: html`${walletTrades(chainId, maker)}${bidsTable(data, { now, caption: "Its offers, the newest first", without: ["maker"] })}${nextPage(next && walletView(visit, maker, { view: "offers", cursor: next }))}`,
+    body: html`${walletTrades(chainId, maker)}${bidsTable(data, { now, caption: "Its offers, the newest first", without: ["maker"], pickOf: bidEndPick })}${endPicks(chainId, maker)}${nextPage(next && walletView(visit, maker, { view: "offers", cursor: next }))}`,
   });
 }
 

@@ -39,6 +39,10 @@ export type TradeRequest =
       readonly askIds?: readonly string[];
       readonly bidIds?: readonly string[];
     }
+  | {
+      readonly verb: "cancelSelected";
+      readonly picks: readonly { readonly askId?: string; readonly bidId?: string }[];
+    }
   /** All orders of the account, on every marketplace. */
   | { readonly verb: "cancelAll" }
   /** Approvals to the conduit, and with `offers` to the exchange. */
@@ -102,6 +106,11 @@ export function planRequest(
       return planSale(planner, request, fields);
     case "cancel":
       return planner.cancel(request);
+    case "cancelSelected":
+      return planner.cancel({
+        askIds: request.picks.flatMap(({ askId }) => askId ?? []),
+        bidIds: request.picks.flatMap(({ bidId }) => bidId ?? []),
+      });
     case "cancelAll":
       return planner.cancel({ all: true });
     case "revoke":

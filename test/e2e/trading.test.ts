@@ -11,9 +11,9 @@ import {
   type TestChain,
   type TestChains,
   untilDerived,
-  untilStatus,
 } from "../support/orders/test-chains.ts";
 import { seedsOf } from "../support/thoroughness.ts";
+import { describeBook } from "./trading/book.ts";
 import { describeSeveral } from "./trading/several.ts";
 import { describeTogether } from "./trading/together.ts";
 import {
@@ -167,26 +167,6 @@ describe("with a wallet, the other side of the book:", () => {
     await seller.close();
   });
 
-  it("a listing is ended, and then all orders", async () => {
-    const { nft, askId } = await newListing(testChain, "1");
-    const { page, wallet, close } = await openVisitor(chainId, 390, "alice");
-    await page.goto(`${testChain.baseUrl}/listings/${askId}?chainId=${chainId}`);
-    await press(page, "End it");
-    await lookAtPlan(page, "trading-end", []);
-    await carryOut(page);
-    const alice = testChain.trader("alice");
-    expect(await alice.statusOf("listings", askId)).toBe("cancelled");
-
-    const other = await alice.lists(orderRequest(nft, "2"));
-    const { address } = accounts.alice;
-    await page.goto(`${testChain.baseUrl}/wallets/${address}?chainId=${chainId}&view=listings`);
-    await press(page, "End all orders");
-    await carryOut(page);
-    await untilStatus(alice, "listings", other, "cancelled");
-    expect(wallet.asked).toEqual({ signatures: 0, transactions: 2 });
-    await close();
-  });
-
   it("the cheapest of a collection are bought together", async () => {
     const listed = [await newListing(testChain, "0.001"), await newListing(testChain, "0.001")];
     const { page, wallet, close } = await openVisitor(chainId, 1440, "bob");
@@ -274,6 +254,7 @@ describe("what goes wrong ends in words and a way on:", () => {
   });
 });
 
+describeBook(() => ({ opened, testBrowser }), fewLooks);
 describeSeveral(() => ({ opened, testBrowser }), fewLooks);
 describeTogether(() => ({ opened, testBrowser }));
 describeWallets(() => ({ opened, testBrowser }));

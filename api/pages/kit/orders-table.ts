@@ -8,6 +8,7 @@ import { picturedToken, withPicture } from "./media.ts";
 import { amount, formatCount, moment } from "./number.ts";
 import { type TableColumn, table } from "./panel.ts";
 import { marketplaceName } from "./text.ts";
+import { type PickedRow, pickBox } from "./trade-button.ts";
 
 type ListingRow = z.output<typeof Listing>;
 type BidRow = z.output<typeof Bid>;
@@ -35,7 +36,19 @@ type Options = {
   readonly empty?: string;
 };
 
-export function listingsTable(rows: readonly ListingRow[], options: Options): Html {
+/** `pickOf`: what is traded when a row is picked with others. */
+type Picking<Row> = { readonly pickOf?: (row: Row) => PickedRow | undefined };
+
+/** The box of a row that can be picked. */
+function boxOf<Row>({ pickOf }: Picking<Row>, row: Row): Html | false {
+  const pick = pickOf?.(row);
+  return pick !== undefined && pickBox(pick);
+}
+
+export function listingsTable(
+  rows: readonly ListingRow[],
+  options: Options & Picking<ListingRow>,
+): Html {
   const { now, caption, without = [], empty = "No listings." } = options;
   const columns: (TableColumn<ListingRow> | false)[] = [
     {
@@ -43,8 +56,8 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
       isHead: true,
       isPlain: true,
       line: without.includes("token") ? "start" : "end",
-      cell: ({ urls, priceWei, currency, usd }) =>
-        html`<a href="${urls.listing}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
+      cell: (row) =>
+        html`${boxOf(options, row)}<a href="${row.urls.listing}">${amount({ wei: row.priceWei, symbol: row.currency.symbol, usd: row.usd })}</a>`,
     },
     {
       head: "Status",
@@ -86,7 +99,7 @@ export function listingsTable(rows: readonly ListingRow[], options: Options): Ht
   );
 }
 
-export function bidsTable(rows: readonly BidRow[], options: Options): Html {
+export function bidsTable(rows: readonly BidRow[], options: Options & Picking<BidRow>): Html {
   const { now, caption, without = [], empty = "No offers." } = options;
   const columns: (TableColumn<BidRow> | false)[] = [
     {
@@ -94,8 +107,8 @@ export function bidsTable(rows: readonly BidRow[], options: Options): Html {
       isHead: true,
       isPlain: true,
       line: without.includes("token") ? "start" : "end",
-      cell: ({ urls, priceWei, currency, usd }) =>
-        html`<a href="${urls.bid}">${amount({ wei: priceWei, symbol: currency.symbol, usd })}</a>`,
+      cell: (row) =>
+        html`${boxOf(options, row)}<a href="${row.urls.bid}">${amount({ wei: row.priceWei, symbol: row.currency.symbol, usd: row.usd })}</a>`,
     },
     {
       head: "Seller receives",

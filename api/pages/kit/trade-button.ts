@@ -9,6 +9,7 @@ export type ButtonRequest = {
     | "buySelected"
     | "cancel"
     | "cancelAll"
+    | "cancelSelected"
     | "list"
     | "listSelected"
     | "offer"
@@ -46,6 +47,7 @@ export type ButtonRequest = {
 export type PickedRow = {
   readonly name: string;
   readonly askId?: string;
+  readonly bidId?: string;
   readonly unitPriceWei?: string;
   readonly units?: number;
   readonly contract?: string;

@@ -3,13 +3,7 @@ import { parseEther } from "viem";
 import { describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
-import {
-  mintEdition,
-  mintPunks,
-  type TestChain,
-  untilDerived,
-  weiOf,
-} from "#test/support/orders/test-chains.ts";
+import { mintEdition, mintPunks, untilDerived, weiOf } from "#test/support/orders/test-chains.ts";
 import { findBarriers, keepPicture } from "../../support/http/browser.ts";
 import {
   allPostedIn,
@@ -22,6 +16,7 @@ import {
   openVisitorOf,
   own,
   press,
+  readApproval,
   reloadAtAnswers,
   type Site,
   sheetOf,
@@ -32,25 +27,6 @@ const pick = (page: Page, tokenId: bigint) =>
     .locator(".card", { has: page.locator(`a[href*="/tokens/${tokenId}?"]`) })
     .getByRole("checkbox")
     .check();
-
-const readApproval = ({ client }: TestChain, owner: `0x${string}`) =>
-  client.readContract({
-    address: contracts.punks,
-    abi: [
-      {
-        type: "function",
-        name: "isApprovedForAll",
-        stateMutability: "view",
-        inputs: [
-          { type: "address", name: "owner" },
-          { type: "address", name: "operator" },
-        ],
-        outputs: [{ type: "bool" }],
-      },
-    ] as const,
-    functionName: "isApprovedForAll",
-    args: [owner, "0x1E0049783F008A0085193E00003D00cd54003c71"],
-  });
 
 /** Verbs for several tokens, units and approvals, each with a reload wherever the wallet answers. */
 export function describeSeveral(site: () => Site, looks: () => readonly Look[]): void {

@@ -12,8 +12,10 @@ import {
   openVisitorOf,
   own,
   press,
+  readApproval,
   reloadAtAnswers,
   type Site,
+  sheetOf,
   untilHead,
 } from "./visitor.ts";
 
@@ -49,6 +51,31 @@ export function describeTogether(site: () => Site): void {
       expect(await testChain.trader("carol").statusOf("bids", bidId)).toBe("filled");
       expect(own(visitor.complaints)).toEqual([]);
       await visitor.close();
+    });
+
+    it("what fails leaves nothing behind: no approval without the sale", async () => {
+      const testChain = site().opened.chain(chainId);
+      const nft = await newToken(testChain, "carol");
+      const { carol, erin } = testChain.actors;
+      await carol.revokes(contracts.punks);
+      await erin.wraps(parseEther("9"));
+      await erin.allows(parseEther("9"));
+      await untilDerived(testChain);
+      await testChain.trader("erin").bids(orderRequest(nft, "5.5"));
+      await untilDerived(testChain);
+      const { page, wallet, close } = await open("carol");
+      wallet.takeTogether();
+      await openToken(page, testChain, nft.tokenId);
+      await press(page, "Accept the best offer");
+      await lookAtPlan(page, "trading-atomic", ["one question for 2 transactions"]);
+      wallet.beforeCalls(() => erin.allows(0n));
+      await press(page, "Go on in the wallet");
+      await sheetOf(page)
+        .getByRole("button", { name: /again|new plan/ })
+        .waitFor();
+      expect(wallet.asked.transactions).toBe(1);
+      expect(await readApproval(testChain, accounts.carol.address)).toBe(false);
+      await close();
     });
 
     it("wrapping and allowing are one question, and the offer's signature another", async () => {

@@ -157,3 +157,23 @@ export async function lookAtPlan(
 /** Broken media are not the page's fault. */
 export const own = (complaints: readonly string[]) =>
   complaints.filter((text) => !/Failed to load resource|net::ERR/.test(text));
+
+/** Whether the conduit may move an owner's punks. */
+export const readApproval = ({ client }: TestChain, owner: `0x${string}`) =>
+  client.readContract({
+    address: contracts.punks,
+    abi: [
+      {
+        type: "function",
+        name: "isApprovedForAll",
+        stateMutability: "view",
+        inputs: [
+          { type: "address", name: "owner" },
+          { type: "address", name: "operator" },
+        ],
+        outputs: [{ type: "bool" }],
+      },
+    ] as const,
+    functionName: "isApprovedForAll",
+    args: [owner, "0x1E0049783F008A0085193E00003D00cd54003c71"],
+  });

@@ -2,11 +2,14 @@ import type { BrowserContext } from "playwright-core";
 import {
   BaseError,
   createWalletClient,
+  encodeFunctionData,
   type Hex,
   http,
   type LocalAccount,
+  parseAbi,
   type WalletClient,
 } from "viem";
+import { multicall3 } from "#abis/deployments.ts";
 import { accounts } from "#devnet/accounts.ts";
 import type { Person, TestChain } from "../orders/test-chains.ts";
 
@@ -19,6 +22,8 @@ export type InjectedWallet = {
   readonly asked: { signatures: number; transactions: number };
   /** Called after each signature and transaction, before the page hears of it. */
   beforeAnswers(act: (kind: keyof InjectedWallet["asked"]) => unknown): void;
+  /** Called when the person has said yes to calls, before they are sent. */
+  beforeCalls(act: () => unknown): void;
   /** The person says no to the next signature or transaction. */
   refuseNext(): void;
   /** The chain that the wallet says it is on; undefined: the one it is on. */
@@ -69,6 +74,7 @@ export async function injectWallet(
   let forgotten = new Set<number>();
   let [wallet] = wallets;
   let act: Parameters<InjectedWallet["beforeAnswers"]>[0] = () => undefined;
+  let actBeforeCalls = (): unknown => undefined;
   let isRefusing = false;
   let shownChain: number | undefined;
   let takesTogether = false;
@@ -114,6 +120,7 @@ export async function injectWallet(
       const [{ id }] = params as [Together];
       if (taken.has(id)) throw Object.assign(new Error("Duplicate ID"), { code: 5720 });
       return carryOut("transactions", async () => {
+        await actBeforeCalls();
         const hash = await sendTogether(wallet as WalletClient, held, params);
         taken.set(id, hash);
         return hash;
@@ -149,6 +156,9 @@ export async function injectWallet(
     asked,
     beforeAnswers: (given) => {
       act = given;
+    },
+    beforeCalls: (given) => {
+      actBeforeCalls = given;
     },
     refuseNext: () => {
       isRefusing = true;
@@ -212,14 +222,37 @@ const atomic = { atomic: { status: "supported" } };
 
 type Together = { id: string; from: Hex; calls: { to: Hex; data?: Hex; value?: Hex }[] };
 
-/** One transaction after the other; the last, which needs the others, is the receipt. */
+/**
+ * As a smart account does: for one transaction its code is that of Multicall3, by which it makes all calls, or none. Gas is
+ * not estimated, so that a call that fails is seen on the chain.
+ */
 async function sendTogether(
   wallet: WalletClient,
   held: readonly LocalAccount[],
   [asked]: readonly unknown[],
 ): Promise<Hex> {
   const { from, calls } = asked as Together;
-  let hash: Hex = "0x";
-  for (const call of calls) hash = await sendBy(wallet, held, [{ from, ...call }]);
-  return hash;
+  const become = (code: unknown) =>
+    wallet.request({ method: "anvil_setCode", params: [from, code] } as never);
+  const batch = calls.map(({ to, data = "0x", value = "0x0" }) => ({
+    ...{ target: to, allowFailure: false, value: BigInt(value), callData: data },
+  }));
+  const data = encodeFunctionData({ abi: multicallAbi, args: [batch] });
+  const value = batch.reduce((sum, one) => sum + one.value, 0n);
+  await become(
+    await wallet.request({ method: "eth_getCode", params: [multicall3, "latest"] } as never),
+  );
+  try {
+    return await wallet.sendTransaction({
+      ...{ account: ownerOf(held, from), chain: wallet.chain ?? null },
+      ...{ to: from, data, value, gas: 3_000_000n },
+    });
+  } finally {
+    await become("0x");
+  }
 }
+
+const multicallAbi = parseAbi([
+  "struct Call3Value { address target; bool allowFailure; uint256 value; bytes callData; }",
+  "function aggregate3Value(Call3Value[] calls) payable",
+]);
