@@ -5,8 +5,8 @@ import type { DecodeAnswer, DecodeRequest } from "./decoder.ts";
 // Decodes pictures of strangers, one at a time, in a process that holds nothing else: what they break is this process.
 
 /** Pixels of a picture, all frames of which but the first are left out. */
-const maxPixels = 60_000_000;
-const maxMemoryBytes = 700_000_000;
+const maxPixels = 40_000_000;
+const maxMemoryBytes = 450_000_000;
 const maxSeconds = 8;
 /** Text in an SVG is drawn by the visitor's browser, which has fonts; larger ones are drawn here. */
 const maxSvgBytes = 32_768;

@@ -54,8 +54,18 @@ type Parts = {
   readonly costly: ReturnType<typeof createCooldowns<string>>;
   readonly queue: CallerQueue;
   readonly ending: AbortSignal;
-  readonly logger: Logger;
+  readonly tellUnstored: (error: unknown) => void;
 };
+
+/** A disk that fails does so for each picture: it is said once a minute. */
+function tellAtMost(logger: Logger, now: () => number): Parts["tellUnstored"] {
+  let toldMs = 0;
+  return (err) => {
+    if (now() - toldMs < 60_000) return;
+    toldMs = now();
+    logger.warn({ err }, "picture not stored");
+  };
+}
 
 export function openPictures(options: PicturesOptions): Pictures {
   const { directory, maxBytes, logger, now = Date.now, waitMs = 8_000, ...gateways } = options;
@@ -67,7 +77,7 @@ export function openPictures(options: PicturesOptions): Pictures {
     costly: createCooldowns({ now, ...costlyRest }),
     queue: openCallerQueue(bounds),
     ending: ending.signal,
-    logger,
+    tellUnstored: tellAtMost(logger, now),
   };
   const faults = new LRUCache<string, true>({ max: 20_000, ttl: faultMs, perf: { now } });
   const making = new Map<string, Promise<Media | "none">>();
@@ -132,7 +142,7 @@ async function readStored(
 
 /** From what is stored of it at the largest width, else from its original. */
 async function makePicture(
-  { files, fetcher, decoder, costly, ending, logger }: Parts,
+  { files, fetcher, decoder, costly, ending, tellUnstored }: Parts,
   key: string,
   { uri, width, format, contract }: Wanted,
 ): Promise<Media | { fault: string }> {
@@ -152,7 +162,7 @@ async function makePicture(
     await files.write(name, bytes);
   } catch (error) {
     // It is shown all the same.
-    logger.warn({ err: error }, "picture not stored");
+    tellUnstored(error);
   }
   return { type, bytes: Buffer.from(bytes) };
 }
