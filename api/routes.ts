@@ -6,6 +6,7 @@ import { listActivity, tokenActivity } from "./v1/activity.ts";
 import { getKey, giveInstantKey, listKeyRequests } from "./v1/auth.ts";
 import { collection, listCollections } from "./v1/collections/collections.ts";
 import { depth } from "./v1/collections/depth.ts";
+import { collectionDiff } from "./v1/collections/diff.ts";
 import { floorHistory, floorLines } from "./v1/collections/floors.ts";
 import { holderDistribution, holders } from "./v1/collections/holders.ts";
 import {
@@ -40,8 +41,16 @@ import { walletOffers } from "./v1/orders/wallet-offers.ts";
 import { listSales, sale } from "./v1/sales.ts";
 import { search } from "./v1/search.ts";
 import { createKeyByWallet, createSiweNonce } from "./v1/siwe.ts";
+import {
+  createSnapshot,
+  getSnapshot,
+  snapshotCsv,
+  snapshotHolders,
+  snapshotProof,
+} from "./v1/snapshots/snapshots.ts";
 import { status } from "./v1/status.ts";
 import { transaction } from "./v1/transaction.ts";
+import { walletDiff } from "./v1/wallet-diff.ts";
 import { walletTokens } from "./v1/wallet-tokens.ts";
 import {
   changeAccountWebhook,
@@ -80,6 +89,7 @@ export const routes: readonly V1Route[] = [
   traits,
   holders,
   holderDistribution,
+  collectionDiff,
   depth,
   floorHistory,
   floorLines,
@@ -90,8 +100,14 @@ export const routes: readonly V1Route[] = [
   transaction,
   listActivity,
   walletTokens,
+  walletDiff,
   walletOffers,
   walletExposure,
+  createSnapshot,
+  getSnapshot,
+  snapshotHolders,
+  snapshotCsv,
+  snapshotProof,
   events,
   createAccountWebhook,
   listAccountWebhooks,

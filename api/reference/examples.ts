@@ -51,12 +51,14 @@ export function withExamples<Document extends { readonly paths: object }>(
   api: ApiName,
 ): Document {
   const examples = readExamples()[api];
-  // Operations without a JSON answer, as those of media, are of the same token.
+  // Operations without a JSON answer, as those of media, are of the same token or snapshot.
   const { path: token } = examples["get /v1/collections/{collection}/tokens/{tokenId}"] ?? {};
-  for (const [path, methods] of Object.entries(document.paths)) {
+  const { path: snapshot } = examples["get /v1/snapshots/{snapshotId}"] ?? {};
+  const path = { ...token, ...snapshot };
+  for (const [address, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods as Record<string, Operation>)) {
-      const example = examples[`${method} ${path}`];
-      addExample(operation, example ?? { path: token ?? {}, status: 0, answer: undefined });
+      const example = examples[`${method} ${address}`];
+      addExample(operation, example ?? { path, status: 0, answer: undefined });
     }
   }
   return document;

@@ -57,10 +57,11 @@ export function rejectAmbiguousPoint(
   raw: unknown,
   chains: number,
 ): Rejection | undefined {
-  const named = asRecord(query).at;
-  if (chains < 2 || !("block" in asRecord(named)) || "chainId" in asRecord(raw)) return;
+  const asked = asRecord(query);
+  const field = ["at", "from", "to"].find((name) => "block" in asRecord(asked[name]));
+  if (chains < 2 || field === undefined || "chainId" in asRecord(raw)) return;
   const message = "a block number needs chainId: several chains are served";
-  return reject("ambiguous_chain", `at: ${message}`, [{ field: "at", message }]);
+  return reject("ambiguous_chain", `${field}: ${message}`, [{ field, message }]);
 }
 
 const asRecord = (value: unknown): Record<string, unknown> =>
@@ -83,7 +84,8 @@ export const pointMeta = z
   })
   .meta({ id: "PointInTime" });
 
-function presentPoint({ block, hash, time, position, isFinal, ...point }: Point) {
+/** A point as answers tell it. */
+export function presentPoint({ block, hash, time, position, isFinal, ...point }: Point) {
   return {
     chainId: point.chainId as ChainId,
     block: Number(block),

@@ -13,6 +13,7 @@ export const ownSources = {
   SignedZone: ["SignedZone"],
   WrappedNative: ["WrappedNative"],
   Multicall3: ["Multicall3"],
+  Airdrop: ["Airdrop"],
   EnsRegistry: ["EnsRegistry"],
   EnsResolvers: ["PublicResolver", "WildcardResolver", "OffchainResolver", "ReverseRegistrar"],
   Exchanges: ["BlurExchange", "SudoswapFactory", "SudoswapPool"],

@@ -26,6 +26,7 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0005-webhooks": createWebhookTables,
   "0006-order-events": createOrderEventTables,
   "0007-wallets": createWalletTables,
+  "0008-snapshots": createSnapshotTables,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -277,6 +278,45 @@ comment on column access.wallet.chain_id is 'Of a contract, which may be somebod
 CREATE INDEX wallet_account ON access.wallet USING btree (account_id);
 alter table access.wallet add constraint wallet_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES access.account(id) ON DELETE CASCADE;`;
+
+async function createSnapshotTables(session: Session): Promise<void> {
+  await sql
+    .raw(`
+create table ops.holder_snapshot (
+  number integer generated always as identity,
+  snapshot_id bytea not null,
+  name text not null,
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash bytea,
+  block_at timestamp with time zone,
+  min_units numeric(78,0) not null,
+  terms jsonb not null,
+  root bytea not null,
+  holders integer not null,
+  units numeric(78,0) not null,
+  tree bytea not null,
+  created_at timestamp with time zone default now() not null,
+  constraint holder_snapshot_pkey primary key (number),
+  constraint holder_snapshot_snapshot_id_key unique (snapshot_id)
+);
+comment on table ops.holder_snapshot is 'Who held tokens at final blocks, stored for good: contracts verify claims by the root.';
+comment on column ops.holder_snapshot.snapshot_id is 'Hash of the terms with name, chain and block.';
+comment on column ops.holder_snapshot.block_hash is 'Null, as block_at: nothing indexed happened in the block.';
+comment on column ops.holder_snapshot.tree is 'Nodes of 32 bytes, the root first. Hashes do not compress, so that a proof reads its own alone.';
+
+create table ops.snapshot_holder (
+  number integer not null,
+  rank integer not null,
+  owner bytea not null,
+  units numeric(78,0) not null,
+  leaf integer not null,
+  constraint snapshot_holder_pkey primary key (number, rank),
+  constraint snapshot_holder_owner_key unique (number, owner)
+);
+comment on column ops.snapshot_holder.leaf is 'Node of the tree.';`)
+    .execute(session);
+}
 
 /** The last migration of the releases that had 49 of them, in place of one start. */
 const lastOfFormer = "0081-history-proof";

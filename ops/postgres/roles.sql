@@ -185,6 +185,7 @@ grant insert, update, delete on ops.partner_listing, ops.metadata_request to ser
 
 grant insert, update on ops.royalty_reread, ops.metadata_request to service_api;
 grant insert, update, delete on ops.order_budget to service_api;
+grant insert on ops.holder_snapshot, ops.snapshot_holder to service_api;
 
 grant insert, update on ops.switch to service_console;
 grant insert, update, delete on ops.sample to service_console;

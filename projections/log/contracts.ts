@@ -93,3 +93,14 @@ const addresses = (contracts: readonly ChainContract[]) =>
   hexOf(contracts.map(({ address }) => address));
 
 const hexOf = (some: readonly Address[]) => some.map((address) => `\\${address.slice(1)}`);
+
+/** The contracts with these numbers, and their addresses. */
+export async function readContractAddresses(
+  db: Database,
+  contractIds: readonly number[],
+): Promise<Map<number, Address>> {
+  const { rows } = await sql<{ contractId: number; address: Address }>`
+    select contract_id as "contractId", address from log.contract
+    where contract_id = any (${contractIds}::int[])`.execute(db);
+  return new Map(rows.map(({ contractId, address }) => [contractId, address]));
+}

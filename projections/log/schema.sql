@@ -188,6 +188,29 @@ create table ops.history_proof (
 );
 comment on table ops.history_proof is 'Blocks of each chain whose receipts made the root of their header, and whose events the log holds: from proved_from to proved_to without a gap. sampled: blocks below these that were proved alone.';
 
+create table ops.holder_snapshot (
+  number integer generated always as identity,
+  snapshot_id bytea not null,
+  name text not null,
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash bytea,
+  block_at timestamp with time zone,
+  min_units numeric(78,0) not null,
+  terms jsonb not null,
+  root bytea not null,
+  holders integer not null,
+  units numeric(78,0) not null,
+  tree bytea not null,
+  created_at timestamp with time zone default now() not null,
+  constraint holder_snapshot_pkey PRIMARY KEY (number),
+  constraint holder_snapshot_snapshot_id_key UNIQUE (snapshot_id)
+);
+comment on table ops.holder_snapshot is 'Who held tokens at final blocks, stored for good: contracts verify claims by the root.';
+comment on column ops.holder_snapshot.snapshot_id is 'Hash of the terms with name, chain and block.';
+comment on column ops.holder_snapshot.block_hash is 'Null, as block_at: nothing indexed happened in the block.';
+comment on column ops.holder_snapshot.tree is 'Nodes of 32 bytes, the root first. Hashes do not compress, so that a proof reads its own alone.';
+
 create table ops.indexer (
   chain_id integer not null,
   ponder_schema text not null,
@@ -428,6 +451,17 @@ create table ops.service_role (
   constraint service_role_process_check CHECK ((process = ANY (ARRAY['owner'::text, 'indexer'::text, 'projector'::text, 'jobs'::text, 'api'::text, 'console'::text])))
 );
 comment on table ops.service_role is 'Database roles of the processes; empty: one role is all of them.';
+
+create table ops.snapshot_holder (
+  number integer not null,
+  rank integer not null,
+  owner bytea not null,
+  units numeric(78,0) not null,
+  leaf integer not null,
+  constraint snapshot_holder_pkey PRIMARY KEY (number, rank),
+  constraint snapshot_holder_owner_key UNIQUE (number, owner)
+);
+comment on column ops.snapshot_holder.leaf is 'Node of the tree.';
 
 create table ops.source (
   chain_id integer not null,

@@ -14,6 +14,7 @@ const migrationNames = [
   "0005-webhooks",
   "0006-order-events",
   "0007-wallets",
+  "0008-snapshots",
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

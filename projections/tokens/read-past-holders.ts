@@ -20,7 +20,7 @@ import { type OwnedRun, rangeColumns } from "./range-rows.ts";
 import type { HolderCursor, HolderRow } from "./read-holders.ts";
 
 /** Ids and units that an address held, before they are summed. */
-type Held = { owner: string; ids: bigint; units: bigint };
+export type Held = { owner: string; ids: bigint; units: bigint };
 
 type Slice = { limit: number; after: HolderCursor | null };
 
@@ -42,7 +42,7 @@ export async function readPastHolders(
     where contract_id = any (${contractIds}::int[])`.execute(db);
   const ranged = rows.map(({ contractId }) => contractId);
   const others = contractIds.filter((contractId) => !ranged.includes(contractId));
-  const held = ranged.length === 0 ? [] : await readRangedHolders(db, ranged, point);
+  const held = ranged.length === 0 ? [] : await foldPastHolders(db, ranged, point);
   return await readPage(db, others, held, point, slice);
 }
 
@@ -120,8 +120,11 @@ function heldCte(contractIds: readonly number[], given: readonly Held[]): RawBui
     )`;
 }
 
-/** What each held of contracts with ranges: every id that ever moved alone is folded, and the ranges between them. */
-async function readRangedHolders(
+/**
+ * What each held of contracts, by the log alone: every id that ever moved alone is folded, and the ranges between them.
+ * Throws `TooMuchToFold`.
+ */
+export async function foldPastHolders(
   db: Database,
   contractIds: readonly number[],
   point: Point,

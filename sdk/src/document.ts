@@ -64,6 +64,10 @@ export interface paths {
         /** @description Order book of a collection by price: active listings, and bids on it and its tokens. */
         get: operations["getDepth"];
     };
+    "/v1/collections/{collection}/diff": {
+        /** Tokens of a collection that were minted, burned, sold or changed hands between two moments, by contract and id */
+        get: operations["listCollectionChanges"];
+    };
     "/v1/collections/{collection}/floor-history": {
         /** @description Floor price of a collection, as candles. At most a minute old, the caller's cache included. */
         get: operations["getFloorHistory"];
@@ -220,6 +224,26 @@ export interface paths {
         /** @description Collections, tokens, wallets, transactions, orders and sales that a text may mean. */
         get: operations["search"];
     };
+    "/v1/snapshots": {
+        /** Stores who held tokens of collections at the end of a final block, with the Merkle root that contracts verify claims by; at most 100,000 addresses. The same request has the same snapshot for ever */
+        post: operations["createSnapshot"];
+    };
+    "/v1/snapshots/{snapshotId}": {
+        /** A stored list of holders: its terms, its block and the root of its tree */
+        get: operations["getSnapshot"];
+    };
+    "/v1/snapshots/{snapshotId}/holders": {
+        /** The holders of a snapshot, most units first */
+        get: operations["listSnapshotHolders"];
+    };
+    "/v1/snapshots/{snapshotId}/holders.csv": {
+        /** All holders of a snapshot as CSV with the columns `address` and `units` */
+        get: operations["getSnapshotCsv"];
+    };
+    "/v1/snapshots/{snapshotId}/proof": {
+        /** What a wallet holds in a snapshot, with the proof that contracts verify */
+        get: operations["getSnapshotProof"];
+    };
     "/v1/status": {
         /** @description How far chains are indexed and projections derived. */
         get: operations["getStatus"];
@@ -227,6 +251,10 @@ export interface paths {
     "/v1/transactions/{hash}": {
         /** @description What one transaction did to tokens and orders. */
         get: operations["getTransaction"];
+    };
+    "/v1/wallets/{wallet}/diff": {
+        /** Tokens of which a wallet held another number of units after than before, by contract and id */
+        get: operations["listWalletChanges"];
     };
     "/v1/wallets/{wallet}/exposure": {
         /** @description What others could use of a wallet: inactive orders that become fillable when a token, money or an approval comes back, then open approvals to the exchange and the conduit, each with the transaction that ends it. */
@@ -897,6 +925,15 @@ export interface components {
             /** @description Exact number of rows in the whole list. */
             total: number;
         };
+        /** @description A page may be short, or empty, with more to follow. */
+        DiffMeta: {
+            chainId: number;
+            from: components["schemas"]["PointInTime"];
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            per_page: number;
+            to: components["schemas"]["PointInTime"];
+        };
         EnsRecord: {
             /** @description Coin type 60. */
             address: string | null;
@@ -1270,6 +1307,36 @@ export interface components {
             per_page: number;
             /** @description Exact number of rows in the whole list. */
             total: number;
+        };
+        HolderSnapshot: {
+            block: number;
+            /** @enum {integer} */
+            chainId: 1 | 33139;
+            collections: {
+                contract: string;
+                /** @description Null: all. */
+                tokenIds: string[] | null;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+            excluded: string[];
+            /** @description Null, as `time`: nothing indexed happened in it. */
+            hash: string | null;
+            holders: number;
+            /** @description A leaf is `keccak256(bytes.concat(keccak256(abi.encode(address, units))))`; pairs are hashed in ascending order. */
+            leafEncoding: [
+                "address",
+                "uint256"
+            ];
+            minUnits: string;
+            name: string;
+            /** @description What `StandardMerkleTree.of(holders, leafEncoding).root` of OpenZeppelin is. */
+            root: string;
+            /** @description Of the terms and the block: the same for ever. */
+            snapshotId: string;
+            time: string | null;
+            /** @description Of all holders together. */
+            units: string;
         };
         IndexerStatus: {
             /** @description Collections whose transfers it indexes by name. */
@@ -2054,6 +2121,19 @@ export interface components {
              */
             uri: string;
         };
+        SnapshotClaim: {
+            address: string;
+            /** @description For `MerkleProof.verify(proof, root, leaf)` of OpenZeppelin; empty where there is one holder. */
+            proof: string[];
+            root: string;
+            snapshotId: string;
+            units: string;
+        };
+        SnapshotHolder: {
+            address: string;
+            rank: number;
+            units: string;
+        };
         Status: {
             chains: {
                 chainId: number;
@@ -2262,6 +2342,25 @@ export interface components {
             /** @description `price` at the current price of the coin. */
             usd: number | null;
         };
+        TokenChange: {
+            /** @description `minted`: nobody held it before; `burned`: nobody holds it after. Null: it was sold and is back. */
+            change: ("minted" | "burned" | "moved") | null;
+            contract: string;
+            /** @description Whose units changed, by address; burn addresses are not holders. */
+            holders: {
+                address: string;
+                unitsAfter: string;
+                unitsBefore: string;
+            }[];
+            ownerAfter: string | null;
+            /** @description Null as `ownerAfter`: of ERC-1155. */
+            ownerBefore: string | null;
+            /** @description Between the two moments. */
+            sales: number;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            tokenId: string;
+        };
         TokenHolder: {
             address: string;
             /** @description 1 of an ERC-721 token. */
@@ -2408,6 +2507,14 @@ export interface components {
             recipient: string | null;
             startAmount: string;
             token: string;
+        };
+        WalletChange: {
+            contract: string;
+            /** @enum {string} */
+            standard: "erc721" | "erc1155";
+            tokenId: string;
+            unitsAfter: string;
+            unitsBefore: string;
         };
         WalletKey: {
             /** Format: uri */
@@ -3076,6 +3183,45 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BookDepth"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listCollectionChanges: {
+        parameters: {
+            query: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description The moment before: the end of a block. Named as `at` elsewhere. */
+                from: string;
+                /** @description Rows per page. */
+                per_page?: number;
+                /** @description The moment after; not before `from`. Named as `at` elsewhere. */
+                to: string;
+            };
+            header?: never;
+            path: {
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TokenChange"][];
+                        meta: components["schemas"]["DiffMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -4636,6 +4782,188 @@ export interface operations {
             };
         };
     };
+    createSnapshot: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                    at: string;
+                    /**
+                     * @description Chain of the collections.
+                     * @enum {integer}
+                     */
+                    chainId: 1 | 33139;
+                    /** @description Units of all of them are added up for each address. */
+                    collections: {
+                        /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                        collection: string;
+                        /** @description Only these ids count, of either standard. */
+                        tokenIds?: string[];
+                    }[];
+                    /** @description Wallets that are left out; burn addresses always are. */
+                    excluded?: string[];
+                    /**
+                     * @description Addresses with fewer are left out.
+                     * @default 1
+                     */
+                    minUnits?: string;
+                    /** @description Two snapshots may differ in it alone. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A snapshot that there was */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HolderSnapshot"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            /** @description A new snapshot */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HolderSnapshot"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description `snapshotId` of a snapshot. */
+                snapshotId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HolderSnapshot"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listSnapshotHolders: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description Rows per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /** @description `snapshotId` of a snapshot. */
+                snapshotId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SnapshotHolder"][];
+                        meta: components["schemas"]["UncountedMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getSnapshotCsv: {
+        parameters: {
+            query?: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description `snapshotId` of a snapshot. */
+                snapshotId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getSnapshotProof: {
+        parameters: {
+            query: {
+                /** @description Must be a chain served; the answer is the same for all of them. */
+                chainId?: 1 | 33139;
+                /** @description 0x address. */
+                wallet: string;
+            };
+            header?: never;
+            path: {
+                /** @description `snapshotId` of a snapshot. */
+                snapshotId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SnapshotClaim"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -4686,6 +5014,47 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Transaction"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    listWalletChanges: {
+        parameters: {
+            query: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+                /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
+                collection?: string;
+                /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
+                cursor?: string;
+                /** @description The moment before: the end of a block. Named as `at` elsewhere. */
+                from: string;
+                /** @description Rows per page. */
+                per_page?: number;
+                /** @description The moment after; not before `from`. Named as `at` elsewhere. */
+                to: string;
+            };
+            header?: never;
+            path: {
+                /** @description 0x address. */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WalletChange"][];
+                        meta: components["schemas"]["DiffMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -5091,6 +5460,7 @@ export type ErrorCode =
     | "bad_siwe_message"
     | "bad_structure"
     | "bad_webhook_url"
+    | "block_not_final"
     | "block_retracted"
     | "block_unknown"
     | "bulk_signature_not_allowed"
@@ -5169,6 +5539,8 @@ export type ErrorCode =
     | "second_factor_required"
     | "self_offer"
     | "siwe_expired"
+    | "snapshot_empty"
+    | "snapshot_too_large"
     | "suspended"
     | "token_burned"
     | "token_mismatch"

@@ -117,7 +117,68 @@ const webhooks: DocumentedEndpoint[] = [
   },
 ];
 
+const ofSnapshot = { not_found: 404, ...chain };
+const { ambiguous_chain: _, ...namedPoint } = atPoint;
+
+const snapshots: DocumentedEndpoint[] = [
+  {
+    method: "post",
+    path: "/v1/snapshots",
+    parameters: [],
+    codes: {
+      ...ofAccount,
+      not_found: 404,
+      bad_structure: 422,
+      ...namedPoint,
+      block_not_final: 409,
+      snapshot_empty: 422,
+      snapshot_too_large: 422,
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/snapshots/{snapshotId}",
+    parameters: ["snapshotId", "chainId"],
+    codes: ofSnapshot,
+  },
+  {
+    method: "get",
+    path: "/v1/snapshots/{snapshotId}/holders",
+    parameters: ["snapshotId", "chainId", "cursor", "per_page"],
+    codes: { ...ofSnapshot, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/snapshots/{snapshotId}/holders.csv",
+    parameters: ["snapshotId", "chainId"],
+    codes: ofSnapshot,
+  },
+  {
+    method: "get",
+    path: "/v1/snapshots/{snapshotId}/proof",
+    parameters: ["snapshotId", "chainId", "wallet"],
+    codes: ofSnapshot,
+  },
+];
+
+const diffs: DocumentedEndpoint[] = [
+  {
+    method: "get",
+    path: "/v1/collections/{collection}/diff",
+    parameters: ["collection", "chainId", "from", "to", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
+  },
+  {
+    method: "get",
+    path: "/v1/wallets/{wallet}/diff",
+    parameters: ["wallet", "chainId", "from", "to", "collection", "cursor", "per_page"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
+  },
+];
+
 export const documentedEndpoints: DocumentedEndpoint[] = [
+  ...snapshots,
+  ...diffs,
   ...webhooks,
   {
     method: "post",

@@ -63,6 +63,11 @@ export const errorGroups: Readonly<Record<string, Readonly<Record<string, string
     point_not_covered: "It is before the first block that is indexed here, which `message` names.",
     point_not_reached:
       "The chain is not indexed so far yet; `message` names the last block. A time is reached once a later block has a later one.",
+    block_not_final:
+      "A snapshot is for good, and a reorg may still take the block back. Ask once it is final, or name an earlier one.",
+    snapshot_empty: "Nobody held what the snapshot is asked of, or everybody is left out.",
+    snapshot_too_large:
+      "More addresses hold it than one snapshot has, or more units than a contract counts. Ask about fewer collections.",
     too_much_to_fold:
       "Too much was moved up to the block or since for one answer. Ask about one token, or a later block.",
   },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp } from "#api/app.ts";
 import { type CursorScope, encodeCursor } from "#api/http/page.ts";
 import { type Listening, listen } from "#api/http/server.ts";
+import { snapshotIdOf, storeSnapshot } from "#api/v1/snapshots/stored-snapshots.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
 import { addressOf } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
@@ -17,6 +18,11 @@ let listening: Listening;
 beforeAll(async () => {
   database = await createDatabase({ template: "projected" });
   await seedRows(database.db);
+  await storeSnapshot(database.db, {
+    terms: { ...snapshotTerms, contracts: [], excluded: [] },
+    claims: [{ owner: wallet, units: 1n }],
+    ...{ hash: null, time: null, accountId: 1 },
+  });
   const context = {
     db: database.db,
     siteUrl: "https://site.example.test",
@@ -51,6 +57,8 @@ const trade = {
   protocol: null,
   currency: null,
 };
+const snapshotTerms = { chainId, name: "forged", block: 1n, minUnits: 1n } as const;
+const snapshotId = snapshotIdOf({ ...snapshotTerms, contracts: [], excluded: [] });
 const anyTime = { since: null, until: null };
 
 /** Digits are those of the key's parts, in order. */
@@ -121,6 +129,11 @@ const lists: List[] = [
       tokenId: null,
     },
     digits: [18, 9, 9, 18],
+  },
+  {
+    path: `/v1/snapshots/${snapshotId}/holders?`,
+    scope: { list: "snapshot holders", snapshotId },
+    digits: [9],
   },
 ];
 

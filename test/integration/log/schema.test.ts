@@ -60,6 +60,7 @@ describe("a database", () => {
       "0005-webhooks",
       "0006-order-events",
       "0007-wallets",
+      "0008-snapshots",
     ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
@@ -100,6 +101,13 @@ describe("a database", () => {
     await expectAsFiles(db);
   });
 
+  it("has it too when it comes from the release before snapshots", async () => {
+    await sql`drop table ops.holder_snapshot, ops.snapshot_holder`.execute(db);
+    await sql`delete from ops.migration where name = '0008-snapshots'`.execute(db);
+    await migrate(db);
+    await expectAsFiles(db);
+  });
+
   it("is refused when its ids are made of other ordinals than the list's", async () => {
     await sql`update log.chain set ordinal = 2 where chain_id = 33139`.execute(db);
     await expect(migrate(db)).rejects.toThrow("has 2 for chain 33139: ordinals are permanent");
@@ -133,6 +141,7 @@ describe("a database", () => {
       "0005-webhooks",
       "0006-order-events",
       "0007-wallets",
+      "0008-snapshots",
     ]);
   });
 
@@ -176,6 +185,7 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
     drop table access.webhook_delivery, access.webhook;
     drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
     ${withoutWallets}
+    drop table ops.holder_snapshot, ops.snapshot_holder;
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();
     create table ops.later_migration (name text);

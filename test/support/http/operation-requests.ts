@@ -3,6 +3,7 @@ import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { ServedMarket } from "./served-market.ts";
 import type { MarketIds } from "./served-market-data.ts";
+import { type KnownSnapshot, snapshotBody } from "./served-snapshot.ts";
 import type { KnownWebhooks } from "./served-webhooks.ts";
 
 /** One request of an operation, as its parts. */
@@ -31,6 +32,27 @@ const [alice, bob, carol] = [accounts.alice, accounts.bob, accounts.carol].map(l
 const page = { per_page: 1 };
 const punk = { contract: punks, tokenId: "2" };
 
+const noSnapshot: KnownSnapshot = { id: `0x${"0".repeat(64)}`, block: "2", before: "1" };
+
+function snapshotRequests(chainId: number, { id, block }: KnownSnapshot): OperationRequests {
+  const one = { path: { snapshotId: id } };
+  return {
+    "post /v1/snapshots": { body: snapshotBody(chainId, block) },
+    "get /v1/snapshots/{snapshotId}": one,
+    "get /v1/snapshots/{snapshotId}/holders": { ...one, query: page },
+    "get /v1/snapshots/{snapshotId}/proof": { ...one, query: { wallet: alice ?? "" } },
+  };
+}
+
+/** What changed up to the block of the snapshot. */
+function diffRequests(chainId: number, { block, before }: KnownSnapshot): OperationRequests {
+  const query = { chainId, from: before, to: block, ...page };
+  return {
+    "get /v1/collections/{collection}/diff": { path: { collection: punks }, query },
+    "get /v1/wallets/{wallet}/diff": { path: { wallet: alice ?? "" }, query },
+  };
+}
+
 /** Media and documents that metadata holds in itself, which the local market's does not: not found there. */
 function mediaRequests(chainId: number): OperationRequests {
   const ofPunk = { path: { collection: punks, tokenId: "2" }, query: { chainId } };
@@ -41,6 +63,7 @@ function mediaRequests(chainId: number): OperationRequests {
     "get /v1/collections/{collection}/tokens/{tokenId}/metadata": ofPunk,
     "get /v1/collections/{collection}/image": ofPunks,
     "get /v1/collections/{collection}/banner": ofPunks,
+    "get /v1/snapshots/{snapshotId}/holders.csv": { path: { snapshotId: noSnapshot.id } },
   };
 }
 export const isMedia = (name: string) => name in mediaRequests(1);
@@ -51,6 +74,7 @@ type KnownMarket = {
   readonly chainId?: number;
   readonly webhooks?: KnownWebhooks;
   readonly siwe?: SignedSiwe;
+  readonly snapshot?: KnownSnapshot;
 };
 
 const unsigned: SignedSiwe = { message: "none", signature: "0x00" };
@@ -77,6 +101,7 @@ export function v1Requests({
   chainId = 1,
   webhooks = noWebhooks,
   siwe = unsigned,
+  snapshot = noSnapshot,
 }: KnownMarket): OperationRequests {
   const onChain = { query: { chainId } };
   const ask = { path: { askId: ids.ask }, ...onChain };
@@ -133,6 +158,8 @@ export function v1Requests({
     "get /v1/wallets/{wallet}/offers": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/wallets/{wallet}/exposure": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/events": list({ after: "0-0", type: "sale" }),
+    ...snapshotRequests(chainId, snapshot),
+    ...diffRequests(chainId, snapshot),
     ...webhookRequests(chainId, webhooks),
     "get /v1/listings": list({ collection: punks, sort: "price_asc" }),
     "get /v1/listings/{askId}": ask,

@@ -32,6 +32,7 @@ import {
   type MarketIds,
   trade,
 } from "./served-market-data.ts";
+import { type KnownSnapshot, makeKnownSnapshot } from "./served-snapshot.ts";
 import {
   accountIdOf,
   type KnownWebhooks,
@@ -52,6 +53,7 @@ export type ServedMarket = {
   webhooks: KnownWebhooks;
   /** What a wallet signed to sign in. */
   siwe: SignedSiwe;
+  snapshot: KnownSnapshot;
   login: { email: string; client_key: string };
   ids: MarketIds;
   /** The live feed of the pages. */
@@ -128,8 +130,9 @@ export async function openServedMarket({
   const webhooks = await makeKnownWebhooks(book.db, accountId, receiver);
   if (served === undefined) throw new Error("the market was not opened");
   const siwe = await signSiwe(served);
+  const snapshot = await makeKnownSnapshot({ db: book.db, v1, key }, chainId);
   return {
-    ...{ book, v1, account, bearer, key, webhooks, siwe, login, ids },
+    ...{ book, v1, account, bearer, key, webhooks, siwe, snapshot, login, ids },
     feed: { notify: () => feed?.notify() },
     async close() {
       await feed?.stop();

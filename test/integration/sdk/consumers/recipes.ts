@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { parseEther } from "viem";
+import { type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -19,7 +19,8 @@ import {
   untilStatus,
 } from "#test/support/orders/test-chains.ts";
 import { openCaller, postedId } from "../callers.ts";
-import type { PackedClient } from "./packed-client.ts";
+import { deployAirdrop, untilFinal } from "./deployed-airdrop.ts";
+import { type PackedClient, root } from "./packed-client.ts";
 import type { RecipeRunner } from "./recipe-runner.ts";
 
 /** Who trades, and on which collection the market maker has the floor for itself. */
@@ -259,6 +260,24 @@ export function describeReadingRecipes(
       }
     });
 
+    it("airdrop pays who held a collection at a block, by the contract that it shows", async () => {
+      const { client, databaseUrl } = testChain;
+      const nft = await mintPunk(testChain, "bob");
+      const block = await client.getBlockNumber();
+      const text = await readFile(join(root, "docs/recipes/airdrop.md"), "utf8");
+      expect(text).toContain(await readFile(join(root, "devnet/contracts/Airdrop.sol"), "utf8"));
+      await untilFinal(testChain, block);
+      const MARKET_KEY = await makeScopedKey(databaseUrl, "read");
+      const settings = { MARKET_KEY, BLOCK: `${block}`, COLLECTION: nft.contract };
+      const first = await runner.start("airdrop", [], settings);
+      await first.ended;
+      const [, made = ""] = /holders, root (0x[0-9a-f]{64})/.exec(first.output()) ?? [];
+      const address = await deployAirdrop(testChain, made as Hex);
+      const second = await runner.start("airdrop", ["bob"], { ...settings, AIRDROP: address });
+      await second.ended;
+      expect(second.output()).toMatch(/claimed [1-9]\d*: success/);
+    });
+
     it("follow-the-market stores every sale once, also when it is killed", async () => {
       const { data, meta } = await openCaller(testChain, "bob").api.get("/v1/sales", {});
       expect(data.length).toBeGreaterThan(0);
@@ -289,7 +308,7 @@ export function describeReadingRecipes(
 
 /** Every document in `docs/recipes` is one of these. */
 export const recipes = {
-  reading: ["first-sale", "follow-the-book", "follow-the-market", "receive-webhooks"],
+  reading: ["airdrop", "first-sale", "follow-the-book", "follow-the-market", "receive-webhooks"],
   wallet: [
     "accept-the-best-bid",
     "bid-on-a-trait",
