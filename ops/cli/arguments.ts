@@ -4,6 +4,7 @@ import { chainIds } from "#chains/index.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
+import type { NamedBlock } from "../reports/verify-at.ts";
 
 /** A collection by its slug, or by an address in lower case. */
 export type Named = { chainId: number; named: string };
@@ -22,6 +23,12 @@ export function parseNamed(text: string): Named {
   if (/^0x[0-9a-f]{40}$/.test(lower)) return { chainId, named: lower };
   if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(named)) return { chainId, named };
   throw new InvalidArgumentError("expected chain:slug or chain:address");
+}
+
+export function parseNamedBlock(text: string): NamedBlock {
+  const [, chain = "", block] = /^([^:]*):(\d{1,18})$/.exec(text) ?? [];
+  if (block !== undefined) return { chainId: parseChain(chain), block: BigInt(block) };
+  throw new InvalidArgumentError("expected chain:block, the block a number");
 }
 
 export function parseContract(text: string): Contract {

@@ -6,7 +6,13 @@ import type { Database } from "#projections/log/database.ts";
 import { factKind } from "#projections/log/fact-kinds.ts";
 import { type FactFilter, type PlacedFact, readFactsAfter } from "#projections/log/facts.ts";
 import { createLogger } from "../output/logger.ts";
-import { explainRow, type FactLinks, finders, verdictOf } from "../reports/explain-row.ts";
+import {
+  explainRow,
+  type FactLinks,
+  finders,
+  findTokenAt,
+  verdictOf,
+} from "../reports/explain-row.ts";
 import { isKind, lineOf, presentFact, stringify } from "../reports/present-fact.ts";
 import { withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
@@ -99,6 +105,8 @@ function parsePosition(text: string): bigint {
 
 const MOST = 1_000;
 
+type ExplainOptions = { at?: bigint; json?: boolean };
+
 /** `op explain listing|bid|sale|token|collection <id>` */
 export function addExplain(program: Command): void {
   program
@@ -109,11 +117,16 @@ export function addExplain(program: Command): void {
       "<id>",
       "listing, bid: its id; sale: its saleId; token: chain:contract:id; collection: chain:slug or address",
     )
+    .option("--at <block>", "a token as it was at the end of a block of its chain", parsePosition)
     .option("--json", "print JSON")
-    .action(async (what: string, id: string, { json }: { json?: boolean }, command: Command) => {
+    .action(async (what: string, id: string, { at, json }: ExplainOptions, command: Command) => {
       const refuse = (message: string) => command.error(message, { exitCode: 2 });
+      if (at !== undefined && what !== "token") refuse("--at is for tokens");
       await withDatabase("explain", async ({ db, config }) => {
-        const subject = await finders[what]?.(db, id, refuse);
+        const subject =
+          at === undefined
+            ? await finders[what]?.(db, id, refuse)
+            : await findTokenAt(db, id, at, refuse);
         if (subject === null || subject === undefined) {
           process.stderr.write(`no such ${what}: ${id}\n`);
           process.exitCode = 1;

@@ -4,25 +4,39 @@ import { type RowDifference, type Verification, verify } from "#projections/engi
 import type { Database } from "#projections/log/database.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { stringify } from "../reports/present-fact.ts";
-import { chooseProjections } from "./arguments.ts";
+import { type NamedBlock, verifyAt } from "../reports/verify-at.ts";
+import { chooseProjections, parseNamedBlock } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { openProgress, print, reportBuild } from "./output.ts";
 
 /** Differing rows printed per projection; all are counted. */
 const MOST = 20;
 
-/** `op verify [projection]` */
+/** `op verify [projection]`, `op verify --at <chain:block>` */
 export function addVerify(program: Command): void {
   program
     .command("verify")
     .description("derive projections again and compare every row; exit 1 when a row differs")
     .argument("[projection]", "default: all")
-    .option("--sample <keys>", "compare only the rows of this many keys", parseCount)
+    .option(
+      "--sample <keys>",
+      "compare only the rows of this many keys; with --at, of this many contracts",
+      parseCount,
+    )
+    .option(
+      "--at <chain:block>",
+      "ownership at the end of a block: compare holders by today's rows, without what moved since, with those by the log alone",
+      parseNamedBlock,
+    )
     .option("--json", "print JSON")
     .action(async (name: string | undefined, options: Options, command: Command) => {
+      const { at } = options;
+      if (at !== undefined && name !== undefined && name !== "ownership")
+        command.error("--at is for ownership alone", { exitCode: 2 });
       await withDatabase(
         "verify",
         async ({ db, config }) => {
+          if (at !== undefined) return await verifyBlock(db, at, options);
           const found: Verification[] = [];
           for (const projection of choose(command, configuredProjections(config), name, options)) {
             found.push(await verifyOne(db, projection, options.sample));
@@ -33,6 +47,12 @@ export function addVerify(program: Command): void {
         { as: "projector" },
       );
     });
+}
+
+async function verifyBlock(db: Database, at: NamedBlock, { sample, json }: Options) {
+  const { content, lines, different } = await verifyAt(db, at, { sample, maxExamples: MOST });
+  print(json, content, lines);
+  if (different > 0) process.exitCode = 1;
 }
 
 /** The named projection, or all that can be verified as requested; prints those that are skipped. */
@@ -66,7 +86,7 @@ async function verifyOne(db: Database, projection: Projection, sample: number | 
   return found;
 }
 
-type Options = { sample?: number; json?: boolean };
+type Options = { sample?: number; at?: NamedBlock; json?: boolean };
 
 function parseCount(text: string): number {
   const count = Number(text);

@@ -1,12 +1,15 @@
 import type { Hex } from "viem";
 import { chainById, chainIds } from "#chains/index.ts";
 import { findCollection } from "#projections/collections/find-collection.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
 import { readCheckpoints } from "#projections/engine/checkpoint.ts";
+import { resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type About, type PlacedFact, readFactsBehind } from "#projections/log/facts.ts";
 import { schemaOf } from "#projections/log/versions.ts";
 import { findOrders } from "#projections/orders/read-orders.ts";
 import { findSales } from "#projections/sales/read-sale.ts";
+import { readPastTokens } from "#projections/tokens/read-past-token.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
 import type { InspectedConfig } from "./inspected-config.ts";
 import { presentFact } from "./present-fact.ts";
@@ -57,7 +60,7 @@ export const finders: Record<string, Find> = {
   listing: (db, id, refuse) => findOrder(db, "listing", id, refuse),
   bid: (db, id, refuse) => findOrder(db, "bid", id, refuse),
   sale: findSale,
-  token: findToken,
+  token: (db, id, refuse) => findTokenAt(db, id, null, refuse),
   collection: findListed,
 };
 
@@ -86,7 +89,13 @@ async function findSale(db: Database, id: string, refuse: Refuse): Promise<Subje
   return { projection: "sales", rows: found.map(({ row }) => row), about: { transactions: found } };
 }
 
-async function findToken(db: Database, id: string, refuse: Refuse): Promise<Subject | null> {
+/** A token as it was at the end of a block of its chain, by facts up to it; null: now. */
+export async function findTokenAt(
+  db: Database,
+  id: string,
+  block: bigint | null,
+  refuse: Refuse,
+): Promise<Subject | null> {
   const [, chain, contract, token] = /^(\d+):(0x[0-9a-f]{40}):(\d{1,78})$/i.exec(id) ?? [];
   if (chain === undefined || contract === undefined || token === undefined) {
     return refuse("expected chain:contract:id, for example 1:0xbc4c…f13d:7");
@@ -94,12 +103,16 @@ async function findToken(db: Database, id: string, refuse: Refuse): Promise<Subj
   const found = await findCollection(db, Number(chain), contract);
   const contractId = found?.contractId ?? null;
   if (contractId === null) return null;
-  const row = await readToken(db, [contractId], BigInt(token));
-  return {
-    projection: "ownership",
-    rows: row === null ? [] : [row],
-    about: { token: { contractId, tokenId: BigInt(token) } },
-  };
+  const place = { contractId, tokenId: BigInt(token) };
+  if (block === null) {
+    const row = await readToken(db, [contractId], place.tokenId);
+    return { projection: "ownership", rows: row === null ? [] : [row], about: { token: place } };
+  }
+  const point = await resolvePoint(db, Number(chain), { block });
+  if (isRejection(point)) return refuse(point.message);
+  const rows = await readPastTokens(db, [place], point);
+  const { endId } = point;
+  return { projection: "ownership", rows, about: { token: { ...place, endId } } };
 }
 
 async function findListed(db: Database, id: string, refuse: Refuse): Promise<Subject | null> {

@@ -8,7 +8,8 @@ import { projectionIn } from "./versions.ts";
 /** Facts about something, in the order of their chain and then of the log. */
 export type About =
   | { transactions: readonly { blockId: bigint; transactionIndex: number }[] }
-  | { token: { contractId: number; tokenId: bigint } }
+  /** `endId`: of blocks with smaller ids alone. */
+  | { token: { contractId: number; tokenId: bigint; endId?: bigint } }
   | { collection: readonly number[] }
   | { order: OrderSubject };
 
@@ -34,8 +35,9 @@ function isAbout(about: About): RawBuilder<unknown> {
       ))`;
   }
   if ("token" in about) {
-    const { contractId, tokenId } = about.token;
-    return sql`f.position in (
+    const { contractId, tokenId, endId } = about.token;
+    const before = endId === undefined ? sql`` : sql`f.block_id < ${endId}::bigint and`;
+    return sql`${before} f.position in (
       select position from log.fact
       where kind in ${kindList("erc721_transfer", "erc1155_transfer")} and contract_id = ${contractId} and token_id = ${tokenId}
       union all

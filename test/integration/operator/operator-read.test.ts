@@ -73,6 +73,24 @@ describe("op explain", () => {
     ).toHaveLength(2);
   });
 
+  it("tells a token as it was at a block, by the facts up to it", async () => {
+    const at = async (block: string) => {
+      const args = ["explain", "token", `1:${apes}:3`, "--at", block, "--json"];
+      const { code, out } = await operate(database.url, ...args);
+      return {
+        code,
+        ...(out === "" ? {} : (JSON.parse(out) as { rows: unknown[]; facts: unknown[] })),
+      };
+    };
+    const now = await operate(database.url, "explain", "token", `1:${apes}:3`, "--json");
+    const { rows, facts } = JSON.parse(now.out);
+    expect(await at("3")).toMatchObject({ code: 0, rows: [{ owner: rows[0].owner }], facts });
+    expect(await at("1")).toMatchObject({ code: 0, rows: [], facts: [] });
+    expect((await at("99")).code).toBe(2);
+    const sale = await operate(database.url, "explain", "sale", await saleId(3), "--at", "3");
+    expect(sale.code).toBe(2);
+  });
+
   it("shows the facts that a collection was derived from", async () => {
     const { out } = await operate(database.url, "explain", "collection", `1:${apes}`, "--json");
 

@@ -102,6 +102,32 @@ it("op verify tells each row that differs, is missing, or is too many", async ()
   });
 });
 
+it("op verify --at tells each holder whom today's rows give something else at a block than the log", async () => {
+  const ask = async () => {
+    const { code, out } = await operate(database.url, "verify", "--at", "1:150", "--json");
+    return { code, ...(JSON.parse(out) as Record<string, unknown>) };
+  };
+  const before = await ask();
+  expect(before).toMatchObject({ code: 0, block: 150, different: 0, tooLarge: 0 });
+  expect(before).not.toMatchObject({ holders: 0 });
+
+  await sql`
+    update ownership.holder set tokens = tokens + 1 where (contract_id, owner) in (
+      select contract_id, owner from ownership.holder order by contract_id, owner limit 1)`.execute(
+    database.db,
+  );
+
+  expect(await ask()).toMatchObject({ code: 1, different: 1 });
+  const { code, out } = await operate(database.url, "verify", "--at", "1:150");
+  expect([code, out]).toEqual([1, expect.stringContaining("1 differ")]);
+});
+
+it("op verify --at is of ownership, at a block that is indexed", async () => {
+  expect((await operate(database.url, "verify", "sales", "--at", "1:150")).code).toBe(2);
+  expect((await operate(database.url, "verify", "--at", "150")).code).toBe(2);
+  expect((await operate(database.url, "verify", "--at", "1:999999")).code).toBe(1);
+});
+
 it("op verify prints the first rows that differ and counts all of them", async () => {
   await sql`update sales.sale set total_wei = total_wei + 1`.execute(database.db);
 

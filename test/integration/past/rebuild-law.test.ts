@@ -12,8 +12,15 @@ import { readPastToken } from "#projections/tokens/read-past-token.ts";
 import { readPastWalletTokens } from "#projections/tokens/read-past-wallet.ts";
 import { readToken } from "#projections/tokens/read-token.ts";
 import { readWalletTokens, type WalletToken } from "#projections/tokens/read-wallet-tokens.ts";
-import { type Random, randomFrom } from "#test/simulation/random.ts";
-import { addressOf, appendEvents, block, type ChainEvent } from "#test/support/database/given.ts";
+import { verifyPastHolders } from "#projections/tokens/verify-past-holders.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import {
+  historyContracts,
+  historyHeights,
+  historyPeople,
+  playHistory,
+  stopAt,
+} from "#test/support/market-data/played-history.ts";
 import { openProjectedLog } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
@@ -25,67 +32,6 @@ afterAll(async () => {
   await live.drop();
   await stopped.drop();
 });
-
-const HEIGHTS = 10;
-const dead: Address = "0x000000000000000000000000000000000000dead";
-const zero: Address = "0x0000000000000000000000000000000000000000";
-const contracts = [addressOf(60), addressOf(61), addressOf(62)];
-const people = [1, 2, 3, 4].map((index) => addressOf(index));
-
-/** Transfers of both standards, alone and in ranges, of the same ids: what standards forbid is as likely as the rest. */
-function eventsOf(height: number, branch: string): ChainEvent[] {
-  const random = randomFrom(height * 37 + branch.charCodeAt(0));
-  return Array.from({ length: random.int(1, 7) }, (_, logIndex) => ({
-    ...drawTransfer(random),
-    block: block(1, height, branch),
-    logIndex,
-  }));
-}
-
-function drawTransfer(random: Random): Pick<ChainEvent, "kind" | "contract"> & Partial<ChainEvent> {
-  const [first, second, third] = contracts;
-  const kind = random.pick([
-    ...(["erc721_transfer", "erc721_transfer", "erc1155_transfer", "erc1155_transfer"] as const),
-    "erc721_consecutive_transfer" as const,
-  ]);
-  // One contract has ranges, one only single transfers, one only units.
-  const usual = { erc721_transfer: first, erc1155_transfer: second };
-  const contract = kind === "erc721_consecutive_transfer" ? third : usual[kind];
-  return {
-    kind,
-    contract: (random.chance(0.25) ? third : contract) ?? addressOf(60),
-    from: random.chance(0.3) ? zero : random.pick(people),
-    to: random.chance(0.15) ? random.pick([dead, zero]) : random.pick(people),
-    tokenId: BigInt(random.int(1, 6)),
-    ...(kind === "erc721_transfer" ? {} : { amount: BigInt(random.int(0, 4)) }),
-  };
-}
-
-/** Branches that the heights have in the end; others were recorded and taken back, before or after later blocks. */
-async function playHistory(random: Random): Promise<string[]> {
-  await live.clear();
-  const kept = Array.from({ length: HEIGHTS + 1 }, () => random.pick(["a", "b", "c"]));
-  for (let height = 1; height <= HEIGHTS; height += 1) {
-    for (const branch of random.shuffle(["a", "b", "c"])) {
-      if (branch !== kept[height] && random.chance(0.4)) continue;
-      await live.happens(...eventsOf(height, branch));
-      if (branch !== kept[height]) await live.retract(block(1, height, branch));
-    }
-    if (random.chance(0.3)) {
-      const back = random.int(1, height);
-      await live.retract(block(1, back, kept[back]));
-      await live.readopt(block(1, back, kept[back]));
-    }
-  }
-  return kept;
-}
-
-async function stopAt(height: number, kept: readonly string[]): Promise<void> {
-  await stopped.clear();
-  const facts = Array.from({ length: height }, (_, at) => eventsOf(at + 1, kept[at + 1] ?? "a"));
-  await appendEvents(stopped.db, facts.flat());
-  await stopped.happens();
-}
 
 async function contractIds(db: Database): Promise<Map<Address, number>> {
   const { rows } = await sql<{ address: Address; id: number }>`
@@ -147,12 +93,14 @@ it.each(seedsOf([1, 2, 3, 4, 5, 6], 2))(
   "every block's past is what a database has that was stopped there, whatever was taken back, seed %i",
   async (seed) => {
     const random = randomFrom(seed);
-    const kept = await playHistory(random);
-    for (let height = 1; height <= HEIGHTS; height += 1) {
-      await stopAt(height, kept);
+    const kept = await playHistory(live, random);
+    for (let height = 1; height <= historyHeights; height += 1) {
+      await stopAt(stopped, height, kept);
       const point = await pointAt(height);
-      for (const contract of contracts) await compareContract(contract, point);
-      for (const person of people) await compareWallet(person, point);
+      for (const contract of historyContracts) await compareContract(contract, point);
+      for (const person of historyPeople) await compareWallet(person, point);
+      const verified = await verifyPastHolders(live.db, point, { maxExamples: 5 });
+      expect(verified).toMatchObject({ different: 0, examples: [], tooLarge: 0 });
     }
   },
 );
