@@ -65,7 +65,7 @@ export interface paths {
         get: operations["getDepth"];
     };
     "/v1/collections/{collection}/diff": {
-        /** Tokens of a collection that were minted, burned, sold or changed hands between two moments, by contract and id */
+        /** @description Tokens of a collection that were minted, burned, sold or changed hands between two moments, by contract and id. */
         get: operations["listCollectionChanges"];
     };
     "/v1/collections/{collection}/floor-history": {
@@ -225,23 +225,23 @@ export interface paths {
         get: operations["search"];
     };
     "/v1/snapshots": {
-        /** Stores who held tokens of collections at the end of a final block, with the Merkle root that contracts verify claims by; at most 100,000 addresses. The same request has the same snapshot for ever */
+        /** @description Stores who held tokens of collections at the end of a final block, with the Merkle root that contracts verify claims by; at most 100,000 addresses. The same request has the same snapshot for ever. */
         post: operations["createSnapshot"];
     };
     "/v1/snapshots/{snapshotId}": {
-        /** A stored list of holders: its terms, its block and the root of its tree */
+        /** @description A stored list of holders: its terms, its block and the root of its tree. */
         get: operations["getSnapshot"];
     };
     "/v1/snapshots/{snapshotId}/holders": {
-        /** The holders of a snapshot, most units first */
+        /** @description The holders of a snapshot, most units first. */
         get: operations["listSnapshotHolders"];
     };
     "/v1/snapshots/{snapshotId}/holders.csv": {
-        /** All holders of a snapshot as CSV with the columns `address` and `units` */
+        /** @description All holders of a snapshot as CSV with the columns `address` and `units`. */
         get: operations["getSnapshotCsv"];
     };
     "/v1/snapshots/{snapshotId}/proof": {
-        /** What a wallet holds in a snapshot, with the proof that contracts verify */
+        /** @description What a wallet holds in a snapshot, with the proof that contracts verify. */
         get: operations["getSnapshotProof"];
     };
     "/v1/status": {
@@ -253,7 +253,7 @@ export interface paths {
         get: operations["getTransaction"];
     };
     "/v1/wallets/{wallet}/diff": {
-        /** Tokens of which a wallet held another number of units after than before, by contract and id */
+        /** @description Tokens of which a wallet held another number of units after than before, by contract and id. */
         get: operations["listWalletChanges"];
     };
     "/v1/wallets/{wallet}/exposure": {
