@@ -24,6 +24,7 @@ const tagTexts: Readonly<Record<string, string>> = {
   Sales: "What was sold, on any exchange.",
   Search: "Collections, tokens, wallets and orders by a text.",
   Service: "The service itself.",
+  Snapshots: "Who held tokens at a final block, stored, with proofs that contracts verify.",
   Tokens: "Tokens of a collection.",
   Transactions: "What a transaction did.",
   Wallets: "What a wallet has and could get.",

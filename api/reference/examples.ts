@@ -19,7 +19,7 @@ export function readExamples(): Readonly<Record<ApiName, Examples>> {
 }
 
 /** Characters of an answer that is read beside its description; longer ones are read in the reference. */
-const maxAnswer = 800;
+const maxAnswer = 400;
 
 /** A document for programs: with the examples of requests, and of answers those that are not long. */
 export function withoutLongAnswers<Document extends { readonly paths: object }>(
