@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { codeAt, stepAt } from "#api/accounts/second-factor.ts";
+import { accounts } from "#devnet/accounts.ts";
 import { operate } from "#test/support/database/operator.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
+import { signSiwe } from "#test/support/http/served-accounts.ts";
 import {
   type Desk,
   linkOf,
@@ -108,6 +110,21 @@ it("op accounts removes the second factor of an owner who has lost it", async ()
   expect(removed.words).toMatch(/"Your second factor was changed".*mail not sent/);
   expect(JSON.parse(again.out)).toMatchObject({ hasChanged: false });
   expect((await signIn(openBrowser(desk), owner.email)).location).toBe("/developers");
+});
+
+it("op accounts knows an account that a wallet made by the wallet", async () => {
+  const { address } = accounts.carol;
+  const signed = await signSiwe(desk.accounts, accounts.carol);
+  await openBrowser(desk).post("/developers/sign-in/wallet", { ...signed });
+  const listed = await op("list");
+  const suspended = await op("suspend", address);
+  const refused = await openBrowser(desk).post("/developers/sign-in/wallet", {
+    ...(await signSiwe(desk.accounts, accounts.carol)),
+  });
+
+  expect(listed.out).toContain(address.toLowerCase());
+  expect(suspended.out).toBe(`${address.toLowerCase()} is suspended\n`);
+  expect(refused.status).toBe(403);
 });
 
 it("op accounts says what it does not understand, and what is not there", async () => {

@@ -1,3 +1,4 @@
+import type { LocalAccount } from "viem";
 import type { AccountContext } from "#api/accounts/account-context.ts";
 import { openPasswords } from "#api/accounts/passwords.ts";
 import { offerSiwe, type SignedSiwe } from "#api/accounts/siwe.ts";
@@ -21,11 +22,14 @@ export const accountsOf = (
   webhookOrigins: [],
 });
 
-/** A message that Alice signed, good for one sign-in. */
-export async function signSiwe(context: AccountContext): Promise<SignedSiwe> {
+/** A message that somebody signed, good for one sign-in. */
+export async function signSiwe(
+  context: AccountContext,
+  wallet: LocalAccount = accounts.alice,
+): Promise<SignedSiwe> {
   const [chainId = 1] = context.chains;
-  const offered = await offerSiwe(context, { address: accounts.alice.address, chainId }, "local");
+  const offered = await offerSiwe(context, { address: wallet.address, chainId }, "local");
   if (isRejection(offered)) throw new Error(offered.message);
   const { message } = offered;
-  return { message, signature: await accounts.alice.signMessage({ message }) };
+  return { message, signature: await wallet.signMessage({ message }) };
 }
