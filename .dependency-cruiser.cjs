@@ -30,7 +30,15 @@ const concepts = [
   "tokens",
   "traits",
 ];
-const projectionLayers = [["domain"], ["log"], ["engine"], ["exchanges"], concepts, ["all.ts"]];
+const projectionLayers = [
+  ["domain"],
+  ["log"],
+  ["engine"],
+  ["exchanges"],
+  concepts,
+  ["past"],
+  ["all.ts"],
+];
 const apiLayers = [
   ["http"],
   ["reference"],

@@ -5,6 +5,7 @@ import {
   floorAndDepth,
   topHolders,
 } from "./collections.ts";
+import { stateAtBlock } from "./points.ts";
 import { prepareCancel, preparePurchase } from "./prepare.ts";
 import { prepareListing, prepareOffer } from "./prepare-orders.ts";
 import { heldTokens, tokenDetails } from "./tokens.ts";
@@ -20,6 +21,7 @@ export const tools: readonly Tool[] = [
   tokenDetails,
   topHolders,
   heldTokens,
+  stateAtBlock,
   sales,
   exposure,
   transactionDetails,

@@ -2,9 +2,10 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
+import { mostFolded, TooMuchToFold } from "#projections/engine/fold-budget.ts";
 import { type NamedPoint, type Point, resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
-import { mostFolded, TooMuchToFold } from "#projections/tokens/past-states.ts";
+
 import { chainIdValue, hash, time } from "./wire.ts";
 
 /** Codes of endpoints that take `at`. */
@@ -43,7 +44,7 @@ export const at = z
   .optional()
   .meta({
     description:
-      "As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block.",
+      "As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block.",
     override: {
       type: "string",
       pattern:
@@ -78,9 +79,10 @@ export const pointMeta = z
     time: time.nullable(),
     position: z.string().meta({
       description:
-        "Position of the log up to which facts were read. Later facts change the answer only by a reorg, or by events of the block that were not indexed yet.",
+        "Facts were read up to it: later ones change the answer only by a reorg, or by late events of the block.",
     }),
-    isFinal: z.boolean().meta({ description: "Whether no reorg can change the answer any more." }),
+    isFinal: z.boolean().meta({ description: "No reorg can change it." }),
+    clock: time.optional().meta({ description: "Of orders." }),
   })
   .meta({ id: "PointInTime" });
 
@@ -96,7 +98,7 @@ export function presentPoint({ block, hash, time, position, isFinal, ...point }:
   };
 }
 
-type PointRejection = Rejection<keyof typeof pointRefusals>;
+export type PointRejection = Rejection<keyof typeof pointRefusals>;
 
 /** The point that a request names; null: it asks about now. */
 export async function pointOf(
@@ -129,5 +131,8 @@ export const pointScope = (point: Point | null) =>
 export const pointParts = (point: Point | null) =>
   point === null ? {} : { isVolatile: !point.isFinal };
 
-/** `at` of the answer's meta. */
-export const metaAt = (point: Point | null) => (point === null ? {} : { at: presentPoint(point) });
+/** `at` of the answer's meta; `clock`: of an answer about orders. */
+export const metaAt = (point: Point | null, clock?: Date) =>
+  point === null
+    ? {}
+    : { at: { ...presentPoint(point), ...(clock && { clock: clock.toISOString() }) } };

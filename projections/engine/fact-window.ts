@@ -190,11 +190,13 @@ export async function withoutFacts(
   await sql`drop view ${included}`.execute(session);
 }
 
-/** The time of the latest clock tick at a position, unix seconds; 0 before the first one. */
+/** The time at a position, unix seconds: where none is given that of the latest clock tick; 0 before the first one. */
 export function clockAt({
   facts,
   upTo,
-}: Pick<EffectiveFacts, "facts" | "upTo">): RawBuilder<bigint> {
+  clock,
+}: Pick<EffectiveFacts, "facts" | "upTo" | "clock">): RawBuilder<bigint> {
+  if (clock !== undefined) return clock;
   return sql`coalesce((
     select f.amount from ${facts} f where f.kind = ${kindLiteral("clock_ticked")} and f.position <= ${upTo}
     order by f.amount desc limit 1

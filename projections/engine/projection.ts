@@ -15,6 +15,8 @@ export type EffectiveFacts = {
   readonly facts: Relation;
   /** Blocks that are retracted at `upTo`: `block_id`. */
   readonly retractedBlocks: Relation;
+  /** SQL: what time it is, unix seconds; absent: that of the latest clock tick. */
+  readonly clock?: RawBuilder<bigint>;
 };
 
 /** What a projection reads while a window is applied to its tables. */

@@ -38,6 +38,24 @@ export function tokensAt(
   )`;
 }
 
+/** Relations that tell who has what, with the columns of `ownership`. */
+export type OwnedTokens = {
+  /** Tokens that moved alone. */
+  readonly token: RawBuilder<unknown>;
+  readonly balance: RawBuilder<unknown>;
+  /** Of a contract and an id, its range or its tokens. */
+  readonly rangeAt: typeof rangeAt;
+  readonly tokensAt: typeof tokensAt;
+};
+
+/** As the tables have it. */
+export const ownedNow: OwnedTokens = {
+  token: sql`ownership.token`,
+  balance: sql`ownership.balance`,
+  rangeAt,
+  tokensAt,
+};
+
 /** Ids of ranges `from`; each id in turn, as far as the reader goes: a range may hold more ids than there are atoms. */
 type Unfolding = {
   /** SQL: rows of `ownership.token_range` as `r`, with the order to unfold them in, and conditions. */

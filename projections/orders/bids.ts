@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { bidReasons } from "../domain/orders/order-status.ts";
 import { clockAt, holdsAny, withKinds } from "../engine/fact-window.ts";
 import type { FactWindow, Projection, Relation, WindowWithKinds } from "../engine/projection.ts";
-import { tokensAt } from "../engine/token-ids.ts";
+import { ownedNow } from "../engine/token-ids.ts";
 import type { Session } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { sendAhead } from "../log/pipelined.ts";
@@ -103,7 +103,7 @@ const kind = sql`
        when ${traits} is null then 'token-list' else 'trait' end`;
 
 /** The submissions of bids among facts, with the columns of `bid` that are signed. */
-const submittedIn = (facts: Relation): RawBuilder<unknown> => sql`
+export const submittedIn = (facts: Relation): RawBuilder<unknown> => sql`
   select k.chain_id, f.order_hash, f.position, ${kind}, f.contract_id, f.token_id,
          decode(substr(f.payload #>> '{terms,criteria,root}', 3), 'hex'), ${traits}, case f.payload #>> '{terms,standard}' when 'erc721' then 721 else 1155 end,
          f.from_address, decode(substr(f.payload #>> '{components,offer,0,token}', 3), 'hex'),
@@ -115,7 +115,7 @@ const submittedIn = (facts: Relation): RawBuilder<unknown> => sql`
   where f.kind in ${kindList("order_submitted")} and f.payload #>> '{terms,side}' = 'bid'`;
 
 /** The exchange's contract id on the chain of `s`; null before the first fact of the exchange. */
-const exchangeOfChain = sql`left join log.contract x on x.chain_id = s.chain_id and x.address = ${exchange}`;
+export const exchangeOfChain = sql`left join log.contract x on x.chain_id = s.chain_id and x.address = ${exchange}`;
 
 /** Our bids with their state, and their number by status. */
 function bidTables(schema: string): string[] {
@@ -251,16 +251,18 @@ function orderConditions(recompute: RecomputeSet): RawBuilder<unknown> {
       on ended.order_hash = o.order_hash and ended.exchange_id = o.exchange_id
     left join (${counters(recompute)}) counter
       on counter.maker = o.maker and counter.exchange_id = o.exchange_id
-    left join lateral (${burn}) burned on o.token_id is not null`;
+    left join lateral (${burnOf(recompute)}) burned on o.token_id is not null`;
 }
 
 /**
  * The last transfer of the token that a bid is on, where it left nothing of it; a later one may mint it again. Of a token
  * without a transfer nothing is known: its contract may be older than what is indexed of it.
  */
-const burn = sql`
-  select max(token.block_id) as block_id from ${tokensAt(sql`o.contract_id`, sql`o.token_id`)} token
-  where token.is_burned`;
+function burnOf({ owned = ownedNow }: RecomputeSet): RawBuilder<unknown> {
+  return sql`
+    select max(token.block_id) as block_id from ${owned.tokensAt(sql`o.contract_id`, sql`o.token_id`)} token
+    where token.is_burned`;
+}
 
 /** Why an open bid cannot be filled. Each bid is compared with all funds of its maker, whatever other bids there are. */
 const inactiveReason = reasonCase(bidReasons, {
@@ -290,7 +292,7 @@ const updatedAt = sql`
   end`;
 
 /** Columns of `bid`. */
-const columns = sql`
+export const bidTableColumns = sql`
   chain_id, order_hash, position, kind, contract_id, token_id, criteria, traits, standard, maker, currency, unit_price_wei,
   seller_net_wei, quantity, start_time, end_time, counter, fees, is_contract_signed, created_at, status, reason, filled,
   filled_block_id, updated_at`;
@@ -303,6 +305,23 @@ const onConflict = sql`
     set status = excluded.status, reason = excluded.reason, filled = excluded.filled,
         filled_block_id = excluded.filled_block_id, updated_at = excluded.updated_at`;
 
+/** SQL: CTEs, the last of which is `recomputed`: the bids with their state. `stored`: bids of the makers besides them. */
+export function bidStateCtes(recompute: RecomputeSet, stored: Relation): RawBuilder<unknown> {
+  return sql`
+    conditions as materialized (
+      ${orderConditions(recompute)}
+    ), account as materialized (
+      select distinct chain_id, currency, maker from conditions where not (is_filled or is_cancelled or is_expired)
+    ), ${makerFunds(stored, recompute)}, funded as (
+      select *, ${inactiveReason} as inactive_reason from conditions left join funds using (chain_id, currency, maker)
+    ), with_status as (
+      select *, ${status} as status from funded
+    ), recomputed as (
+      select *, case when status = 'inactive' then inactive_reason end as reason, ${updatedAt} as updated_at
+      from with_status
+    )`;
+}
+
 /** Recomputes the bids, stores and counts those whose state changed, deletes compacted ones, and notes which. */
 async function storeStates(
   session: Session,
@@ -314,22 +333,11 @@ async function storeStates(
   const isBulk = recompute.history !== undefined;
   const resolution = isBulk ? sql`` : onConflict;
   await sql`
-    with conditions as materialized (
-      ${orderConditions(recompute)}
-    ), account as materialized (
-      select distinct chain_id, currency, maker from conditions where not (is_filled or is_cancelled or is_expired)
-    ), ${makerFunds(schema, recompute)}, funded as (
-      select *, ${inactiveReason} as inactive_reason from conditions left join funds using (chain_id, currency, maker)
-    ), with_status as (
-      select *, ${status} as status from funded
-    ), recomputed as (
-      select *, case when status = 'inactive' then inactive_reason end as reason, ${updatedAt} as updated_at
-      from with_status
-    ), changed as materialized (
+    with ${bidStateCtes(recompute, bid)}, changed as materialized (
       select * from (select *, ${isCompacted(recompute)} as is_compacted from recomputed) r
       where case when is_compacted then old_status is not null else ${differs} end
     ), stored as (
-      insert into ${bid} (${columns}) select ${columns} from changed where not is_compacted ${resolution}
+      insert into ${bid} (${bidTableColumns}) select ${bidTableColumns} from changed where not is_compacted ${resolution}
     ), compacted as (
       delete from ${bid} b using changed c
       where c.is_compacted and b.order_hash = c.order_hash and b.chain_id = c.chain_id

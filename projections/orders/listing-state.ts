@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { listingReasons } from "../domain/orders/order-status.ts";
 import { clockAt } from "../engine/fact-window.ts";
-import { rangeAt } from "../engine/token-ids.ts";
+import { ownedNow } from "../engine/token-ids.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import {
   blockTime,
@@ -194,6 +194,7 @@ function holderReadings(recompute: RecomputeSet): RawBuilder<unknown> {
  * their sum has no block.
  */
 function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
+  const { token, balance, rangeAt } = recompute.owned ?? ownedNow;
   const movedAt = sql`coalesce(t.block_id, g.block_id)`;
   const isOwner = sql`
     o.maker = case when n.block_id is null or ${movedAt} >> 12 > n.block_id >> 12 then coalesce(t.owner, g.owner) else n.fact_to_address end`;
@@ -206,10 +207,10 @@ function holdings(recompute: RecomputeSet): RawBuilder<unknown> {
            coalesce(p.amount = 1 and p.block_id >> 12 >= coalesce(${movedAt}, 0) >> 12, false) as is_token_approved,
            greatest(${movedAt}, n.block_id, r.block_id, m.block_id, p.block_id) as block_id
     from ${recompute.orders} o
-    left join ownership.token t
+    left join ${token} t
       on t.contract_id = o.contract_id and t.token_id = o.token_id and t.standard = 721 and o.standard = 721
     left join lateral (${rangeAt(sql`o.contract_id`, sql`o.token_id`)}) g on t.contract_id is null and o.standard = 721
-    left join ownership.balance b
+    left join ${balance} b
       on b.contract_id = o.contract_id and b.token_id = o.token_id and b.owner = o.maker and o.standard = 1155
     left join of_token n
       on n.contract_id = o.contract_id and n.token_id = o.token_id and o.standard = 721

@@ -71,7 +71,7 @@ const precedence = sql`array_position(${sql.lit(`{${listingMarketplaces.join()}}
  * One row per order: the first terms from the marketplace with the highest precedence, and whether that marketplace has
  * withdrawn it since. Facts of other marketplaces are ignored.
  */
-function termsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
+export function termsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select distinct on (order_hash, chain_id) ${termColumns}
     from (
@@ -145,13 +145,13 @@ const oldColumns = sql`
   old_status, old_reason, old_filled, old_fillable, old_updated_at, old_marketplace, is_replaced`;
 
 /** The log has no approvals or channels of other conduits. */
-const contractIds = sql`x.exchange_id, case when o.is_conduit_known then x.conduit_id end`;
+export const contractsOfListing = sql`x.exchange_id, case when o.is_conduit_known then x.conduit_id end as conduit_id`;
 
 /** Selects every listing of the log. */
 export async function selectAllListings(session: Session, window: FactWindow): Promise<void> {
   const insert = sql`
     (${termColumns}, exchange_id, conduit_id)
-    select ${termColumns}, ${contractIds}
+    select ${termColumns}, ${contractsOfListing}
     from (${allListingTerms(window)}) o left join (${exchangeContracts}) x using (chain_id)`;
   await listingsToRecompute.replace(session, { queries: [], insert, isBulk: true });
 }
@@ -189,7 +189,7 @@ export async function selectAffectedListings(
   ];
   const insert = sql`
     (${termColumns}, ${oldColumns}, exchange_id, conduit_id)
-    select o.*, ${contractIds}
+    select o.*, ${contractsOfListing}
     from (${withOldState(listing)}) o left join (${exchangeContracts}) x using (chain_id)`;
   return listingsToRecompute.replace(session, { queries, insert, isBulk: false });
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Relation } from "../engine/projection.ts";
 import { type FactKind, kindList } from "../log/fact-kinds.ts";
 import {
   blockTime,
@@ -14,12 +15,12 @@ import {
 const UNLIMITED = sql.raw(`${2n ** 256n - 1n}`);
 
 /**
- * Named queries for balances and allowances. They read `account` (chain_id, currency, maker) and `conditions` (the bids
- * to recompute, with `filled_block_id`). The last one, `funds`, has per account balance_wei, balance_at, allowance_wei
+ * Named queries for balances and allowances. They read `account` (chain_id, currency, maker), `conditions` (the bids
+ * to recompute, with `filled_block_id`) and the `stored` bids. The last one, `funds`, has per account balance_wei, balance_at, allowance_wei
  * and allowance_at: wei, and the time of the latest fact. Without a fact it is zero. Facts are looked up by account, and
  * none older than the latest reading.
  */
-export function makerFunds(schema: string, recompute: RecomputeSet): RawBuilder<unknown> {
+export function makerFunds(stored: Relation, recompute: RecomputeSet): RawBuilder<unknown> {
   return sql`
     known as materialized (
       select a.chain_id, a.currency, a.maker, coalesce(reading.wei, 0) + moved.wei as balance_wei,
@@ -31,7 +32,7 @@ export function makerFunds(schema: string, recompute: RecomputeSet): RawBuilder<
       cross join lateral (${movesSince(recompute)}) moved
       left join lateral (${newestAllowance(recompute)}) allowed on true
     ), spent as (
-      ${spentSince(schema, recompute)}
+      ${spentSince(stored, recompute)}
     ), funds as (
       select t.chain_id, t.currency, t.maker, t.balance_wei, ${blockTime(sql`t.balance_block`)} as balance_at,
              greatest(t.allowance_wei - coalesce(s.wei, 0), 0) as allowance_wei,
@@ -80,7 +81,7 @@ function newestAllowance(recompute: RecomputeSet): RawBuilder<unknown> {
 }
 
 /** Wei that fills of the makers' bids spent since that allowance, of bids to recompute and of other stored ones. */
-function spentSince(schema: string, recompute: RecomputeSet): RawBuilder<unknown> {
+function spentSince(stored: Relation, recompute: RecomputeSet): RawBuilder<unknown> {
   const since = sql`o.filled_block_id >= (t.allowance_block >> 12) << 12 and t.allowance_wei <> ${UNLIMITED}`;
   return sql`
     select t.chain_id, t.currency, t.maker, sum(f.wei) as wei, max(f.block_id) as block_id
@@ -88,7 +89,7 @@ function spentSince(schema: string, recompute: RecomputeSet): RawBuilder<unknown
       select t.*, o.order_hash from known t join conditions o using (chain_id, currency, maker) where ${since}
       union all
       select t.*, o.order_hash from known t cross join lateral (
-        select o.order_hash from ${sql.table(`${schema}.bid`)} o
+        select o.order_hash from ${stored} o
         where o.maker = t.maker and o.chain_id = t.chain_id and o.currency = t.currency and ${since} offset 0
       ) o
       where not exists (

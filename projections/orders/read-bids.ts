@@ -10,6 +10,7 @@ import {
   type OrderQuery,
   type OrderSlice,
   type OrderSort,
+  type PastOrders,
   readHashedOrderPage,
   readOrderPage,
 } from "./read-order-page.ts";
@@ -22,7 +23,7 @@ import {
   orderColumns,
   readOrdersByHash,
 } from "./read-orders.ts";
-import { bidsOnToken, holdsToken } from "./read-token-sets.ts";
+import { bidsOnToken, holdsToken, pastBidsOnToken } from "./read-token-sets.ts";
 
 /** A bid and its state at a given time. */
 export type BidRow = OrderRow & {
@@ -102,17 +103,20 @@ function pageOfBids(
   slice: OrderSlice,
   now: Date,
   parts: OrderParts = allOrderParts,
+  past?: PastOrders,
 ) {
   const ofKind = filter.kind === null ? sql`true` : sql`kind = ${filter.kind}`;
   const { tokenId, contractIds } = filter;
+  const bidsOfToken = (id: bigint) =>
+    past === undefined ? bidsOnToken(id, contractIds ?? []) : pastBidsOnToken(past.rows, id);
   const query: OrderQuery = {
     schema: "bids",
     filter,
-    rowsOfToken:
-      tokenId === null || contractIds === null ? null : bidsOnToken(tokenId, contractIds),
+    rowsOfToken: tokenId === null || contractIds === null ? null : bidsOfToken(tokenId),
     condition: ofKind,
-    countCondition: ofKind,
+    countCondition: past === undefined ? ofKind : null,
     marketplaces: null,
+    ...(past && { past }),
   };
   const columns = bidColumns(now, parts);
   return [

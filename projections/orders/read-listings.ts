@@ -8,6 +8,7 @@ import {
   type OrderQuery,
   type OrderSlice,
   type OrderSort,
+  type PastOrders,
   readHashedOrderPage,
   readOrderPage,
 } from "./read-order-page.ts";
@@ -86,9 +87,10 @@ function pageOfListings(
   slice: OrderSlice,
   now: Date,
   parts: OrderParts = allOrderParts,
+  past?: PastOrders,
 ) {
-  const total = listingQuery(filter);
-  const page = listingQuery(withoutImpliedBound(filter, sort, slice));
+  const total = listingQuery(filter, past);
+  const page = listingQuery(withoutImpliedBound(filter, sort, slice), past);
   const columns = listingColumns(now, parts);
   return [
     { total, page },
@@ -106,7 +108,7 @@ function withoutImpliedBound(
   return { ...filter, [sort === "price_asc" ? "minPriceWei" : "maxPriceWei"]: null };
 }
 
-function listingQuery(filter: ListingFilter): OrderQuery {
+function listingQuery(filter: ListingFilter, past?: PastOrders): OrderQuery {
   const { marketplace, minPriceWei, maxPriceWei, maker, tokenId, ofTokens } = filter;
   const wanted = marketplace === null ? listingMarketplaces : [marketplace];
   const ofMarketplace = sql`marketplace in (${sql.join(wanted.map((name) => sql.lit(name)))})`;
@@ -118,8 +120,9 @@ function listingQuery(filter: ListingFilter): OrderQuery {
     filter,
     rowsOfToken: null,
     condition: sql`${ofMarketplace} ${from} ${upTo} and ${ofTokens ?? sql`true`}`,
-    countCondition: isBounded ? null : ofMarketplace,
+    countCondition: isBounded || past !== undefined ? null : ofMarketplace,
     marketplaces: maker === null && tokenId === null ? wanted : null,
+    ...(past && { past }),
   };
 }
 

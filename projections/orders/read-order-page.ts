@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
+import { assertFoldable } from "../engine/fold-budget.ts";
 import type { Database } from "../log/database.ts";
 import { bytea } from "../log/sql-values.ts";
 import {
@@ -72,12 +73,17 @@ async function readPage<Row extends OrderKey>(
   { columns, sort, slice, now }: PageOptions,
   shown: RawBuilder<unknown>,
 ): Promise<OrderPage<Row>> {
-  const { rows } = await sql<Row & { total: bigint; orderHash: string | null }>`
-    with counted as materialized (select ${totalOf(total, now)} as total),
+  const { past } = page;
+  const { rows } = await sql<Row & { total: bigint; folded?: number; orderHash: string | null }>`
+    with ${past === undefined ? sql`` : sql`${past.ctes},`}
+    counted as materialized (
+      select ${totalOf(total, now)} as total ${past === undefined ? sql`` : sql`, ${past.folded} as folded`}
+    ),
     page as (${pageOf(page, sort, slice, now)})
-    select counted.total, ${shown}
+    select counted.*, ${shown}
     from counted left join page o on true ${collectionJoins} cross join lateral (select ${columns}) detail
     ${orderBy(sort)}`.execute(db);
+  assertFoldable(rows[0]?.folded ?? 0);
   return { total: rows[0]?.total ?? 0n, rows: rows.filter(({ orderHash }) => orderHash !== null) };
 }
 
@@ -157,9 +163,19 @@ export type OrderQuery = {
   countCondition: RawBuilder<unknown> | null;
   /** Marketplaces that may match, each with an index range of its own; null: one index range holds all rows. */
   marketplaces: readonly string[] | null;
+  /** Orders of another time than the table's. */
+  past?: PastOrders;
 };
 
-const rowsOf = ({ schema, rowsOfToken }: OrderQuery) => rowsOfToken ?? orderTable(schema);
+/** Orders as they were: rows like those of the table, which CTEs have, and how many facts were folded into them. */
+export type PastOrders = {
+  readonly ctes: RawBuilder<unknown>;
+  readonly rows: RawBuilder<unknown>;
+  readonly folded: RawBuilder<number>;
+};
+
+const rowsOf = ({ schema, rowsOfToken, past }: OrderQuery) =>
+  rowsOfToken ?? past?.rows ?? orderTable(schema);
 
 /** Ranges that are sorted within an index: one per contract or marketplace, and one per stored status of several. */
 function indexRanges({ filter: { contractIds, status }, marketplaces }: OrderQuery) {

@@ -61,3 +61,11 @@ export function bidsOnToken(tokenId: bigint, contractIds: readonly number[]): Ra
       and b.criteria is not null
   )`;
 }
+
+/** SQL: those of bids of contracts that are on a token of theirs, or on sets that hold it. */
+export function pastBidsOnToken(bids: RawBuilder<unknown>, tokenId: bigint): RawBuilder<unknown> {
+  const id = sql`${tokenId}::numeric`;
+  return sql`(
+    select o.* from ${bids} o where o.token_id = ${id} or o.criteria is not null and ${holdsToken(id)}
+  )`;
+}

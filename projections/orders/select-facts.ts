@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { chainIds } from "#chains/index.ts";
 import type { EffectiveFacts, Relation } from "../engine/projection.ts";
+import type { OwnedTokens } from "../engine/token-ids.ts";
 import { type FactKind, kindList, kindLiteral } from "../log/fact-kinds.ts";
 import type { ChainReading } from "../log/readings.ts";
 import { byteaLiteral } from "../log/sql-values.ts";
@@ -14,6 +15,8 @@ export type RecomputeSet = EffectiveFacts & {
   history?: Relation;
   /** Only facts of blocks with lower ids; absent: of all blocks. */
   beforeBlock?: bigint;
+  /** Who has what; absent: as the tables have it. */
+  owned?: OwnedTokens;
 };
 
 /** Facts about orders. A subject is a distinct combination of the values that facts and orders are joined by. */

@@ -1,17 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { Run } from "../domain/id-runs.ts";
+import { mostFolded } from "../engine/fold-budget.ts";
 import { happenedBy, type Point, retractedCte } from "../engine/point.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { isBurnAddress } from "../log/sql-values.ts";
 import { unitWalks } from "./apply-erc1155.ts";
 import { isRange } from "./range-rows.ts";
-
-/** Facts that are folded for one answer at most; beyond it the caller is refused. */
-export const mostFolded = 200_000;
-
-/** More has to be folded than one answer may cost. */
-export class TooMuchToFold extends Error {}
 
 /** What an owner had of an id at a point. */
 export type PastState = {
@@ -80,10 +75,6 @@ export const pastStates = sql`
 
 /** SQL: number of the facts that `pastStateCtes` folds, one too many at most. */
 export const foldedFacts = sql`(select count(*)::int from past_moved)`;
-
-export function assertFoldable(...counts: readonly number[]): void {
-  if (counts.some((count) => count > mostFolded)) throw new TooMuchToFold();
-}
 
 /** SQL: ConsecutiveTransfers `f` that count at a point, of contracts, latest first. */
 export function pastRanges(point: Point, where: RawBuilder<unknown>): RawBuilder<unknown> {

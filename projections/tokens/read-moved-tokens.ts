@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { happenedBy, type Point, retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
-import { assertFoldable, mostFolded } from "./past-states.ts";
 
 /** Two moments of one chain, read at the same position. */
 export type Span = { readonly from: Point; readonly to: Point };

@@ -1,15 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import { latestRuns, unionOf, without } from "../domain/id-runs.ts";
+import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { type Point, retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
 import { kindList } from "../log/fact-kinds.ts";
 import { bytea, isBurnAddress } from "../log/sql-values.ts";
 import {
-  assertFoldable,
   foldedFacts,
   hasUnits,
   isLaterThan,
-  mostFolded,
   type PastState,
   pastRanges,
   pastStateCtes,

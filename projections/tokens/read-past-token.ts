@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { burnAddresses } from "../domain/burn-address.ts";
+import { assertFoldable } from "../engine/fold-budget.ts";
 import { type Point, retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
 import {
-  assertFoldable,
   foldedFacts,
   hasUnits,
   isLaterThan,

@@ -1,13 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import { type Ids, latestRuns, unionOf, without } from "../domain/id-runs.ts";
+import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { happenedBy, type Point, retractedCte } from "../engine/point.ts";
 import { blockIdRange } from "../log/blocks.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
 import { bytea, isBurnAddress, zeroAddress } from "../log/sql-values.ts";
 import { unitWalks } from "./apply-erc1155.ts";
-import { assertFoldable, mostFolded, pastRanges } from "./past-states.ts";
+import { pastRanges } from "./past-states.ts";
 import { isRange, type OwnedRun, rangeColumns } from "./range-rows.ts";
 import {
   isCoin,

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { burnAddresses } from "../domain/burn-address.ts";
+import { mostFolded, TooMuchToFold } from "../engine/fold-budget.ts";
 import type { Point } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
-import { mostFolded, TooMuchToFold } from "./past-states.ts";
 import { foldPastHolders, type Held, readPastHolders } from "./read-past-holders.ts";
 
 /** What an address held, as `ids units`. Null: nothing. */

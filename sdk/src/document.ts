@@ -925,6 +925,9 @@ export interface components {
             /** @description Exact number of rows in the whole list. */
             total: number;
         };
+        DepthMeta: {
+            at?: components["schemas"]["PointInTime"];
+        };
         /** @description A page may be short, or empty, with more to follow. */
         DiffMeta: {
             chainId: number;
@@ -1794,6 +1797,17 @@ export interface components {
             /** @description Per unit, out of the price. */
             wei: string;
         };
+        OrderListMeta: {
+            at?: components["schemas"]["PointInTime"];
+            chainId: number;
+            /** @description null on the last page. */
+            next_cursor: string | null;
+            /** @description null when a cursor was used. */
+            page: number | null;
+            per_page: number;
+            /** @description Exact number of rows in the whole list. */
+            total: number;
+        };
         OrderParameterBlock: {
             /** @description The code that submitting the order would be rejected with, even with the required approval. */
             blocked: components["schemas"]["OrderRefusalCode"] | null;
@@ -1919,11 +1933,16 @@ export interface components {
             block: number;
             /** @enum {integer} */
             chainId: 1 | 33139;
+            /**
+             * Format: date-time
+             * @description Of orders.
+             */
+            clock?: string;
             /** @description Null, as `time`: nothing that is indexed happened in the block. */
             hash: string | null;
-            /** @description Whether no reorg can change the answer any more. */
+            /** @description No reorg can change it. */
             isFinal: boolean;
-            /** @description Position of the log up to which facts were read. Later facts change the answer only by a reorg, or by events of the block that were not indexed yet. */
+            /** @description Facts were read up to it: later ones change the answer only by a reorg, or by late events of the block. */
             position: string;
             time: string | null;
         };
@@ -2828,6 +2847,8 @@ export interface operations {
     listBids: {
         parameters: {
             query?: {
+                /** @description Orders as they were then. Needs `collection` or `maker`. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
@@ -2864,7 +2885,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Bid"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["OrderListMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3161,6 +3182,8 @@ export interface operations {
     getDepth: {
         parameters: {
             query?: {
+                /** @description Orders as they were then. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 /** @description Prices of each side at most, the best ones. */
@@ -3183,6 +3206,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BookDepth"];
+                        meta: components["schemas"]["DepthMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3266,7 +3290,7 @@ export interface operations {
     listHolders: {
         parameters: {
             query?: {
-                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block. */
                 at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
@@ -3521,7 +3545,7 @@ export interface operations {
     listTokenHolders: {
         parameters: {
             query?: {
-                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block. */
                 at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
@@ -3621,7 +3645,7 @@ export interface operations {
     getTokenOwnership: {
         parameters: {
             query?: {
-                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block. */
                 at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
@@ -3860,6 +3884,8 @@ export interface operations {
     listListings: {
         parameters: {
             query?: {
+                /** @description Orders as they were then. Needs `collection` or `maker`. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 /** @description Slug of a collection, or 0x address of one of its contracts. In everything but a collection's profile an address means that contract alone. */
@@ -3902,7 +3928,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Listing"][];
-                        meta: components["schemas"]["PageMeta"];
+                        meta: components["schemas"]["OrderListMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -4786,7 +4812,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. */
+                    /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block. */
                     at: string;
                     /**
                      * @description Chain of the collections.
@@ -5141,7 +5167,7 @@ export interface operations {
     listWalletTokens: {
         parameters: {
             query?: {
-                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId` where several chains are served), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the chain's last block with events in the log then). `meta.at` tells the block. Needs `fields`, of what transfers tell: chainId, collection, contract, tokenId, standard, owner, holders, supply, supplyExact, isBurned, urls, units. */
+                /** @description As it was at the end of a block of today's canonical chain: a block number (with `chainId`), a block hash, an ISO 8601 time (the last block up to it), or `position:<X-Position of an answer>` (the last block with events then). `meta.at` tells the block. Needs `fields`, of what transfers tell: chainId, collection, contract, tokenId, standard, owner, holders, supply, supplyExact, isBurned, urls, units. */
                 at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;

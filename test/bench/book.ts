@@ -54,11 +54,18 @@ export async function run({ facts: listings }: { facts: number }): Promise<Figur
 
 const address = (series: string, number: string) =>
   sql.raw(`substr(sha256(convert_to('${series}' || (${number}), 'UTF8')), 1, 20)`);
-const contract = address("contract", `n % ${CONTRACTS}`);
+const contractOf = (contracts: number) => address("contract", `n % ${contracts}`);
+const contract = contractOf(CONTRACTS);
 const maker = address("maker", `n % ${MAKERS}`);
 
-/** Tokens [from, upTo), each minted, approved and listed by its maker. */
-export async function appendListed(db: Database, from: number, upTo: number): Promise<void> {
+/** Tokens [from, upTo), each minted, approved and listed by its maker, of so many contracts in turn. */
+export async function appendListed(
+  db: Database,
+  from: number,
+  upTo: number,
+  contracts = CONTRACTS,
+): Promise<void> {
+  const contract = contractOf(contracts);
   const range = sql`generate_series(${from}::bigint, ${upTo - 1}::bigint) n`;
   const block = sql`n / 100 + 1, sha256(convert_to('block' || (n / 100), 'UTF8')), to_timestamp(1700000000 + n / 100)`;
   const event = sql`(n % 100)::int, sha256(convert_to('transaction' || n, 'UTF8'))`;

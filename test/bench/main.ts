@@ -37,6 +37,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   "partner-sold": () => import("./partner-sold.ts"),
   market: () => import("./market/market.ts"),
   past: () => import("./past.ts"),
+  "past-book": () => import("./past-book.ts"),
   indexes: () => import("./indexes.ts"),
   pages: () => import("./market/pages.ts"),
   readers: () => import("./readers.ts"),

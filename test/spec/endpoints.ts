@@ -261,8 +261,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/depth",
-    parameters: ["collection", "chainId", "levels"],
-    codes: { not_found: 404, ...chain },
+    parameters: ["collection", "chainId", "levels", "at"],
+    codes: { not_found: 404, ...chain, ...atPoint },
   },
   {
     method: "get",
@@ -428,8 +428,9 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       "per_page",
       "marketplace",
       "traits",
+      "at",
     ],
-    codes: { not_found: 404, ...chain, ...paged },
+    codes: { not_found: 404, ...chain, ...atPoint, ...paged },
   },
   {
     method: "get",
@@ -452,8 +453,9 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
       "page",
       "cursor",
       "per_page",
+      "at",
     ],
-    codes: { not_found: 404, ...chain, ...paged },
+    codes: { not_found: 404, ...chain, ...atPoint, ...paged },
   },
   {
     method: "get",

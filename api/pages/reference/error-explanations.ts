@@ -60,7 +60,8 @@ export const errorGroups: Readonly<Record<string, Readonly<Record<string, string
       "Nothing that is indexed happened in a block with this hash on this chain. Ask by its number.",
     block_retracted:
       "A reorg took the block back: the chain has another one at its height. Ask by the number.",
-    point_not_covered: "It is before the first block that is indexed here, which `message` names.",
+    point_not_covered:
+      "It is before the first block that is indexed here, or before what is kept of partners' listings; `message` says which.",
     point_not_reached:
       "The chain is not indexed so far yet; `message` names the last block. A time is reached once a later block has a later one.",
     block_not_final:

@@ -3,12 +3,17 @@ import { z } from "zod";
 import { documentAs } from "#api/http/query.ts";
 import { type ListingMarketplace, listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import type { BidKind } from "#projections/domain/orders/order-terms.ts";
+import { isRejection } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
 import {
   type Depth,
   type DepthPart,
   readBidDepth,
   readListingDepth,
 } from "#projections/orders/read-depth.ts";
+import type { Moment } from "#projections/past/moment.ts";
+import { readPastDepth } from "#projections/past/read-past-depth.ts";
+import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import {
   contractsOfReference,
   LinkedCollection,
@@ -17,7 +22,9 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { atOfOrders, momentMeta, momentOfQuery } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
+import { foldPast, pointMeta, pointParts, pointRefusals } from "../point.ts";
 import { currency, displayAmount, presentCurrency, uint256Text } from "../wire.ts";
 
 const orders = z.int().min(0).meta({ description: "Active orders." });
@@ -199,20 +206,22 @@ export const depth = route(
     summary: "Order book of a collection by price: active listings, and bids on it and its tokens",
     params: z.object({ collection: collectionKey }),
     plansOnceWith: ["chainId", "levels"],
-    query: z.object({ chainId, levels }),
+    query: z.object({ chainId, levels, at: atOfOrders("") }),
     data: BookDepth,
-    refuses: { not_found: 404, ...chainRefusals },
+    meta: z.object({ at: pointMeta.optional() }).meta({ id: "DepthMeta" }),
+    refuses: { not_found: 404, ...chainRefusals, ...pointRefusals },
     isCacheable: true,
   },
-  async ({ params, query: { chainId, levels } }, { db, siteUrl, now }) => {
+  async ({ params, query }, { db, siteUrl, now }) => {
+    const { chainId, levels } = query;
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
     const contractIds = contractsOfReference(collection);
-    const at = now();
-    const [asks, bids] = await Promise.all([
-      readListingDepth(db, contractIds, levels, at),
-      readBidDepth(db, contractIds, levels, at),
-    ]);
+    const moment = await momentOfQuery(db, query, (found) => isOpenPastKnown(found, now()));
+    if (isRejection(moment)) return moment;
+    const read = await foldPast(() => readDepthOf(db, contractIds, levels, moment ?? now()));
+    if (isRejection(read)) return read;
+    const [asks, bids] = read;
     return {
       data: {
         collection: presentLinkedCollection(collection, { siteUrl, chainId }),
@@ -220,6 +229,21 @@ export const depth = route(
         listings: presentAskDepth(asks),
         bids: presentBidDepth(bids),
       },
+      meta: momentMeta(moment),
+      ...pointParts(moment?.point ?? null),
     };
   },
 );
+
+async function readDepthOf(
+  db: Database,
+  contractIds: readonly number[],
+  levels: number,
+  at: Moment | Date,
+) {
+  if (!(at instanceof Date)) return await readPastDepth(db, contractIds, levels, at);
+  return await Promise.all([
+    readListingDepth(db, contractIds, levels, at),
+    readBidDepth(db, contractIds, levels, at),
+  ]);
+}

@@ -11,6 +11,7 @@ import {
   readBids,
   readHashedBidPage,
 } from "#projections/orders/read-bids.ts";
+import { readPastBidPage } from "#projections/past/read-past-bids.ts";
 import { isSellable, readToken } from "#projections/tokens/read-token.ts";
 import type { TokenBidRow } from "#projections/tokens/read-token-details.ts";
 import { contractsOfReference, referTo, rejectUnknownCollection } from "../collection-reference.ts";
@@ -141,6 +142,8 @@ export const listBids = route(
       list: "bids",
       filter: { kind: query.kind ?? null },
       readPage: readBidPage,
+      readPastPage: readPastBidPage,
+      isPastKnown: () => true,
       readHashedPage: readHashedBidPage,
       readOrders: readBids,
       present: presentBid,

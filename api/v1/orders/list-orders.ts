@@ -27,6 +27,7 @@ import {
   orderCursor,
 } from "#projections/orders/read-order-page.ts";
 import { isOpenStatus, type OrderParts, type OrderRow } from "#projections/orders/read-orders.ts";
+import type { Moment } from "#projections/past/moment.ts";
 import {
   hasTraits,
   type RequestedTrait,
@@ -34,6 +35,7 @@ import {
 } from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfQuery } from "../collection-reference.ts";
 import type { Context } from "../context.ts";
+import { atOfOrders, momentMeta, momentOfQuery, momentScope } from "../moment.ts";
 import {
   chainId,
   chainRefusals,
@@ -42,12 +44,13 @@ import {
   tokenId,
   wallet,
 } from "../parameters.ts";
+import { foldPast, pointMeta, pointParts, pointRefusals } from "../point.ts";
 import { type ListingViewContext, listingViewOf, orderPartsOf } from "./book-order.ts";
 
 /** What the routes of both lists have in common. */
 export const orderListShape = {
-  meta: pageMeta,
-  refuses: { not_found: 404, ...chainRefusals, ...pageRefusals },
+  meta: pageMeta.extend({ at: pointMeta.optional() }).meta({ id: "OrderListMeta" }),
+  refuses: { not_found: 404, ...chainRefusals, ...pageRefusals, ...pointRefusals },
   isCacheable: true,
 } as const;
 
@@ -60,6 +63,7 @@ export const orderFilters = {
   }),
   maker: wallet.optional(),
   status: listedStatus,
+  at: atOfOrders(" Needs `collection` or `maker`."),
 };
 
 /** Of both lists: parameters with which statements are planned once. */
@@ -80,6 +84,8 @@ type OrderList<Row extends OrderRow, Filter, View> = OrderReads<Row, Filter> & {
   list: "listings" | "bids";
   /** The filters that only this list has. */
   filter: Filter;
+  /** Whether all of them can be found at a moment. */
+  isPastKnown(moment: Moment, now: Date): boolean;
   /** Of a row with all parts. */
   present(row: Row, view: ListingViewContext): View;
 };
@@ -91,14 +97,13 @@ export async function listOrders<
 >(
   query: ListQuery,
   { db, siteUrl, market, now }: Context,
-  { list, filter: ownFilter, present, ...reads }: OrderList<Row, Filter, View>,
+  { list, filter: ownFilter, present, isPastKnown, ...reads }: OrderList<Row, Filter, View>,
 ) {
-  const unusable = endedOrdersOfAll(query);
+  const unusable = unboundedList(query);
   if (unusable !== undefined) return unusable;
   const contractIds = await contractsOfQuery(db, query);
   if (isRejection(contractIds)) return contractIds;
   const { traits = [] } = query;
-  if (traits.length > 0 && contractIds === null) return traitsOfAll();
   const filter = {
     chainId: query.chainId,
     contractIds,
@@ -108,32 +113,95 @@ export async function listOrders<
     ...ownFilter,
   };
   const { sort, fields } = query;
+  const moment = await momentOfQuery(db, query, (found) => isPastKnown(found, now()));
+  if (isRejection(moment)) return moment;
   const scope = {
-    list,
-    sort,
-    ...filter,
-    contractIds: contractIds?.join() ?? null,
-    ...(traits.length > 0 && { traits: JSON.stringify(traits.toSorted()) }),
+    ...{ list, sort, ...filter, contractIds: contractIds?.join() ?? null },
+    ...traitsScope(traits),
+    ...momentScope(moment),
   };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const view = await listingViewOf({ siteUrl, market });
+  const view = { ...(await listingViewOf({ siteUrl, market })), ...(moment && cannotBeBought) };
   const parts = orderPartsOf(fields);
-  const traitKeys = await readTraitKeys(db, contractIds ?? [], traits);
-  const read = { ...filter, ...(traits.length > 0 && { ofTokens: hasTraits("o", traitKeys) }) };
-  const page = await readOrderViews(db, reads, [read, sort, request.read, now(), parts], {
+  const read = await withTraits(db, filter, traits);
+  const viewing = {
     list: nameOfList(request),
     variant: JSON.stringify([list, view, fields && [...fields]]),
     present: (row: Row) => pickFields(present(row, view), fields),
-  });
+  };
+  const asked = [read, sort, request.read, now(), parts] as const;
+  const page = await (moment === null
+    ? readOrderViews(db, reads, asked, viewing)
+    : viewPast(db, moment, reads, asked, viewing));
+  if (isRejection(page)) return page;
   const { shown, meta } = cutPage(request, page.rows, (row) => {
     const { value, position } = orderCursor(sort, row);
     return [value, position];
   });
   return {
     data: await page.view(shown.length),
-    meta: { chainId: query.chainId, total: Number(page.total), ...meta },
+    meta: {
+      ...{ chainId: query.chainId, total: Number(page.total), ...meta },
+      ...momentMeta(moment),
+    },
+    ...pointParts(moment?.point ?? null),
   };
+}
+
+const unboundedList = (query: ListQuery) =>
+  endedOrdersOfAll(query) ?? momentOfChain(query) ?? traitsOfOther(query);
+
+/** Traits are those of a collection, as a type means something else in each, and of today. */
+function traitsOfOther({
+  traits = [],
+  collection,
+  at,
+}: Pick<ListQuery, "traits" | "collection" | "at">): Rejection<"invalid_parameters"> | undefined {
+  if (traits.length === 0 || (collection !== undefined && at === undefined)) return undefined;
+  const message = at === undefined ? "needs collection" : "are today's: cannot be asked with at";
+  return reject("invalid_parameters", `traits: ${message}`, [{ field: "traits", message }]);
+}
+
+const traitsScope = (traits: readonly RequestedTrait[]) =>
+  traits.length === 0 ? {} : { traits: JSON.stringify(traits.toSorted()) };
+
+/** The filter, limited to the tokens of its contracts that have traits. */
+async function withTraits<Filter extends Pick<OrderFilter, "contractIds">>(
+  db: Database,
+  filter: Filter,
+  traits: readonly RequestedTrait[],
+): Promise<Filter & { ofTokens?: RawBuilder<unknown> }> {
+  if (traits.length === 0) return filter;
+  const traitKeys = await readTraitKeys(db, filter.contractIds ?? [], traits);
+  return { ...filter, ofTokens: hasTraits("o", traitKeys) };
+}
+
+/** Of a whole chain any number of orders would have to be folded. */
+function momentOfChain({
+  at,
+  collection,
+  maker,
+}: Pick<ListQuery, "at" | "collection" | "maker">): Rejection<"invalid_parameters"> | undefined {
+  if (at === undefined || collection !== undefined || maker !== undefined) return undefined;
+  const message = "needs collection or maker";
+  return reject("invalid_parameters", `at: ${message}`, [{ field: "at", message }]);
+}
+
+/** What has passed. */
+const cannotBeBought = { isBuyingPaused: true };
+
+/** A page of orders as they were. */
+async function viewPast<Row extends OrderRow, Filter, View extends object>(
+  db: Database,
+  moment: Moment,
+  { readPastPage }: Pick<OrderReads<Row, Filter>, "readPastPage">,
+  [filter, sort, slice, , parts]: PageQuery<Filter>,
+  { present }: Viewing<Row, View>,
+): Promise<Page<View> | Rejection<"too_much_to_fold">> {
+  const page = await foldPast(() => readPastPage(db, moment, filter, sort, slice, parts));
+  if (isRejection(page)) return page;
+  return { ...page, view: async (count) => page.rows.slice(0, count).map(present) };
 }
 
 type StatusQuery = Pick<ListQuery, "status" | "maker" | "token_id">;
@@ -149,13 +217,7 @@ function endedOrdersOfAll({
   return reject("invalid_parameters", `status: ${message}`, [{ field: "status", message }]);
 }
 
-/** Traits are those of a collection: a type means something else in each. */
-function traitsOfAll(): Rejection<"invalid_parameters"> {
-  const message = "needs collection";
-  return reject("invalid_parameters", `traits: ${message}`, [{ field: "traits", message }]);
-}
-
-type PageQuery<Filter> = [
+type PageQuery<Filter> = readonly [
   filter: OrderFilter & { chainId: ChainId; ofTokens?: RawBuilder<unknown> } & Filter,
   sort: OrderSort,
   slice: OrderSlice,
@@ -165,6 +227,12 @@ type PageQuery<Filter> = [
 
 /** How orders of one kind are read. */
 type OrderReads<Row extends OrderRow, Filter> = {
+  readPastPage(
+    db: Database,
+    moment: Moment,
+    filter: PageQuery<Filter>[0],
+    ...query: [sort: OrderSort, slice: OrderSlice, parts: OrderParts]
+  ): Promise<{ total: bigint; rows: Row[] }>;
   readPage(db: Database, ...query: PageQuery<Filter>): Promise<{ total: bigint; rows: Row[] }>;
   readHashedPage(
     db: Database,

@@ -10,6 +10,7 @@ import {
   readListingPage,
   readListings,
 } from "#projections/orders/read-listings.ts";
+import { isListingPastKnown, readPastListingPage } from "#projections/past/read-past-listings.ts";
 import type { TokenListingRow } from "#projections/tokens/read-token-details.ts";
 import { route } from "../context.ts";
 import {
@@ -142,6 +143,8 @@ export const listListings = route(
         maxPriceWei: query.max_price ?? null,
       },
       readPage: readListingPage,
+      readPastPage: readPastListingPage,
+      isPastKnown: (moment, now) => isListingPastKnown(query, moment, now),
       readHashedPage: readHashedListingPage,
       readOrders: readListings,
       present: presentListing,

@@ -167,6 +167,23 @@ describe.each(ways)("questions asked over $transport in revision $revision", (wa
     expect(approvals).toContain(`tokens ${punks}`);
   });
 
+  it("Who owned punk 1 before its last sale, and what was for sale then?", async () => {
+    const { client } = market.book;
+    const receipt = await client.getTransactionReceipt({ hash: market.ids.txHash as Address });
+    const before = receipt.blockNumber - 1n;
+    const then = await mcp.call("state_at_block", {
+      ...{ collection: "punks", tokenId: "1", at: `${before}`, chainId: 1 },
+    });
+    const asked = { address: punks, abi: erc721Abi, functionName: "ownerOf" } as const;
+    const owner = await client.readContract({ ...asked, args: [1n], blockNumber: before });
+    expect(then).toMatchObject({ owner: owner.toLowerCase(), block: { block: Number(before) } });
+    const whole = await mcp.call("state_at_block", {
+      ...{ collection: "punks", at: `${receipt.blockNumber}`, chainId: 1 },
+    });
+    expect(whole).toMatchObject({ block: { block: Number(receipt.blockNumber) } });
+    await expect(mcp.call("state_at_block", { at: "1" })).rejects.toThrow("collection or wallet");
+  });
+
   it("says in words why it cannot answer", async () => {
     await expect(mcp.call("token", { collection: "no-such", tokenId: "1" })).rejects.toThrow(
       "not_found: No collection no-such on chain 1",

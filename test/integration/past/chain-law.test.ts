@@ -1,13 +1,13 @@
-import { sql } from "kysely";
-import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { allProjections } from "#projections/all.ts";
-import type { Target } from "#projections/engine/checkpoint.ts";
-import type { Database } from "#projections/log/database.ts";
 import { randomFrom } from "#test/simulation/random.ts";
-import { replayChain } from "#test/support/chain/chain-replay.ts";
+import {
+  followChain,
+  type LoggedBlock,
+  readLoggedBlocks,
+} from "#test/support/chain/followed-chain.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import {
   editionIds,
@@ -16,7 +16,7 @@ import {
   readOwner,
   readUnits,
 } from "#test/support/chain/played-chain.ts";
-import { createProjections, project, setBlocks } from "#test/support/database/given.ts";
+import { createProjections } from "#test/support/database/given.ts";
 import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
 import { openNftDataApp } from "#test/support/http/nft-data-fixture.ts";
 import { type ApiClient, serve } from "#test/support/http/openapi.ts";
@@ -46,12 +46,12 @@ beforeAll(async () => {
   first = (await market.client.getBlockNumber()) + 1n;
   for (let round = 0; round < rounds; round += 1) {
     await play.play(movesOfRound);
-    await follow(database.db, market, targets);
+    await followChain(database.db, market, targets);
     if (random.chance(0.7)) await play.reorganize();
   }
   // The newest block has an event, so that every block of the chain is reached.
   await play.play(1);
-  await follow(database.db, market, targets);
+  await followChain(database.db, market, targets);
   for (let number = first; number <= (await market.client.getBlockNumber()); number += 1n)
     times.set(number, (await market.client.getBlock({ blockNumber: number })).timestamp);
   api = await serve(openNftDataApp(database.db, {}));
@@ -61,38 +61,6 @@ afterAll(async () => {
   await database?.drop();
   await market?.stop();
 });
-
-type LoggedBlock = { number: bigint; hash: Hex; timestamp: Date; isRetracted: boolean };
-
-async function readBlocks(db: Database): Promise<LoggedBlock[]> {
-  const { rows } = await sql<LoggedBlock>`
-    select b.number, b.hash, b.timestamp,
-           b.block_id in (select r.block_id from log.retracted_blocks((select position from log.head)) r) as "isRetracted"
-    from log.block b where b.chain_id = ${chainId} order by b.number`.execute(db);
-  return rows;
-}
-
-/** As the recorder does: blocks that left the chain are retracted, new ones appended, and all is derived. */
-async function follow(db: Database, { client }: Market, targets: readonly Target[]): Promise<void> {
-  const head = await client.getBlockNumber();
-  const gone: LoggedBlock[] = [];
-  for (const block of await readBlocks(db)) {
-    if (block.isRetracted) continue;
-    const now =
-      block.number > head ? null : (await client.getBlock({ blockNumber: block.number })).hash;
-    if (now !== block.hash) gone.push(block);
-  }
-  await setBlocks(
-    db,
-    "block_retracted",
-    gone.map(({ number, hash, timestamp }) => ({
-      ...{ chainId, number: Number(number), hash },
-      timestamp: timestamp.getTime() / 1_000,
-    })),
-  );
-  await replayChain(db, client, chainId);
-  await project(db, targets);
-}
 
 const Answer = z.object({ data: z.unknown(), meta: z.object({ at: z.looseObject({}) }) });
 
@@ -196,7 +164,7 @@ async function askWallet(number: bigint, at: string): Promise<void> {
 }
 
 it(`${questions} questions about random blocks, with reorgs before and after, are answered as an archive node does`, async () => {
-  const blocks = await readBlocks(database.db);
+  const blocks = await readLoggedBlocks(database.db, chainId);
   expect(blocks.filter(({ isRetracted }) => isRetracted).length).toBeGreaterThan(5);
   const head = await market.client.getBlockNumber();
   const from = blocks.reduce(
@@ -211,7 +179,9 @@ it(`${questions} questions about random blocks, with reorgs before and after, ar
 });
 
 it("a block that a reorg took back is refused, by its hash", async () => {
-  const gone = (await readBlocks(database.db)).filter(({ isRetracted }) => isRetracted);
+  const gone = (await readLoggedBlocks(database.db, chainId)).filter(
+    ({ isRetracted }) => isRetracted,
+  );
   for (const { hash } of gone) {
     const { status, body } = await ask(`collections/${contracts.punks}/holders`, hash);
     expect([status, body]).toMatchObject([409, { code: "block_retracted" }]);

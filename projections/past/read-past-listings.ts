@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from "kysely";
+import { mostFolded } from "../engine/fold-budget.ts";
+import { retractedCte } from "../engine/point.ts";
+import type { Database } from "../log/database.ts";
+import { kindList, kindLiteral } from "../log/fact-kinds.ts";
+import { compactionDelaySeconds, isCompacted } from "../orders/clock.ts";
+import { listingTermsKinds } from "../orders/find-affected-orders.ts";
+import { listingStates } from "../orders/listing-state.ts";
+import { contractsOfListing, termColumns, termsOf } from "../orders/listing-terms.ts";
+import { type ListingFilter, readListingPage } from "../orders/read-listings.ts";
+import type { OrderSlice, OrderSort, PastOrders } from "../orders/read-order-page.ts";
+import { isOpenStatus, type OrderParts } from "../orders/read-orders.ts";
+import { exchangeContracts } from "../orders/select-facts.ts";
+import { type BookSubject, foldedAt, type Moment, ofSubject, receivedFacts } from "./moment.ts";
+import { foldedOwners, ownedCtes } from "./owned-tokens.ts";
+
+/**
+ * A page of the listings of a token, contracts or a maker as they were at a moment, by the statements that derive today's
+ * rows. Throws `TooMuchToFold`.
+ */
+export async function readPastListingPage(
+  db: Database,
+  moment: Moment,
+  ...[filter, sort, slice, parts]: [ListingFilter, OrderSort, OrderSlice, OrderParts]
+) {
+  const { clock } = moment;
+  return await readListingPage(db, filter, sort, slice, clock, parts, pastListings(filter, moment));
+}
+
+/**
+ * Whether all listings of a filter can be found: our own are by the log's indexes; those of partners among today's rows, which
+ * ended ones without a fill leave.
+ */
+export function isListingPastKnown(
+  { status, marketplace }: Pick<ListingFilter, "status" | "marketplace">,
+  moment: Moment,
+  now: Date,
+): boolean {
+  if (marketplace === "native" || status === "filled") return true;
+  return isOpenStatus(status) && isOpenPastKnown(moment, now);
+}
+
+/** Whether all listings that were open can be found. Orders leave by whole hours. */
+export function isOpenPastKnown({ clock }: Moment, now: Date): boolean {
+  return now.getTime() - clock.getTime() < (compactionDelaySeconds - 3_600) * 1_000;
+}
+
+type Wanted = BookSubject & Pick<ListingFilter, "marketplace">;
+
+/** The listings of a subject at a moment. With each of our own come those of its maker and token: of these one is active. */
+export function pastListings(wanted: Wanted, moment: Moment): PastOrders {
+  const { point } = moment;
+  const recompute = foldedAt(moment, sql`past_order`);
+  return {
+    ctes: sql`
+      ${retractedCte(point)}, named as materialized (${namedListings(wanted, moment)}),
+      past_order as materialized (
+        select ${termColumns}, ${contractsOfListing}
+        from (${termsOf(factsOfNamed(moment))}) o left join (${exchangeContracts}) x using (chain_id)
+      ),
+      subject as materialized (select distinct contract_id, token_id from past_order),
+      ${ownedCtes(point)},
+      past_listing as materialized (
+        select o.*, s.status, s.reason, s.filled, s.fillable, s.updated_at
+        from past_order o
+        join (${listingStates(recompute)}) s using (order_hash, chain_id)
+        where not ${isCompacted(recompute)}
+      )`,
+    rows: sql`past_listing`,
+    folded: sql`greatest((select count(*)::int from named), ${foldedOwners})`,
+  };
+}
+
+function namedListings(wanted: Wanted, moment: Moment): RawBuilder<unknown> {
+  const own = receivedFacts(
+    moment,
+    sql`f.kind = ${kindLiteral("order_submitted")} and ${ofSubject(wanted, "from_address")}`,
+  );
+  const shown = sql`select f.order_hash from listings.listing f where ${ofSubject(wanted, "maker")}`;
+  return sql`
+    select order_hash from (${own}) own ${wanted.marketplace === "native" ? sql`` : sql`union ${shown}`}
+    limit ${mostFolded + 1}`;
+}
+
+/** SQL: facts `f` that the terms of the named listings follow from. */
+const factsOfNamed = (moment: Moment) => sql`
+  named cross join lateral (
+    ${receivedFacts(moment, sql`f.order_hash = named.order_hash and f.kind in ${kindList(...listingTermsKinds)}`)} offset 0
+  ) f`;

@@ -1,0 +1,94 @@
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import { isRejection } from "#projections/domain/rejection.ts";
+import { resolvePoint } from "#projections/engine/point.ts";
+import type { Database } from "#projections/log/database.ts";
+import { type Moment, momentOf } from "#projections/past/moment.ts";
+import { readPastDepth } from "#projections/past/read-past-depth.ts";
+import { readPastListingPage } from "#projections/past/read-past-listings.ts";
+import { randomFrom } from "#test/simulation/random.ts";
+import { appendListed } from "./book.ts";
+import { type Figure, percentileFigures } from "./figure.ts";
+import { deriveTargets, projections, timed, withDatabase } from "./server.ts";
+
+const BATCH = 50_000;
+const TOKENS_OF_CONTRACT = 10_000;
+const SAMPLES = 40;
+/** Questions whose times do not count: connections, catalogs and plans. */
+const WARM_UPS = 5;
+const FIRST_PAGE = { limit: 51, offset: 0, after: null };
+const names = ["ownership", "collections", "listings", "bids"];
+
+/** The book of a collection of 10,000 listed tokens, and of one of them, at blocks drawn of all. */
+export async function run({ facts }: { facts: number }): Promise<Figure[]> {
+  return await withDatabase(async (db) => {
+    const listings = Math.floor(facts / 2 / TOKENS_OF_CONTRACT) * TOKENS_OF_CONTRACT;
+    const contracts = listings / TOKENS_OF_CONTRACT;
+    for (let from = 0; from < listings; from += BATCH)
+      await appendListed(db, from, Math.min(from + BATCH, listings), contracts);
+    await sql`vacuum analyze log.fact, log.block, log.transaction, log.contract`.execute(db);
+    await deriveTargets(
+      db,
+      projections.filter(({ name }) => names.includes(name)),
+    );
+    await sql`vacuum analyze`.execute(db);
+    const of = `${facts} facts, ${contracts} contracts of ${TOKENS_OF_CONTRACT} listed tokens, minted evenly over the blocks`;
+    return [
+      ...(await measure(db, "book of 10,000 listings", of, (moment, one) =>
+        readPastDepth(db, [one.contractId], 50, moment),
+      )),
+      ...(await measure(db, "listings of a token", of, (moment, { contractId, tokenId }) => {
+        const subject = { chainId: 1, contractIds: [contractId], tokenId, maker: null };
+        return ask(db, moment, subject);
+      })),
+      ...(await measure(db, "listings of a maker", of, (moment, { maker }) =>
+        ask(db, moment, { chainId: 1, contractIds: null, tokenId: null, maker }),
+      )),
+    ];
+  });
+}
+
+type Subject = {
+  chainId: number;
+  contractIds: number[] | null;
+  tokenId: bigint | null;
+  maker: Hex | null;
+};
+
+const ask = (db: Database, moment: Moment, subject: Subject) => {
+  const other = { marketplace: null, minPriceWei: null, maxPriceWei: null } as const;
+  const filter = { ...subject, ...other, status: "active" } as const;
+  return readPastListingPage(db, moment, filter, "price_asc", FIRST_PAGE, new Set());
+};
+
+type Listed = { contractId: number; tokenId: bigint; maker: Hex };
+
+async function measure(
+  db: Database,
+  name: string,
+  of: string,
+  question: (moment: Moment, one: Listed) => Promise<unknown>,
+): Promise<Figure[]> {
+  const random = randomFrom(7);
+  const { rows } = await sql<Listed>`
+    select contract_id as "contractId", token_id as "tokenId", maker from listings.listing
+    order by hashint8extended(token_id::bigint, 5) limit ${SAMPLES + WARM_UPS}`.execute(db);
+  const { rows: blocks } = await sql<{ last: bigint }>`
+    select max(number) as last from log.block`.execute(db);
+  const durationsMs: number[] = [];
+  for (const one of rows) {
+    const named = { block: BigInt(random.int(1, Number(blocks[0]?.last ?? 1n))) };
+    durationsMs.push(
+      await timed(async () => {
+        const point = await resolvePoint(db, 1, named);
+        if (isRejection(point)) throw new Error(point.message);
+        await question(await momentOf(db, point, named), one);
+      }),
+    );
+  }
+  const percentiles = [
+    { percent: 50, goalMs: null },
+    { percent: 99, goalMs: 300 },
+  ];
+  return percentileFigures(`past, ${name},`, durationsMs.slice(WARM_UPS), percentiles, of);
+}
