@@ -174,7 +174,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(devnet/contracts/artifacts|sdk/dist)/" },
+    exclude: { path: "^(devnet/contracts/artifacts|sdk/dist|test/reliability/peers)/" },
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
