@@ -227,22 +227,24 @@ function inputParser(shape: Shape): (raw: Input) => Input | Rejection {
 
 /** A schema chooses its own rejection code with `params.rejects` of a custom issue. */
 function refusalOf(error: z.ZodError, invalid: string): Rejection {
-  const details = error.issues.slice(0, maxDetails).map(detailOf);
+  const details = error.issues.slice(0, maxDetails).flatMap(detailsOf).slice(0, maxDetails);
   const named = error.issues.find((issue) => issue.code === "custom" && issue.params?.rejects);
   const code = named?.code === "custom" ? String(named.params?.rejects) : invalid;
-  const [first] = named === undefined ? details : [detailOf(named)];
+  const [first] = named === undefined ? details : detailsOf(named);
   return { rejected: code, message: `${first?.field}: ${first?.message}`, details };
 }
 
 const maxDetails = 20;
 
-function detailOf(issue: z.core.$ZodIssue): RejectionDetail {
+function detailsOf(issue: z.core.$ZodIssue): RejectionDetail[] {
   const [part, ...path] = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    const field = [...path, issue.keys[0]?.slice(0, 100)].join(".");
-    return { field, message: "is not a field of this request" };
+    return issue.keys.slice(0, maxDetails).map((key) => ({
+      field: [...path, key.slice(0, 100)].join("."),
+      message: "is not a field of this request",
+    }));
   }
   const field = path.length > 0 ? path.join(".") : (part ?? "");
   const expected = "expected" in issue ? { expected: String(issue.expected) } : {};
-  return { field, ...expected, message: issue.message };
+  return [{ field, ...expected, message: issue.message }];
 }

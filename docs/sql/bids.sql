@@ -1,13 +1,16 @@
-with counted as materialized (select (
+with
+  counted as materialized (
+    select (
   select coalesce(sum(n.rows), 0)::bigint from "bids"."count" n
   where n.chain_id = $1 and n.status = $2  and true) - (
   select count(*) from "bids"."bid" o where true and 
-  o.status in ('active', 'inactive') and o.status = $3 and o.chain_id = $4   and true and o.end_time <= $5::bigint) as total),
+  o.status in ('active', 'inactive') and o.status = $3 and o.chain_id = $4   and true and o.end_time <= $5::bigint) as total 
+  ),
   page as (
     select o.* from "bids"."bid" o where 
   o.status in ('active', 'inactive') and o.status = $6 and o.chain_id = $7   and true and not o.end_time <= $8::bigint  and (select total from counted) > 0
     order by o."unit_price_wei" desc, o.position desc limit $9 offset $10)
-  select counted.total, detail.*
+  select counted.*, detail.*
   from counted left join page o on true 
 left join log.contract traded on traded.contract_id = o.contract_id
 left join collections.contract m on m.contract_id = o.contract_id

@@ -119,7 +119,7 @@ with emptied as (delete from pg_temp."recompute_listing"), terms as materialized
   ) insert into pg_temp."recompute_listing" 
   (order_hash, chain_id, position, marketplace, contract_id, token_id, standard, maker, currency, unit_price_wei, seller_net_wei, quantity, start_time, end_time, counter, fees, is_conduit_known, is_buyable, is_visible, is_filled_whole, is_contract_signed, created_at, last_seen_at, 
 old_status, old_reason, old_filled, old_fillable, old_updated_at, old_marketplace, is_replaced, exchange_id, conduit_id)
-  select o.*, x.exchange_id, case when o.is_conduit_known then x.conduit_id end
+  select o.*, x.exchange_id, case when o.is_conduit_known then x.conduit_id end as conduit_id
   from (
   select terms.*, s.status, s.reason, s.filled, s.fillable, s.updated_at, s.marketplace,
          (s.position, s.marketplace, s.is_buyable, s.is_visible, s.last_seen_at) is distinct from (terms.position, terms.marketplace, terms.is_buyable, terms.is_visible, terms.last_seen_at)

@@ -1,17 +1,20 @@
-with counted as materialized (select (
+with
+  counted as materialized (
+    select (
   select coalesce(sum(n.rows), 0)::bigint from "listings"."count" n
   where n.chain_id = $1 and n.status = $2  and marketplace in ('native', 'opensea', 'magiceden')) - (
   select count(*) from "listings"."listing" o where true and 
-  o.status in ('active', 'inactive') and o.status = $3 and o.chain_id = $4   and marketplace in ('native', 'opensea', 'magiceden')   and o.end_time <= $5::bigint) as total),
+  o.status in ('active', 'inactive') and o.status = $3 and o.chain_id = $4   and marketplace in ('native', 'opensea', 'magiceden')   and true and o.end_time <= $5::bigint) as total 
+  ),
   page as (
   select o.* from unnest($6::text[]) wanted (marketplace)
   cross join lateral (
     select o.* from "listings"."listing" o where o.marketplace = wanted.marketplace and 
-  o.status in ('active', 'inactive') and o.status = $7 and o.chain_id = $8   and marketplace in ('native', 'opensea', 'magiceden')   and not o.end_time <= $9::bigint  and (select total from counted) > 0
+  o.status in ('active', 'inactive') and o.status = $7 and o.chain_id = $8   and marketplace in ('native', 'opensea', 'magiceden')   and true and not o.end_time <= $9::bigint  and (select total from counted) > 0
     order by o."unit_price_wei" asc, o.position asc limit $10
   ) o
   order by o."unit_price_wei" asc, o.position asc limit $11 offset $12)
-  select counted.total, detail.*
+  select counted.*, detail.*
   from counted left join page o on true 
 left join log.contract traded on traded.contract_id = o.contract_id
 left join collections.contract m on m.contract_id = o.contract_id

@@ -187,6 +187,23 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
     codes: { instant_keys_paused: 429, bad_structure: 422, unsupported_chain: 422 },
   },
   {
+    method: "post",
+    path: "/v1/auth/siwe/nonce",
+    parameters: ["chainId"],
+    codes: { not_found: 404, bad_structure: 422, unsupported_chain: 422 },
+  },
+  {
+    method: "post",
+    path: "/v1/auth/siwe",
+    parameters: ["chainId"],
+    codes: {
+      ...{ bad_siwe_message: 422, bad_name: 422, unsupported_chain: 422, bad_structure: 422 },
+      ...{ siwe_expired: 401, wrong_signature: 401, second_factor_required: 401, wrong_code: 401 },
+      ...{ suspended: 403, not_found: 404, no_such_key: 409, too_many_keys: 409 },
+      rpc_unavailable: 503,
+    },
+  },
+  {
     method: "get",
     path: "/v1/auth/key",
     parameters: ["chainId"],
@@ -500,7 +517,17 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/orders/params",
-    parameters: ["chainId", "maker", "kind", "contract", "tokenId", "quantity", "unitPriceWei"],
+    parameters: [
+      "chainId",
+      "maker",
+      "kind",
+      "contract",
+      "tokenId",
+      "tokenIds",
+      "traits",
+      "quantity",
+      "unitPriceWei",
+    ],
     codes: { bad_structure: 422, unsupported_chain: 422, rpc_unavailable: 422 },
   },
   {
