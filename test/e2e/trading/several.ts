@@ -179,6 +179,8 @@ export function describeSeveral(site: () => Site, looks: () => readonly Look[]):
         const { dave } = testChain.actors;
         const held = await weiOf(testChain, accounts.dave.address);
         await dave.sendsWrapped(accounts.alice, held);
+        // Bids of an earlier look would count again once he has the coin for them.
+        await dave.incrementsCounter();
         await dave.wraps(parseEther("0.25"));
         const visitor = await open(chainId, width, "dave");
         const { page, wallet } = visitor;
