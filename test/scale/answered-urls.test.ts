@@ -35,9 +35,11 @@ const namedOf = (url: string): Named => ({
   id: decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? ""),
 });
 
-/** What is answered; documents have none. */
+/** What is answered; documents have none, and text has no addresses. */
 const dataOf = (body: unknown): unknown =>
-  z.looseObject({ data: z.unknown().optional() }).parse(body).data;
+  typeof body === "string"
+    ? undefined
+    : z.looseObject({ data: z.unknown().optional() }).parse(body).data;
 
 /** What a page shows, without its links and what it asks for. */
 async function shownAt(url: string): Promise<{ status: number; text: string }> {
