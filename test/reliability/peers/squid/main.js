@@ -15,7 +15,10 @@ const processor = new EvmBatchProcessor()
     topic0: [orderFulfilled.topic, counterIncremented.topic],
   });
 
-const database = new TypeormDatabase({ supportHotBlocks: true });
+const database = new TypeormDatabase({
+  supportHotBlocks: true,
+  projectDir: import.meta.dirname,
+});
 
 processor.run(database, async (context) => {
   const rows = { transfers: [], counters: [], sales: [], tokens: new Map() };
