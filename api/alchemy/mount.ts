@@ -1,7 +1,6 @@
 import type { Express, RequestHandler } from "express";
-import { z } from "zod";
 import { chainById } from "#chains/index.ts";
-import type { ApiProfile, Envelope } from "../http/api-profile.ts";
+import { type ApiProfile, bareEnvelope } from "../http/api-profile.ts";
 import { type Limiter, limitRequests } from "../http/limit.ts";
 import { mountRoutes } from "../http/mount.ts";
 import type { Route } from "../http/route.ts";
@@ -42,12 +41,6 @@ const calls: readonly Route<AlchemyContext>[] = [
 
 /** Paths of a chain there: its NFT API, and its node's JSON-RPC. */
 const places = { "nft/v3": [...calls, assetTransfers], v2: [assetTransfers] };
-
-/** The answer is the body. */
-const bareEnvelope: Envelope = {
-  wrap: ({ data }) => z.record(z.string(), z.unknown()).parse(data),
-  describe: ({ data }) => data,
-};
 
 /** The key with which Alchemy's own examples call: none. */
 const noKey = "demo";

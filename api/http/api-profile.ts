@@ -48,3 +48,9 @@ export const flatEnvelope: Envelope = {
       ...(meta instanceof z.ZodObject && meta.shape),
     }),
 };
+
+/** The answer is the body, as in the APIs of others whose shapes are answered. */
+export const bareEnvelope: Envelope = {
+  wrap: ({ data }) => z.record(z.string(), z.unknown()).parse(data),
+  describe: ({ data }) => data,
+};

@@ -1,8 +1,7 @@
 import type { Express, RequestHandler } from "express";
-import { z } from "zod";
 import { chainById } from "#chains/index.ts";
 import { showErrorsAsList } from "../http/answer.ts";
-import type { ApiProfile, Envelope } from "../http/api-profile.ts";
+import { type ApiProfile, bareEnvelope } from "../http/api-profile.ts";
 import { type Limiter, limitRequests } from "../http/limit.ts";
 import { mountRoutes } from "../http/mount.ts";
 import type { Route } from "../http/route.ts";
@@ -35,12 +34,6 @@ const calls: readonly Route<OpenSeaContext>[] = [
   fillListing,
   fillOffer,
 ];
-
-/** The answer is the body. */
-const bareEnvelope: Envelope = {
-  wrap: ({ data }) => z.record(z.string(), z.unknown()).parse(data),
-  describe: ({ data }) => data,
-};
 
 /** Its client shows what a list named `errors` says, and nothing else of a refusal. */
 const listErrors: RequestHandler = (_request, response, next) => {
