@@ -7,6 +7,7 @@ import { addAnalytics } from "./analytics/analytics.ts";
 import { addExport } from "./analytics/export.ts";
 import { addAudit, addBackfill } from "./audit.ts";
 import { addCollections } from "./collections.ts";
+import { addDiff } from "./diff.ts";
 import { addExplain, addTail } from "./facts.ts";
 import { addMakers } from "./makers.ts";
 import { addPrices } from "./prices.ts";
@@ -49,6 +50,7 @@ async function run(): Promise<number> {
   addExplain(program);
   addSql(program);
   addVerify(program);
+  addDiff(program);
   addRebuild(program);
   addRollback(program);
   addPause(program);

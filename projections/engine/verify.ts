@@ -219,7 +219,7 @@ export type RowDifference = {
   derived: Record<string, unknown> | null;
 };
 
-type Table = { name: string; columns: string[]; key: string[] };
+export type SchemaTable = { name: string; columns: string[]; key: string[] };
 
 /** Numbers of rows compared and different, and examples. */
 type Comparison = { compared: bigint; different: bigint; examples: RowDifference[] };
@@ -231,8 +231,8 @@ export async function compareSchemas(
   options: { maxExamples: number; tables?: readonly string[]; restriction?: RawBuilder<unknown> },
 ): Promise<Comparison> {
   const total: Comparison = { compared: 0n, different: 0n, examples: [] };
-  const there = await readTables(session, stored);
-  for (const table of await readTables(session, derived)) {
+  const there = await readSchemaTables(session, stored);
+  for (const table of await readSchemaTables(session, derived)) {
     if (options.tables !== undefined && !options.tables.includes(table.name)) continue;
     const same = there.find(({ name }) => name === table.name);
     if (same?.columns.join() !== table.columns.join()) {
@@ -251,7 +251,7 @@ export async function compareSchemas(
 
 async function compareTable(
   session: Session,
-  { name, columns, key }: Table,
+  { name, columns, key }: SchemaTable,
   { stored, derived }: { stored: string; derived: string },
   { maxExamples, restriction }: { maxExamples: number; restriction?: RawBuilder<unknown> },
 ): Promise<Comparison> {
@@ -287,8 +287,8 @@ async function compareTable(
 }
 
 /** A schema's tables with their columns and the columns of a unique key. */
-async function readTables(session: Session, schema: string): Promise<Table[]> {
-  const { rows } = await sql<Table>`
+export async function readSchemaTables(session: Session, schema: string): Promise<SchemaTable[]> {
+  const { rows } = await sql<SchemaTable>`
     select c.relname as name,
            array(select a.attname::text from pg_attribute a
                  where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum) as columns,
