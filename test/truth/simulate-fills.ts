@@ -24,18 +24,20 @@ export type FillResult = {
   held: bigint;
 };
 
-/** Simulates filling each order alone on the chain's latest state, at a time (unix seconds). */
+/** Simulates filling each order alone on the state after a block, the newest or a given one, at a time (unix seconds). */
 export async function simulateFills(
   rpcUrl: string,
   attempts: readonly FillAttempt[],
   atSeconds: number,
+  block?: bigint,
 ): Promise<FillResult[]> {
-  const owners = await readOwners(rpcUrl, attempts);
+  const tag = block === undefined ? "latest" : numberToHex(block);
+  const owners = await readOwners(rpcUrl, attempts, tag);
   const results: FillResult[] = [];
   for (let start = 0; start < attempts.length; start += 50) {
     const part = attempts.slice(start, start + 50);
     const requests = part.map((attempt, index) =>
-      simulation(callsOf(attempt, owners[start + index] ?? []), atSeconds),
+      simulation(callsOf(attempt, owners[start + index] ?? []), atSeconds, tag),
     );
     const answers = await sendBatch(rpcUrl, requests);
     results.push(
@@ -69,6 +71,7 @@ function callsOf(attempt: FillAttempt, owners: readonly (Address | null)[]): Cal
 async function readOwners(
   rpcUrl: string,
   attempts: readonly FillAttempt[],
+  tag: string,
 ): Promise<readonly (readonly (Address | null)[])[]> {
   const tried = attempts.map((attempt) => {
     const { side } = attempt.order;
@@ -76,7 +79,7 @@ async function readOwners(
     const ids = side === "bids" && standard === "erc721" ? triedTokens(attempt) : [];
     return ids.map((id): Request => {
       const data = encodeFunctionData({ abi: erc721Abi, functionName: "ownerOf", args: [id] });
-      return { method: "eth_call", params: [{ to: contract, data }, "latest"] };
+      return { method: "eth_call", params: [{ to: contract, data }, tag] };
     });
   });
   const answers = await sendBatch(rpcUrl, tried.flat());
@@ -90,13 +93,13 @@ async function readOwners(
 
 type Request = { method: string; params: readonly unknown[] };
 
-function simulation(calls: readonly Call[], atSeconds: number): Request {
+function simulation(calls: readonly Call[], atSeconds: number, tag: string): Request {
   const block = {
     blockOverrides: { time: numberToHex(atSeconds) },
     stateOverrides: { [filler]: { balance: numberToHex(parseEther("1000000000")) } },
     calls,
   };
-  return { method: "eth_simulateV1", params: [{ blockStateCalls: [block] }, "latest"] };
+  return { method: "eth_simulateV1", params: [{ blockStateCalls: [block] }, tag] };
 }
 
 const Answers = z.array(

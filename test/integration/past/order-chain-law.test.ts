@@ -5,7 +5,6 @@ import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Actor } from "#devnet/market/actors.ts";
-import { allProjections } from "#projections/all.ts";
 import type { Nft } from "#projections/domain/seaport/draft-components.ts";
 import { advancedOrder, orderQuantity } from "#projections/domain/seaport/fill.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
@@ -13,27 +12,19 @@ import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { orderSubmitted } from "#projections/orders/read-signed-orders.ts";
 import { randomFrom } from "#test/simulation/random.ts";
-import { followChain, readLoggedBlocks } from "#test/support/chain/followed-chain.ts";
-import { type Market, openMarket } from "#test/support/chain/market.ts";
-import { playTransfers } from "#test/support/chain/played-chain.ts";
-import { createProjections } from "#test/support/database/given.ts";
-import { createDatabase, type TestDatabase } from "#test/support/database/postgres.ts";
-import { openNftDataApp } from "#test/support/http/nft-data-fixture.ts";
-import { type ApiClient, serve } from "#test/support/http/openapi.ts";
-import { feeRecipient } from "#test/support/orders/order-facts.ts";
+import {
+  attemptMove,
+  followedChain,
+  openFollowedMarket,
+  readOrderThen,
+} from "#test/support/chain/followed-market.ts";
+import type { Market } from "#test/support/chain/market.ts";
+import type { TestDatabase } from "#test/support/database/postgres.ts";
 
 /** More for a whole run: `PAST_QUESTIONS=2000 npx vitest run --project integration past/order-chain-law`. */
 const questions = Number(process.env.PAST_QUESTIONS ?? 80);
-const chainId = 33139;
-const rounds = 8;
-const movesOfRound = 10;
-const exchange = { address: seaportAddresses["1.6"], abi: seaportFunctions } as const;
-
-let market: Market;
-let database: TestDatabase;
-let api: ApiClient;
+let stage: Awaited<ReturnType<typeof openFollowedMarket>>;
 const random = randomFrom(Number(process.env.PAST_SEED ?? 49));
-let play: ReturnType<typeof playTransfers>;
 let makers: readonly Actor[];
 let buyer: Actor;
 const orders: { order: SignedOrder; maker: Actor; nft: Nft }[] = [];
@@ -44,7 +35,7 @@ const tokens: Nft[] = [1n, 2n, 3n, 4n].map((tokenId) => ({
 const edition: Nft = { standard: "erc1155", contract: contracts.editions, tokenId: 1n };
 
 /** Signed and known to us at once: before its start nobody can fill it. */
-async function list(): Promise<void> {
+async function list({ db }: TestDatabase): Promise<void> {
   const maker = random.pick(makers);
   const isEdition = random.chance(0.4);
   const nft = isEdition ? edition : random.pick(tokens);
@@ -57,30 +48,21 @@ async function list(): Promise<void> {
     ...({ side: "ask", contract: nft.contract, standard: nft.standard ?? "erc721" } as const),
     ...{ tokenId: nft.tokenId, quantity, unitPriceWei: priceWei, sellerNetWei: priceWei, fees: [] },
   };
-  await appendObservations(database.db, [
+  await appendObservations(db, [
     orderSubmitted({
-      ...{ chainId, orderHash: orderHash(components), components, signature, terms },
+      ...{ chainId: followedChain, orderHash: orderHash(components), components, signature, terms },
       receivedAt: new Date(0),
     }),
   ]);
 }
 
-/** A transaction that may be refused by the chain changes nothing. */
-async function attempt(move: () => Promise<unknown>): Promise<void> {
-  try {
-    await move();
-  } catch (error) {
-    if (!(error instanceof Error && /revert/.test(error.message))) throw error;
-  }
-}
-
-async function move(): Promise<void> {
+async function move(_: Market, database: TestDatabase): Promise<void> {
   const one = orders.length === 0 ? undefined : random.pick(orders);
-  if (one === undefined || random.chance(0.3)) return await list();
+  if (one === undefined || random.chance(0.3)) return await list(database);
   const { order, maker, nft } = one;
   const other = random.pick(makers);
   const units = BigInt(random.int(1, Number(orderQuantity(order.components))));
-  await attempt(
+  await attemptMove(
     random.pick<() => Promise<unknown>>([
       () => buyer.buys(order, { units }),
       () => buyer.buys(order, { units }),
@@ -95,12 +77,7 @@ async function move(): Promise<void> {
   );
 }
 
-beforeAll(async () => {
-  market = await openMarket({ chainId });
-  database = await createDatabase({ template: "projected" });
-  const targets = await createProjections(database.db, allProjections({ feeRecipient }));
-  play = playTransfers(market, random);
-  const { alice, bob, carol, grace } = market.actors;
+async function prepare({ actors: { alice, bob, carol, grace } }: Market): Promise<void> {
   [makers, buyer] = [[alice, bob, carol], grace];
   for (const [index, nft] of tokens.entries()) await makers[index % 3]?.mints(nft);
   for (const maker of makers) {
@@ -108,20 +85,12 @@ beforeAll(async () => {
     await maker.approves(contracts.punks);
     await maker.approves(contracts.editions);
   }
-  for (let round = 0; round < rounds; round += 1) {
-    for (let done = 0; done < movesOfRound; done += 1) await move();
-    await followChain(database.db, market, targets);
-    if (random.chance(0.7)) await play.reorganize();
-  }
-  await play.play(1);
-  await followChain(database.db, market, targets);
-  api = await serve(openNftDataApp(database.db, {}));
+}
+
+beforeAll(async () => {
+  stage = await openFollowedMarket(random, { prepare, move });
 });
-afterAll(async () => {
-  await api?.close();
-  await database?.drop();
-  await market?.stop();
-});
+afterAll(() => stage?.close());
 
 const Listed = z.object({
   data: z.array(
@@ -136,8 +105,8 @@ const Listed = z.object({
 
 async function statusThen({ order, nft }: (typeof orders)[number], block: bigint) {
   const subject = `maker=${order.components.offerer}&collection=${nft.contract}&token_id=${nft.tokenId}`;
-  const path = `/v1/listings?chainId=${chainId}&${subject}&status=all&marketplace=native&per_page=100&at=${block}`;
-  const { status, body } = await api.get(path);
+  const path = `/v1/listings?chainId=${followedChain}&${subject}&status=all&marketplace=native&per_page=100&at=${block}`;
+  const { status, body } = await stage.api.get(path);
   expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
   const hash = orderHash(order.components);
   return Listed.parse(body).data.find((one) => one.orderHash === hash);
@@ -152,8 +121,8 @@ async function fillsThen({ components, signature }: SignedOrder, blockNumber: bi
   });
   const value = components.consideration.reduce((sum, leg) => sum + leg.startAmount, 0n);
   try {
-    await market.client.call({
-      ...{ account: buyer.address, to: exchange.address, data, value, blockNumber },
+    await stage.market.client.call({
+      ...{ account: buyer.address, to: seaportAddresses["1.6"], data, value, blockNumber },
       stateOverride: [{ address: buyer.address, balance: parseEther("1000") }],
     });
     return true;
@@ -167,40 +136,28 @@ async function fillsThen({ components, signature }: SignedOrder, blockNumber: bi
 const states = new Map<string, number>();
 
 async function compare(one: (typeof orders)[number], blockNumber: bigint): Promise<void> {
-  const { order } = one;
-  const hash = orderHash(order.components);
-  const { client } = market;
-  const [shown, fills, [, isCancelled, numerator, denominator], counter] = await Promise.all([
+  const [shown, fills, { filled, quantity, isCancelled }] = await Promise.all([
     statusThen(one, blockNumber),
-    fillsThen(order, blockNumber),
-    client.readContract({ ...exchange, functionName: "getOrderStatus", args: [hash], blockNumber }),
-    client.readContract({
-      ...{ ...exchange, functionName: "getCounter", args: [order.components.offerer] },
-      blockNumber,
-    }),
+    fillsThen(one.order, blockNumber),
+    readOrderThen(stage.market, one.order, blockNumber),
   ]);
+  const hash = orderHash(one.order.components);
   const about = [blockNumber, hash, shown?.status, shown?.invalidReason];
-  const filled =
-    denominator === 0n ? 0n : (orderQuantity(order.components) * numerator) / denominator;
   // A dearer one of the same maker and token can be filled all the same.
   const isOpen = shown?.status === "active" || shown?.invalidReason === "superseded";
   expect([...about, isOpen]).toEqual([...about, fills]);
   expect([...about, BigInt(shown?.quantityFilled ?? -1)]).toEqual([...about, filled]);
-  const isFilled = filled === orderQuantity(order.components);
-  const isEnded = isCancelled || counter !== order.components.counter;
+  const isFilled = filled === quantity;
   expect([...about, shown?.status === "filled"]).toEqual([...about, isFilled]);
-  expect([...about, shown?.status === "cancelled"]).toEqual([...about, isEnded && !isFilled]);
+  expect([...about, shown?.status === "cancelled"]).toEqual([...about, isCancelled && !isFilled]);
   const name = shown?.invalidReason ?? shown?.status ?? "unknown";
   states.set(name, (states.get(name) ?? 0) + 1);
 }
 
 it(`${questions} listings at random blocks, with reorgs before and after, are in the state that the exchange tells and fills by`, async () => {
-  const blocks = await readLoggedBlocks(database.db, chainId);
-  expect(blocks.filter(({ isRetracted }) => isRetracted).length).toBeGreaterThan(3);
-  const kept = blocks.filter(({ isRetracted }) => !isRetracted).map(({ number }) => number);
-  const asked = kept.slice(kept.length / 5);
+  expect(stage.retracted).toBeGreaterThan(3);
   for (let count = 0; count < questions; count += 1)
-    await compare(random.pick(orders), random.pick(asked));
+    await compare(random.pick(orders), random.pick(stage.asked));
   expect([...states.keys()]).toEqual(
     expect.arrayContaining(["active", "filled", "cancelled", "not_owner", "not_approved"]),
   );

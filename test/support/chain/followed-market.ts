@@ -1,0 +1,103 @@
+import { seaportAddresses } from "#abis/deployments.ts";
+import { seaportFunctions } from "#abis/seaport.ts";
+import { allProjections } from "#projections/all.ts";
+import { orderQuantity } from "#projections/domain/seaport/fill.ts";
+import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
+import { orderHash } from "#projections/domain/seaport/order-hash.ts";
+import type { Random } from "#test/simulation/random.ts";
+import { createProjections } from "../database/given.ts";
+import { createDatabase, type TestDatabase } from "../database/postgres.ts";
+import { openNftDataApp } from "../http/nft-data-fixture.ts";
+import { serve } from "../http/openapi.ts";
+import { feeRecipient } from "../orders/order-facts.ts";
+import { followChain, readLoggedBlocks } from "./followed-chain.ts";
+import { type Market, openMarket } from "./market.ts";
+import { playTransfers } from "./played-chain.ts";
+
+export const followedChain = 33139;
+const rounds = 8;
+const movesOfRound = 10;
+
+type Played = {
+  readonly prepare: (market: Market) => Promise<void>;
+  /** One move; orders are appended to the database. */
+  readonly move: (market: Market, database: TestDatabase) => Promise<void>;
+};
+
+/** A local chain on which makers moved, with reorgs, a database that followed it, and its API. */
+export async function openFollowedMarket(random: Random, played: Played) {
+  const market = await openMarket({ chainId: followedChain });
+  const database = await createDatabase({ template: "projected" });
+  const end = async () => {
+    await database.drop();
+    await market.stop();
+  };
+  try {
+    await playRounds(market, database, random, played);
+    const api = await serve(openNftDataApp(database.db, {}));
+    const blocks = await readLoggedBlocks(database.db, followedChain);
+    const kept = blocks.filter(({ isRetracted }) => !isRetracted).map(({ number }) => number);
+    return {
+      ...{ market, api },
+      retracted: blocks.length - kept.length,
+      /** Blocks to ask about. */
+      asked: kept.slice(kept.length / 5),
+      async close(): Promise<void> {
+        await api.close();
+        await end();
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function playRounds(
+  market: Market,
+  database: TestDatabase,
+  random: Random,
+  { prepare, move }: Played,
+): Promise<void> {
+  const targets = await createProjections(database.db, allProjections({ feeRecipient }));
+  const play = playTransfers(market, random);
+  await prepare(market);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let done = 0; done < movesOfRound; done += 1) await move(market, database);
+    await followChain(database.db, market, targets);
+    if (random.chance(0.7)) await play.reorganize();
+  }
+  await play.play(1);
+  await followChain(database.db, market, targets);
+}
+
+/** A transaction that may be refused by the chain changes nothing. */
+export async function attemptMove(move: () => Promise<unknown>): Promise<void> {
+  try {
+    await move();
+  } catch (error) {
+    if (!(error instanceof Error && /revert/.test(error.message))) throw error;
+  }
+}
+
+/** What the exchange told of an order at the end of a block. Units. */
+export async function readOrderThen(
+  { client }: Pick<Market, "client">,
+  { components }: SignedOrder,
+  blockNumber: bigint,
+): Promise<{ filled: bigint; quantity: bigint; isCancelled: boolean }> {
+  const exchange = { address: seaportAddresses["1.6"], abi: seaportFunctions } as const;
+  const [[, isCancelled, numerator, denominator], counter] = await Promise.all([
+    client.readContract({
+      ...{ ...exchange, functionName: "getOrderStatus", args: [orderHash(components)] },
+      blockNumber,
+    }),
+    client.readContract({
+      ...{ ...exchange, functionName: "getCounter", args: [components.offerer] },
+      blockNumber,
+    }),
+  ]);
+  const quantity = orderQuantity(components);
+  const filled = denominator === 0n ? 0n : (quantity * numerator) / denominator;
+  return { filled, quantity, isCancelled: isCancelled || counter !== components.counter };
+}
