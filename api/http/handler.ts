@@ -118,9 +118,10 @@ function documentHandler<Context>(
     const at = positionNow === undefined ? {} : { position: positionNow() };
     if (isRejection(answer)) return { refused: answer, ...at };
     const maxAgeSeconds = answer.maxAgeSeconds ?? route.maxAgeSeconds;
-    if (answer.media !== undefined) return { ...mediaDocument(answer.media, maxAgeSeconds), ...at };
     const link = nextLink(baseUrl, addressOf(request), answer.meta);
-    const { isVolatile = false } = answer;
+    const { isVolatile = false, media } = answer;
+    if (media !== undefined)
+      return { ...mediaDocument(media, maxAgeSeconds), ...{ link, isVolatile }, ...at };
     const { isPrivate = false } = route;
     const alwaysCounts = source !== "snapshot";
     const options = { link, maxAgeSeconds, isVolatile, isPrivate, alwaysCounts };

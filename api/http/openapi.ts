@@ -111,7 +111,7 @@ function success<Context>(
   description: string,
   { describe }: Envelope,
 ): ZodOpenApiResponseObject {
-  const { method, data, meta, isBatch, mediaTypes, streams } = route;
+  const { method, data, meta, isBatch, mediaTypes, hasCsv, streams } = route;
   const schema = isBatch ? z.object({ ...batchFields, data }) : describe({ data, meta });
   return {
     description,
@@ -123,6 +123,7 @@ function success<Context>(
     },
     content: {
       ...(mediaTypes === undefined ? { "application/json": { schema } } : bytesOf(mediaTypes)),
+      ...(hasCsv && { "text/csv": { schema: { type: "string" as const } } }),
       ...(streams && { "text/event-stream": { schema: { type: "string" as const } } }),
     },
   };

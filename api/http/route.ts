@@ -19,7 +19,7 @@ export type Refusals = Readonly<Record<string, Refusal>>;
 export type Answer<Data = unknown, Meta = unknown> = {
   readonly data: Data;
   readonly meta?: Meta;
-  /** Of routes with `mediaTypes`: what is sent. */
+  /** Of routes with `mediaTypes`, or `hasCsv`: what is sent. */
   readonly media?: Media;
   /** `max-age` of this response, when it differs from the route's. */
   readonly maxAgeSeconds?: number;
@@ -71,6 +71,8 @@ type Shape<
   readonly meta?: Meta;
   /** Media types of a success that is no JSON envelope; limited apart from other requests. */
   readonly mediaTypes?: readonly string[];
+  /** A success may also be its rows as CSV. */
+  readonly hasCsv?: boolean;
   readonly refuses: Refuses;
   /** Default: 200 only. */
   readonly successes?: Successes;

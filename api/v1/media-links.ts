@@ -24,9 +24,11 @@ export type MediaView = MediaLinks & { readonly isList: boolean };
 type PresentedMedia = { uri: string | null; url: string | null };
 
 export const mediaUri = z.string().nullable().meta({
+  id: "MediaUri",
   description: "As in the metadata. In lists a link to this API instead of a `data:` document.",
 });
 export const mediaUrl = z.string().nullable().meta({
+  id: "MediaUrl",
   description:
     "The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none.",
 });

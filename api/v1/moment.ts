@@ -1,18 +1,20 @@
+import { z } from "zod";
 import type { ChainId } from "#chains/index.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { NamedPoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Moment, momentOf } from "#projections/past/moment.ts";
-import { at, metaAt, type PointRejection, pointOf, pointScope } from "./point.ts";
+import { at, metaAt, type PointRejection, pointMeta, pointOf, pointScope } from "./point.ts";
 
 type MomentQuery = { readonly chainId: ChainId; readonly at?: NamedPoint | undefined };
 
-/** `at` of an endpoint that tells orders. */
-export const atOfOrders = (more: string) =>
-  at.meta({
-    override: { type: "string" },
-    description: `Orders as they were then.${more}`,
-  });
+/** `at` of an endpoint that tells orders, with what it tells of then. */
+export const atOfOrders = (description: string) =>
+  at.meta({ override: { type: "string" }, description });
+
+/** What has passed cannot be bought. */
+export const momentView = (moment: Moment | null) =>
+  moment === null ? {} : { isBuyingPaused: true };
 
 /** The moment that a request about orders names; null: it asks about now. `isKnown`: whether all orders of then can be found. */
 export async function momentOfQuery(
@@ -27,7 +29,7 @@ export async function momentOfQuery(
   return isKnown(moment) ? moment : partnersUnknown;
 }
 
-const partnersUnknown: Rejection<"point_not_covered"> = reject(
+export const partnersUnknown: Rejection<"point_not_covered"> = reject(
   "point_not_covered",
   "Of listings of partners those open in the last 30 days are known: GET /v1/listings with marketplace=native tells the others",
 );
@@ -35,6 +37,9 @@ const partnersUnknown: Rejection<"point_not_covered"> = reject(
 /** Part of a cursor's scope. Two times within a block have different clocks. */
 export const momentScope = (moment: Moment | null) =>
   moment === null ? {} : { ...pointScope(moment.point), clock: moment.clock.getTime() };
+
+/** Meta of an answer that is no list. */
+export const MomentMeta = z.object({ at: pointMeta.optional() }).meta({ id: "MomentMeta" });
 
 /** `at` of the answer's meta. */
 export const momentMeta = (moment: Moment | null) => metaAt(moment?.point ?? null, moment?.clock);

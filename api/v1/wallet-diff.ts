@@ -4,6 +4,7 @@ import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readContractAddresses } from "#projections/log/contracts.ts";
 import type { Database } from "#projections/log/database.ts";
+import type { RelistedToken } from "#projections/past/read-changed-listings.ts";
 import type { Span } from "#projections/tokens/read-moved-tokens.ts";
 import { readPastWalletTokens } from "#projections/tokens/read-past-wallet.ts";
 import type {
@@ -15,11 +16,25 @@ import { cursorOf, cursorPageOf, cursorRefusals, pageFields } from "../http/page
 import { route } from "./context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
 import { foldPast, pointRefusals } from "./point.ts";
-import { diffMeta, presentSpan, scopeOfSpan, spanFields, spanOf } from "./span.ts";
+import {
+  csvOfRows,
+  diffFormat,
+  diffMeta,
+  listingChanges,
+  listingsOfSpan,
+  momentsOfSpan,
+  presentRelisted,
+  presentSpan,
+  readRelisted,
+  type SpanMoments,
+  scopeOfSpan,
+  spanFields,
+  spanOf,
+} from "./span.ts";
 import { heldKey, walletFilterOf, walletScope } from "./wallet-tokens.ts";
 import { address, nameStandard, standardName, uint256Text } from "./wire.ts";
 
-/** What a wallet came to hold, or no longer holds, of a token. */
+/** What a wallet came to hold, or no longer holds, of a token, and how its listings of it changed. */
 export const WalletChange = z
   .object({
     contract: address,
@@ -27,6 +42,7 @@ export const WalletChange = z
     standard: standardName,
     unitsBefore: uint256Text,
     unitsAfter: uint256Text,
+    ...listingChanges,
   })
   .meta({ id: "WalletChange" });
 
@@ -40,21 +56,24 @@ export const walletDiff = route(
     tag: "Wallets",
     loadClass: "lists",
     summary:
-      "Tokens of which a wallet held another number of units after than before, by contract and id",
+      "Tokens of which a wallet held another number of units after than before, or which it listed, by contract and id",
     params: z.object({ wallet }),
     query: z.object({
       chainId,
       ...spanFields,
+      listings: listingsOfSpan,
       collection: collectionKey.optional(),
+      format: diffFormat,
       cursor,
       per_page,
     }),
     data: z.array(WalletChange),
     meta: diffMeta,
+    hasCsv: true,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals, ...pointRefusals },
     isCacheable: true,
   },
-  async ({ params: { wallet }, query }, { db }) => {
+  async ({ params: { wallet }, query }, { db, market, now }) => {
     if (burnAddresses.has(wallet as Address))
       return reject("invalid_parameters", "wallet: a burn address is asked about today only");
     const { chainId, collection } = query;
@@ -62,16 +81,20 @@ export const walletDiff = route(
     if (isRejection(filter)) return filter;
     const span = await spanOf(db, query);
     if (isRejection(span)) return span;
-    const scope = { ...walletScope(filter, "wallet diff"), ...scopeOfSpan(span) };
+    const moments = await momentsOfSpan(db, query, span, now());
+    if (isRejection(moments)) return moments;
+    const scope = { ...walletScope(filter, "wallet diff"), ...scopeOfSpan(span, moments) };
     const request = cursorPageOf(query, scope, heldKey);
     if (isRejection(request)) return request;
     const slice = { limit: query.per_page, after: request.read.after };
-    const read = await foldPast(() => readWalletChanges(db, filter, span, slice));
+    const read = await foldPast(() => readWalletChanges(db, { filter, span, moments }, slice));
     if (isRejection(read)) return read;
     const { changes, next } = read;
     const nextKey = next === null ? null : [next.contractId, next.tokenId, next.standard];
+    const data = await presentChanges(db, changes, moments, market.prefix);
     return {
-      data: await presentChanges(db, changes),
+      data,
+      ...csvOfRows(query, WalletChange, data),
       meta: {
         ...{ chainId, per_page: query.per_page, next_cursor: cursorOf(scope, nextKey) },
         ...presentSpan(span),
@@ -81,21 +104,32 @@ export const walletDiff = route(
   },
 );
 
-type Change = WalletTokenCursor & { before: bigint; after: bigint };
+type Change = WalletTokenCursor & {
+  before: bigint;
+  after: bigint;
+  relisted?: RelistedToken | undefined;
+};
+type AskedOfWallet = { filter: WalletFilter; span: Span; moments: SpanMoments | null };
 type Slice = { limit: number; after: WalletTokenCursor | null };
 
 /** The wallet's lists of the two moments side by side, up to where both are read. Throws `TooMuchToFold`. */
-async function readWalletChanges(db: Database, filter: WalletFilter, span: Span, slice: Slice) {
+async function readWalletChanges(
+  db: Database,
+  { filter, span, moments }: AskedOfWallet,
+  slice: Slice,
+) {
   const before = await readPastWalletTokens(db, filter, span.from, slice);
   const after = await readPastWalletTokens(db, filter, span.to, slice);
-  const ends = [before, after].flatMap((held) =>
-    held.length === slice.limit ? held.slice(-1) : [],
+  const subject = { contractIds: filter.contractIds, tokenId: null, maker: filter.wallet };
+  const relisted = await readRelisted(db, subject, moments, slice);
+  const ends = [before, after, relisted].flatMap((list: readonly WalletTokenCursor[]) =>
+    list.length === slice.limit ? list.slice(-1) : [],
   );
   const [end = null] = ends.toSorted(byPlace);
-  const both = [...pairs(before, after).values()]
+  const both = [...pairs(before, after, relisted).values()]
     .filter((one) => end === null || byPlace(one, end) <= 0)
     .toSorted(byPlace);
-  const changes = both.filter((one) => one.before !== one.after);
+  const changes = both.filter((one) => one.before !== one.after || one.relisted);
   const shown = changes.slice(0, slice.limit);
   return { changes: shown, next: changes.length > shown.length ? (shown.at(-1) ?? null) : end };
 }
@@ -103,14 +137,20 @@ async function readWalletChanges(db: Database, filter: WalletFilter, span: Span,
 function pairs(
   before: readonly WalletToken[],
   after: readonly WalletToken[],
+  relisted: readonly RelistedToken[],
 ): ReadonlyMap<string, Change> {
   const found = new Map<string, Change>();
-  const nameOf = (one: WalletToken) => `${one.contractId} ${one.tokenId} ${one.standard}`;
+  const nameOf = (one: WalletTokenCursor) => `${one.contractId} ${one.tokenId} ${one.standard}`;
   for (const { units, ...one } of before)
-    found.set(nameOf({ units, ...one }), { ...one, before: units, after: 0n });
+    found.set(nameOf(one), { ...one, before: units, after: 0n });
   for (const { units, ...one } of after) {
-    const name = nameOf({ units, ...one });
+    const name = nameOf(one);
     found.set(name, { ...one, before: found.get(name)?.before ?? 0n, after: units });
+  }
+  for (const one of relisted) {
+    const { contractId, tokenId, standard } = one;
+    const held = found.get(nameOf(one)) ?? { before: 0n, after: 0n };
+    found.set(nameOf(one), { ...held, contractId, tokenId, standard, relisted: one });
   }
   return found;
 }
@@ -124,17 +164,20 @@ function byPlace(one: WalletTokenCursor, other: WalletTokenCursor): number {
 async function presentChanges(
   db: Database,
   changes: readonly Change[],
+  moments: SpanMoments | null,
+  prefix: string,
 ): Promise<z.output<typeof WalletChange>[]> {
   const addresses = await readContractAddresses(
     db,
     changes.map(({ contractId }) => contractId),
   );
-  return changes.map(({ contractId, tokenId, standard, before, after }) => {
+  return changes.map(({ contractId, tokenId, standard, before, after, relisted }) => {
     const contract = addresses.get(contractId);
     if (contract === undefined) throw new Error(`contract ${contractId} is not known`);
     return {
       ...{ contract, tokenId: String(tokenId), standard: nameStandard(standard) },
       ...{ unitsBefore: String(before), unitsAfter: String(after) },
+      ...presentRelisted(moments, relisted, prefix),
     };
   });
 }

@@ -10,6 +10,7 @@ export const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
 export const uint256Text = z.string().regex(/^(0|[1-9][0-9]*)$/);
 /** Beside a number of units, which is rounded beyond 2^53. */
 export const exactUnits = uint256Text.meta({
+  id: "ExactUnits",
   description: "The same number exactly: JSON's numbers are rounded beyond 2^53.",
 });
 export const time = z.iso.datetime();

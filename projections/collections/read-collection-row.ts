@@ -76,7 +76,7 @@ export type CollectionRow = Omit<ContractMetadata, "name" | "issue"> & {
   nextChangeAt: bigint | null;
 };
 
-type FlatSalesFigures = Record<(typeof salesColumns)[number], bigint>;
+export type FlatSalesFigures = Record<(typeof salesColumns)[number], bigint>;
 type FlatChange = Record<`change_${Period}`, bigint | null>;
 /** The row as selected. */
 export type FlatRow = Omit<CollectionRow, "traded" | "change" | "royalty"> &
@@ -91,12 +91,7 @@ type FlatRoyalties = Record<`${RoyaltyOrigin}Recipient`, Hex | null> &
 export function nestFigures(row: FlatRow): CollectionRow {
   return Object.assign(row, {
     royalty: royaltyOf(row),
-    salesFigures: {
-      "24h": salesFiguresOf(row, "24h"),
-      "7d": salesFiguresOf(row, "7d"),
-      "30d": salesFiguresOf(row, "30d"),
-      all: salesFiguresOf(row, "all"),
-    },
+    salesFigures: nestSalesFigures(row),
     change: { "24h": row.change_24h, "7d": row.change_7d, "30d": row.change_30d },
   });
 }
@@ -119,7 +114,14 @@ function royaltyOf(row: FlatRow): CollectionRow["royalty"] {
   return { recipient, bps: Number(royaltyWei), source };
 }
 
-function salesFiguresOf(row: FlatRow, period: Period | "all"): SalesFigures {
+export const nestSalesFigures = (row: FlatSalesFigures): CollectionRow["salesFigures"] => ({
+  "24h": salesFiguresOf(row, "24h"),
+  "7d": salesFiguresOf(row, "7d"),
+  "30d": salesFiguresOf(row, "30d"),
+  all: salesFiguresOf(row, "all"),
+});
+
+function salesFiguresOf(row: FlatSalesFigures, period: Period | "all"): SalesFigures {
   const [sales, wei] = [row[`sales_${period}`], row[`wei_${period}`]];
   const isUnknown = row[`unpriced_sales_${period}`] > 0n;
   return {

@@ -22,14 +22,16 @@ import {
 const orderKinds = ["order_fulfilled", "orders_matched"] as const;
 const isOrder = sql`kind in ${kindList(...orderKinds)} and log_index is not null`;
 
-const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time}, 'UTC')`;
+/** SQL: the full minute of a time. */
+export const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time}, 'UTC')`;
 
 /** SQL: joins the coin's price at the time of sale `s`, `p.price_e8`, looked up once though used twice. */
-const withPrice = sql`
+export const withPrice = sql`
   left join ${nativeCoins} on native.chain_id = s.chain_id and ${isPaidNatively}
   cross join lateral (select ${priceAt(sql`native.coin`, sql`s.timestamp`)} as price_e8 offset 0) p`;
 
-const minuteAggregates = sql`
+/** SQL: what is counted of sales `s` of a minute, with `withPrice`. */
+export const minuteAggregates = sql`
   min(s.block_id) as first_block_id, max(s.block_id) as last_block_id, max(s.timestamp) as last_at,
   count(*)::numeric as sales, coalesce(sum(s.total_wei) filter (where native.coin is not null), 0) as wei,
   coalesce(sum(s.total_wei) filter (where p.price_e8 is not null), 0) as priced_wei,

@@ -1,13 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
-import { mostFolded } from "../engine/fold-budget.ts";
+import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
 import { kindLiteral } from "../log/fact-kinds.ts";
 import { bidStateCtes, bidTableColumns, exchangeOfChain, submittedIn } from "../orders/bids.ts";
 import { isCompacted } from "../orders/clock.ts";
-import { type BidFilter, readBidPage } from "../orders/read-bids.ts";
+import { type BidFilter, type BidRow, bidColumns, readBidPage } from "../orders/read-bids.ts";
 import type { OrderSlice, OrderSort, PastOrders } from "../orders/read-order-page.ts";
-import type { OrderParts } from "../orders/read-orders.ts";
+import { collectionJoins, type OrderParts, ofStatus, timely } from "../orders/read-orders.ts";
+import { pastBidsOnToken } from "../orders/read-token-sets.ts";
 import { type BookSubject, foldedAt, type Moment, ofSubject, receivedFacts } from "./moment.ts";
 import { foldedOwners, ownedCtes } from "./owned-tokens.ts";
 
@@ -22,6 +23,32 @@ export async function readPastBidPage(
 ) {
   const { clock } = moment;
   return await readBidPage(db, filter, sort, slice, clock, parts, pastBids(filter, moment));
+}
+
+/**
+ * The active bid at a moment that nets a seller most: on contracts, or also on the token of one. Of equal ones, as today, that
+ * on the token itself, then the oldest. Throws `TooMuchToFold`.
+ */
+export async function readPastBestBid(
+  db: Database,
+  moment: Moment,
+  subject: { readonly contractIds: readonly number[]; readonly tokenId: bigint | null },
+): Promise<BidRow | null> {
+  const { clock } = moment;
+  const { ctes, rows: bids, folded } = pastBids({ ...subject, maker: null }, moment);
+  const onToken = subject.tokenId === null ? [] : [pastBidsOnToken(bids, subject.tokenId)];
+  const wanted = [sql`select o.* from ${bids} o where o.kind = 'collection'`, ...onToken];
+  const { rows } = await sql<BidRow & { folded: number }>`
+    with ${ctes}, best as (
+      select o.* from (${sql.join(wanted, sql` union all `)}) o where ${ofStatus("active")} ${timely("active", clock)}
+      order by o.seller_net_wei desc, o.token_id is null, o.criteria is null, o.position limit 1
+    )
+    select counted.*, detail.*
+    from (select ${folded} as folded) counted left join best o on true ${collectionJoins}
+    cross join lateral (select ${bidColumns(clock)}) detail`.execute(db);
+  const [row] = rows;
+  assertFoldable(row?.folded ?? 0);
+  return row === undefined || row.orderHash === null ? null : row;
 }
 
 /** Bids of a subject at a moment: of a token those on it, and those on several tokens of its contracts. */

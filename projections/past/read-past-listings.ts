@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { mostFolded } from "../engine/fold-budget.ts";
+import { assertFoldable, mostFolded } from "../engine/fold-budget.ts";
 import { retractedCte } from "../engine/point.ts";
 import type { Database } from "../log/database.ts";
 import { kindList, kindLiteral } from "../log/fact-kinds.ts";
@@ -7,9 +7,20 @@ import { compactionDelaySeconds, isCompacted } from "../orders/clock.ts";
 import { listingTermsKinds } from "../orders/find-affected-orders.ts";
 import { listingStates } from "../orders/listing-state.ts";
 import { contractsOfListing, termColumns, termsOf } from "../orders/listing-terms.ts";
-import { type ListingFilter, readListingPage } from "../orders/read-listings.ts";
+import {
+  type ListingFilter,
+  type ListingRow,
+  listingColumns,
+  readListingPage,
+} from "../orders/read-listings.ts";
 import type { OrderSlice, OrderSort, PastOrders } from "../orders/read-order-page.ts";
-import { isOpenStatus, type OrderParts } from "../orders/read-orders.ts";
+import {
+  collectionJoins,
+  isOpenStatus,
+  type OrderParts,
+  ofStatus,
+  timely,
+} from "../orders/read-orders.ts";
 import { exchangeContracts } from "../orders/select-facts.ts";
 import { type BookSubject, foldedAt, type Moment, ofSubject, receivedFacts } from "./moment.ts";
 import { foldedOwners, ownedCtes } from "./owned-tokens.ts";
@@ -25,6 +36,36 @@ export async function readPastListingPage(
 ) {
   const { clock } = moment;
   return await readListingPage(db, filter, sort, slice, clock, parts, pastListings(filter, moment));
+}
+
+/** SQL: the active ones of orders of a moment, with the number of what was `folded`: a row at least, without an order where there is none. */
+export const activeThen = ({ ctes, rows, folded }: PastOrders, { clock }: Moment) => sql`
+  with ${ctes}
+  select counted.folded, o.* from (select ${folded} as folded) counted
+  left join (
+    select o.* from ${rows} o where ${ofStatus("active")} ${timely("active", clock)}
+  ) o on true`;
+
+/** The cheapest active listing of a subject at a moment, and how many tokens had one. Throws `TooMuchToFold`. */
+export async function readPastFloor(
+  db: Database,
+  moment: Moment,
+  subject: BookSubject,
+): Promise<{ floor: ListingRow | null; listed: bigint }> {
+  const asks = pastListings({ ...subject, marketplace: null }, moment);
+  const { rows } = await sql<ListingRow & { listed: bigint; folded: number }>`
+    with active as materialized (${activeThen(asks, moment)})
+    select o.folded, detail.*,
+           (select count(distinct (contract_id, token_id)) from active where order_hash is not null) as listed
+    from (select * from active order by unit_price_wei, position limit 1) o
+    ${collectionJoins} cross join lateral (select ${listingColumns(moment.clock)}) detail`.execute(
+    db,
+  );
+  const [row] = rows;
+  assertFoldable(row?.folded ?? 0);
+  return row === undefined || row.orderHash === null
+    ? { floor: null, listed: 0n }
+    : { floor: row, listed: row.listed };
 }
 
 /**

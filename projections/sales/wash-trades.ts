@@ -49,7 +49,7 @@ export async function updateWashTrades(
       where s.block_id = changed.block_id and s.transaction_index = changed.transaction_index offset 0
     ) s`;
   await sql`
-    with ${washTrades(schema, token, changedSales)},
+    with ${washTrades(sql.id(schema, "sale"), token, changedSales)},
     outdated as (
       delete from ${flag} w using sold s
       where w.block_id = s.block_id and w.transaction_index = s.transaction_index and w.ordinal = s.ordinal
@@ -63,25 +63,30 @@ export async function updateWashTrades(
 /** The same of all sales, into the empty table. */
 export async function fillWashTrades(session: Session, schema: string): Promise<void> {
   const sale = sql.id(schema, "sale");
-  const token = sql`
-    select contract_id, token_id from ${sale}
-    where not is_erc1155 group by 1, 2 having count(*) > 1 or bool_or(seller = buyer)`;
   await sql`
-    with ${washTrades(schema, token, sql`${sale} s`)}
+    with ${allWashTrades(sale)}
     insert into ${sql.id(schema, "wash_trade")} (${washColumns}) select ${washColumns} from ruled`.execute(
     session,
   );
 }
 
+/** SQL: CTE `ruled` of all sales of the relation `sale`. */
+export function allWashTrades(sale: RawBuilder<unknown>): RawBuilder<unknown> {
+  const token = sql`
+    select contract_id, token_id from ${sale}
+    where not is_erc1155 group by 1, 2 having count(*) > 1 or bool_or(seller = buyer)`;
+  return washTrades(sale, token, sql`${sale} s`);
+}
+
 const washColumns = sql.raw("block_id, transaction_index, ordinal, contract_id, token_id, rule");
 
 /**
- * CTE `ruled`: sales that a rule meets, with the first such rule, of ERC-721 tokens `token` among all their sales.
+ * CTE `ruled`: of the relation `sale`, sales that a rule meets, with the first such rule, of ERC-721 tokens `token` among all their sales.
  * Units of an ERC-1155 id are alike, and two wallets may well trade them both ways: of `units`, which selects from
  * sales `s`, each is looked at alone, by the first rule.
  */
 function washTrades(
-  schema: string,
+  sale: RawBuilder<unknown>,
   token: RawBuilder<unknown>,
   units: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -90,7 +95,7 @@ function washTrades(
     token as materialized (${token}),
     sold as materialized (
       select ${columns}, s.seller, s.buyer, ${isRepeated} as is_repeated
-      from token join ${sql.id(schema, "sale")} s using (contract_id, token_id)
+      from token join ${sale} s using (contract_id, token_id)
       where not s.is_erc1155
       window bought as (
         partition by s.contract_id, s.token_id, s.buyer order by s.block_id, s.transaction_index, s.ordinal

@@ -23,8 +23,8 @@ export type Held = { owner: string; ids: bigint; units: bigint };
 
 type Slice = { limit: number; after: HolderCursor | null };
 
-/** Holders of a collection at a point, as `readHolders` has them today, and how many they were. */
-export type PastHolders = { rows: HolderRow[]; total: bigint };
+/** Holders of a collection at a point, as `readHolders` has them today, how many they were, and the units of all. */
+export type PastHolders = { rows: HolderRow[]; total: bigint; supply: bigint };
 
 /**
  * What has not moved since is as it is today: the ids that have are taken from today's counts and folded up to the point.
@@ -56,7 +56,8 @@ async function readPage(
     after === null
       ? sql`true`
       : sql`(tokens, owner) < (${after.tokens}::numeric, ${bytea(after.owner)})`;
-  const { rows } = await sql<HolderRow & { total: bigint; wanted: number; folded: number }>`
+  type Counted = { total: bigint; supply: bigint; wanted: number; folded: number };
+  const { rows } = await sql<HolderRow & Counted>`
     with ${retractedCte(point)}, wanted as materialized (${movedSince(contractIds, point)}),
     ${pastStateCtes(point)}, ${heldCte(contractIds, given)},
     page as materialized (
@@ -64,8 +65,8 @@ async function readPage(
     )
     select page.owner, page.tokens, page.tokens + page.more + coalesce(many.units, 0) as units, counted.*
     from (
-      select (select count(*) from held) as total, (select count(*)::int from wanted) as wanted,
-             ${foldedFacts} as folded
+      select (select count(*) from held) as total, (${supplyOf(contractIds)}) as supply,
+             (select count(*)::int from wanted) as wanted, ${foldedFacts} as folded
     ) counted
     left join page on true
     left join lateral (
@@ -79,8 +80,16 @@ async function readPage(
   return {
     rows: held.map(({ owner, tokens, units }) => ({ owner, tokens, units })),
     total: first?.total ?? 0n,
+    supply: first?.supply ?? 0n,
   };
 }
+
+/** SQL: the units of today, and what of them is another at the point. */
+const supplyOf = (contractIds: readonly number[]) => sql`
+  select sum(units) from (
+    select units from ownership.collection where contract_id = any (${contractIds}::int[])
+    union all select units from shift union all select 0
+  ) one`;
 
 /** SQL: ids of contracts without ranges whose last transfer is behind the point. */
 const movedSince = (contractIds: readonly number[], { endId }: Point) => sql`
@@ -88,32 +97,34 @@ const movedSince = (contractIds: readonly number[], { endId }: Point) => sql`
   where t.contract_id = any (${contractIds}::int[]) and t.block_id >= ${endId}::bigint
   limit ${mostFolded + 1}`;
 
-/** SQL: a CTE of what each held; `more`: units beyond one for each id, compared with today's. */
+/** SQL: CTEs of what each held; `shift`: compared with today; `more`: units beyond one for each id, compared with today's. */
 function heldCte(contractIds: readonly number[], given: readonly Held[]): RawBuilder<unknown> {
   const kept = (owner: RawBuilder<unknown>) => sql`not ${isBurnAddress(owner)}`;
   const today = (alias: string) =>
     sql`${sql.ref(`${alias}.contract_id`)} = w.contract_id and ${sql.ref(`${alias}.token_id`)} = w.token_id`;
   return sql`
-    held as materialized (
+    shift (owner, ids, units) as materialized (
+      select t.owner, -1, -1 from wanted w join ownership.token t on ${today("t")}
+      where t.standard = 721 and not t.is_burned
+      union all
+      select b.owner, -1, -b.units from wanted w join ownership.balance b on ${today("b")}
+      where b.units > 0 and ${kept(sql`b.owner`)}
+      union all
+      select owner, 1, 1 from past_single where ${kept(sql`owner`)}
+      union all
+      select owner, 1, units from past_unit where ${kept(sql`owner`)}
+      union all
+      select decode(owner, 'hex'), ids, units
+      from unnest(${given.map(({ owner }) => owner.slice(2))}::text[], ${given.map(({ ids }) => `${ids}`)}::numeric[],
+                  ${given.map(({ units }) => `${units}`)}::numeric[]) given (owner, ids, units)
+      where ${kept(sql`decode(owner, 'hex')`)}
+    ), held as materialized (
       select owner, sum(ids) as tokens, sum(units - ids) as more
       from (
         select owner, tokens as ids, tokens as units from ownership.holder
         where contract_id = any (${contractIds}::int[])
         union all
-        select t.owner, -1, -1 from wanted w join ownership.token t on ${today("t")}
-        where t.standard = 721 and not t.is_burned
-        union all
-        select b.owner, -1, -b.units from wanted w join ownership.balance b on ${today("b")}
-        where b.units > 0 and ${kept(sql`b.owner`)}
-        union all
-        select owner, 1, 1 from past_single where ${kept(sql`owner`)}
-        union all
-        select owner, 1, units from past_unit where ${kept(sql`owner`)}
-        union all
-        select decode(owner, 'hex'), ids, units
-        from unnest(${given.map(({ owner }) => owner.slice(2))}::text[], ${given.map(({ ids }) => `${ids}`)}::numeric[],
-                    ${given.map(({ units }) => `${units}`)}::numeric[]) given (owner, ids, units)
-        where ${kept(sql`decode(owner, 'hex')`)}
+        select * from shift
       ) one
       group by owner having sum(ids) > 0
     )`;

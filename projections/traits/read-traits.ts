@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Hex } from "viem";
 import type { ListingMarketplace } from "../domain/marketplaces.ts";
+import { assertFoldable } from "../engine/fold-budget.ts";
 import { traitTypeKey } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { anyValue } from "../log/sql-values.ts";
@@ -51,10 +52,12 @@ export async function readTraits(
   contractIds: readonly number[],
   now: Date,
   slice: TraitsSlice,
+  past?: PastTraits,
 ): Promise<TraitsPart> {
+  const traits = past?.traits ?? sql`traits.trait`;
   const ofCollection = sql`contract_id = any (${anyValue(contractIds, "int[]")}::int[])`;
-  const { rows } = await sql<Row>`
-    with recursive ${currentListings(now)}, ${pageValues(contractIds, slice)},
+  const { rows } = await sql<Row & { folded: number }>`
+    with recursive ${past?.ctes ?? currentListings(now)}, ${pageValues(contractIds, slice, traits)},
     listed_delta as materialized (
       select contract_id, u.trait_key, sum(by)::bigint as by
       from (
@@ -97,15 +100,15 @@ export async function readTraits(
       ) floor on true
       where is_changed
     ), floor_listing as materialized (
-      ${listingsOf(sql`(select distinct contract_id, token_id, unit_price_wei, position from with_floor where token_id is not null)`)}
+      ${listingsOf(sql`(select distinct contract_id, token_id, unit_price_wei, position from with_floor where token_id is not null)`, past?.listings ?? sql`listings.listing`)}
     ), floored as (
       select with_floor.*, floor_listing.order_hash, floor_listing.marketplace
       from with_floor left join floor_listing using (contract_id, token_id)
     )
     select p.type_key as "typeKey", p.is_beyond as "isBeyond", coalesce(typed.type, p.type_key) as type,
            valued.value, valued.count, valued.listed, valued."floorWei", valued."orderHash", valued.marketplace,
-           last.floor as "lastFloor", last.prefix as "lastPrefix", last.match_key as "lastKey"
-    from page_type p
+           last.floor as "lastFloor", last.prefix as "lastPrefix", last.match_key as "lastKey", counted.folded
+    from (select ${past?.folded ?? sql`0`} as folded) counted left join page_type p on p.n > 0
     left join entry last on last.type_key = p.type_key and last.row_number = ${maxValuesOfType} and exists (
       select from entry more where more.type_key = p.type_key and more.row_number = ${maxValuesOfType + 1}
     )
@@ -116,10 +119,18 @@ export async function readTraits(
              (${cheapest(sql`f.marketplace`)})[1] as marketplace
       from floored f group by f.type_key, f.value
     ) valued on valued.type_key = p.type_key
-    where p.n > 0
     order by p.n, valued."floorWei" nulls last, valued.value`.execute(db);
-  return partOf(rows);
+  assertFoldable(rows[0]?.folded ?? 0);
+  return partOf(rows.flatMap(({ folded, ...row }) => (row.typeKey === null ? [] : [row])));
 }
+
+/** Traits of another time than the tables': rows like those of `traits.trait` and `listings.listing`, and how many were folded. */
+export type PastTraits = {
+  readonly ctes: RawBuilder<unknown>;
+  readonly traits: RawBuilder<unknown>;
+  readonly listings: RawBuilder<unknown>;
+  readonly folded: RawBuilder<number>;
+};
 
 /** Rows of one type follow each other. */
 function partOf(rows: readonly Row[]): TraitsPart {
@@ -144,11 +155,14 @@ function partOf(rows: readonly Row[]): TraitsPart {
 }
 
 /** The listings behind the floors, one index lookup each: a listing may be the floor of many traits. */
-function listingsOf(floors: RawBuilder<unknown>): RawBuilder<unknown> {
+function listingsOf(
+  floors: RawBuilder<unknown>,
+  listings: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
     select f.contract_id, f.token_id, o.order_hash, o.marketplace
     from ${floors} f cross join lateral (
-      select o.order_hash, o.marketplace from listings.listing o
+      select o.order_hash, o.marketplace from ${listings} o
       where o.contract_id = f.contract_id and o.token_id = f.token_id and o.status = 'active'
         and o.unit_price_wei = f.unit_price_wei and o.position = f.position
       limit 1
@@ -189,19 +203,25 @@ const prefixOfValue = sql`left(v.value, 32)`;
  * order of their type, one more than a page holds), and `own`, the rows of the values shown. What is read is bounded,
  * whatever the contracts hold: each step is a range of an index.
  */
-function pageValues(contractIds: readonly number[], slice: TraitsSlice) {
+function pageValues(
+  contractIds: readonly number[],
+  slice: TraitsSlice,
+  traits: RawBuilder<unknown>,
+) {
   const contracts = sql`unnest(${anyValue(contractIds, "int[]")}::int[]) k (contract_id)`;
   const after = "typeKey" in slice ? slice.after : null;
   return sql`
     page_type (n, type_key, is_beyond, entries) as (${
-      "typeKey" in slice ? oneType(contracts, slice.typeKey) : typesAfter(contracts, slice)
+      "typeKey" in slice
+        ? oneType(contracts, slice.typeKey, traits)
+        : typesAfter(contracts, slice, traits)
     }),
     entry as materialized (
       select p.type_key, e.*,
              row_number() over (partition by p.n order by e.floor, e.prefix, e.match_key) as row_number
       from page_type p cross join ${contracts}
       cross join lateral (
-        select v.match_key, ${floorOf("v")} as floor, ${prefixOfValue} as prefix from traits.trait v
+        select v.match_key, ${floorOf("v")} as floor, ${prefixOfValue} as prefix from ${traits} v
         where v.contract_id = k.contract_id and v.type_key = p.type_key and v.live > 0 and ${isAfter(after)}
         order by ${floorOf("v")}, ${prefixOfValue}, v.match_key limit ${maxValuesOfType + 1}
       ) e
@@ -210,11 +230,11 @@ function pageValues(contractIds: readonly number[], slice: TraitsSlice) {
       select * from (
         select match_key, min(floor) as floor from entry where row_number <= ${maxValuesOfType} group by match_key
       ) shown
-      where ${after === null ? sql`true` : wasNotShown(contracts)}
+      where ${after === null ? sql`true` : wasNotShown(contracts, traits)}
     ), own_trait as materialized (
       select v.* from shown cross join ${contracts}
       cross join lateral (
-        select v.* from traits.trait v
+        select v.* from ${traits} v
         where v.contract_id = k.contract_id and v.match_key = shown.match_key
         order by ${floorOf("v")} limit ${maxSpellings}
       ) v
@@ -230,10 +250,13 @@ function isAfter(after: ValuePlace | null): RawBuilder<unknown> {
 }
 
 /** SQL: whether no cheaper row of the value was on an earlier page. */
-function wasNotShown(contracts: RawBuilder<unknown>): RawBuilder<unknown> {
+function wasNotShown(
+  contracts: RawBuilder<unknown>,
+  traits: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`not exists (
     select from ${contracts} cross join lateral (
-      select from traits.trait s
+      select from ${traits} s
       where s.contract_id = k.contract_id and s.match_key = shown.match_key and s.live > 0
         and ${floorOf("s")} < shown.floor
       limit 1
@@ -242,13 +265,17 @@ function wasNotShown(contracts: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** `typeKey`: also the type in any spelling. */
-function oneType(contracts: RawBuilder<unknown>, typeKey: string): RawBuilder<unknown> {
+function oneType(
+  contracts: RawBuilder<unknown>,
+  typeKey: string,
+  traits: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const type = sql`(select ${traitTypeKey(anyValue(typeKey, "text"))})`;
   return sql`
     select 1, ${type}, false, 0::bigint
     where exists (
       select from ${contracts} cross join lateral (
-        select from traits.trait v
+        select from ${traits} v
         where v.contract_id = k.contract_id and v.type_key = ${type} and v.live > 0 and not v.is_numeric limit 1
       ) named
     )`;
@@ -258,6 +285,7 @@ function oneType(contracts: RawBuilder<unknown>, typeKey: string): RawBuilder<un
 function typesAfter(
   contracts: RawBuilder<unknown>,
   { afterTypeKey }: { afterTypeKey: string | null },
+  traits: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
     select 0, ${anyValue(afterTypeKey ?? "", "text")}, false, 0::bigint
@@ -267,7 +295,7 @@ function typesAfter(
     cross join lateral (
       select min(first.type_key) as type_key from ${contracts}
       cross join lateral (
-        select v.type_key from traits.trait v
+        select v.type_key from ${traits} v
         where v.contract_id = k.contract_id and v.type_key > p.type_key and v.live > 0 and not v.is_numeric
         order by v.type_key limit 1
       ) first
@@ -275,7 +303,7 @@ function typesAfter(
     cross join lateral (
       select count(*) as entries from ${contracts}
       cross join lateral (
-        select from traits.trait v
+        select from ${traits} v
         where v.contract_id = k.contract_id and v.type_key = next.type_key and v.live > 0
         limit ${maxValuesOfType + 1}
       ) row

@@ -65,7 +65,7 @@ export interface paths {
         get: operations["getDepth"];
     };
     "/v1/collections/{collection}/diff": {
-        /** @description Tokens of a collection that were minted, burned, sold or changed hands between two moments, by contract and id. */
+        /** @description Tokens of a collection that were minted, burned, sold, listed or changed hands between two moments, by contract and id. */
         get: operations["listCollectionChanges"];
     };
     "/v1/collections/{collection}/floor-history": {
@@ -253,7 +253,7 @@ export interface paths {
         get: operations["getTransaction"];
     };
     "/v1/wallets/{wallet}/diff": {
-        /** @description Tokens of which a wallet held another number of units after than before, by contract and id. */
+        /** @description Tokens of which a wallet held another number of units after than before, or which it listed, by contract and id. */
         get: operations["listWalletChanges"];
     };
     "/v1/wallets/{wallet}/exposure": {
@@ -499,16 +499,13 @@ export interface components {
             };
             /** @description Units of the signed order. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description Units filled so far. */
             quantityFilled: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityFilledExact: string;
+            quantityFilledExact: components["schemas"]["ExactUnits"];
             /** @description Units not filled yet. */
             quantityRemaining: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityRemainingExact: string;
+            quantityRemainingExact: components["schemas"]["ExactUnits"];
             /** @description Royalty, in basis points of `price`. */
             royaltyBps: number;
             /** @description What the seller receives per unit, after fee and royalty. */
@@ -651,8 +648,7 @@ export interface components {
             priceWei: string;
             /** @description Units bought. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description The exchange. */
             to: string;
             /** @description When the call expires: with the listing, or earlier if a partner's authorization expires earlier. */
@@ -729,14 +725,10 @@ export interface components {
                 website: string | null;
             };
             media: {
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                banner: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                bannerUrl: string | null;
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                image: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                imageUrl: string | null;
+                banner: components["schemas"]["MediaUri"];
+                bannerUrl: components["schemas"]["MediaUrl"];
+                image: components["schemas"]["MediaUri"];
+                imageUrl: components["schemas"]["MediaUrl"];
             };
             /** @description Of the contract's document (`contractURI`), which most contracts do not have. */
             metadata: {
@@ -785,8 +777,7 @@ export interface components {
                 };
                 /** @description Tokens not burned; units for ERC-1155. */
                 supply: number;
-                /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-                supplyExact: string;
+                supplyExact: components["schemas"]["ExactUnits"];
                 volume: {
                     "7d"?: number;
                     "24h"?: number;
@@ -925,9 +916,6 @@ export interface components {
             /** @description Exact number of rows in the whole list. */
             total: number;
         };
-        DepthMeta: {
-            at?: components["schemas"]["PointInTime"];
-        };
         /** @description A page may be short, or empty, with more to follow. */
         DiffMeta: {
             chainId: number;
@@ -1029,6 +1017,8 @@ export interface components {
         };
         /** @enum {string} */
         EventType: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
+        /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+        ExactUnits: string;
         Exposure: {
             approval: {
                 /** @description Of money, as last approved or read; what was spent since may be included. */
@@ -1095,8 +1085,7 @@ export interface components {
             /** @enum {integer} */
             chainId: 1 | 33139;
             holders: number;
-            /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-            imageUrl: string | null;
+            imageUrl: components["schemas"]["MediaUrl"];
             name: string | null;
             /** @description Of all time. */
             sales: number;
@@ -1163,8 +1152,7 @@ export interface components {
                 verified: boolean;
             };
             contract: string;
-            /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-            imageUrl: string | null;
+            imageUrl: components["schemas"]["MediaUrl"];
             name: string | null;
             tokenId: string;
             urls: {
@@ -1212,15 +1200,11 @@ export interface components {
             /** @description The cheapest active one. */
             listing: components["schemas"]["TokenListing"] | null;
             media: {
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                animation: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                animationUrl: string | null;
+                animation: components["schemas"]["MediaUri"];
+                animationUrl: components["schemas"]["MediaUrl"];
                 contentType: string | null;
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                image: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                imageUrl: string | null;
+                image: components["schemas"]["MediaUri"];
+                imageUrl: components["schemas"]["MediaUrl"];
             };
             metadata: {
                 /** @description Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing. */
@@ -1248,11 +1232,9 @@ export interface components {
             standard: "erc721" | "erc1155";
             /** @description Units that exist. */
             supply: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            supplyExact: string;
+            supplyExact: components["schemas"]["ExactUnits"];
             tokenId: string;
-            /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-            tokenUri: string | null;
+            tokenUri: components["schemas"]["MediaUri"];
             /** @description Units that the wallet holds; 1 of an ERC-721 token. */
             units: string;
             urls: {
@@ -1401,8 +1383,7 @@ export interface components {
                 version: string;
             };
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description Stable if the transaction is mined again after a reorg. */
             saleId: string;
             seller: string;
@@ -1468,20 +1449,16 @@ export interface components {
             };
             /** @description Units of the signed order. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description Remaining units that the maker holds. */
             quantityFillable: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityFillableExact: string;
+            quantityFillableExact: components["schemas"]["ExactUnits"];
             /** @description Units filled so far. */
             quantityFilled: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityFilledExact: string;
+            quantityFilledExact: components["schemas"]["ExactUnits"];
             /** @description Units not filled yet. */
             quantityRemaining: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityRemainingExact: string;
+            quantityRemainingExact: components["schemas"]["ExactUnits"];
             /** @description Royalty, in basis points of `price`. */
             royaltyBps: number;
             /** @enum {string} */
@@ -1561,6 +1538,10 @@ export interface components {
             /** @description The exchange. */
             seaport: string;
         };
+        /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+        MediaUri: string | null;
+        /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+        MediaUrl: string | null;
         MetadataRefresh: {
             /** @enum {integer} */
             chainId: 1 | 33139;
@@ -1573,6 +1554,9 @@ export interface components {
             /** Format: date-time */
             requestedAt: string;
             tokenId: string;
+        };
+        MomentMeta: {
+            at?: components["schemas"]["PointInTime"];
         };
         NewWebhook: {
             /** @description An event id: all events up to it were taken, or are not for this webhook. */
@@ -1627,8 +1611,7 @@ export interface components {
             method: "fulfillBasicOrder_efficient_6GL6yc";
             /** @description Units sold. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description What the seller receives for all units sold. */
             sellerNetWei: string;
             /** @description The exchange. The transaction must come from the seller. */
@@ -1665,8 +1648,7 @@ export interface components {
             orders: components["schemas"]["AdvancedOrder"][];
             /** @description Units sold. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             recipient: string;
             /** @description What the seller receives for all units sold. */
             sellerNetWei: string;
@@ -1899,9 +1881,6 @@ export interface components {
         };
         /** @enum {string} */
         OrderStatus: "active" | "inactive" | "filled" | "expired" | "cancelled";
-        OwnershipMeta: {
-            at?: components["schemas"]["PointInTime"];
-        };
         OwnKey: {
             /** Format: date-time */
             createdAt: string;
@@ -1992,8 +1971,7 @@ export interface components {
                 version: string;
             };
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             /** @description Stable if the transaction is mined again after a reorg. */
             saleId: string;
             seller: string;
@@ -2242,8 +2220,7 @@ export interface components {
             priceWei: string;
             /** @description Units bought. */
             quantity: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityExact: string;
+            quantityExact: components["schemas"]["ExactUnits"];
             tokenId: string;
         };
         SweepTransaction: {
@@ -2289,15 +2266,11 @@ export interface components {
             /** @description The cheapest active one. */
             listing: components["schemas"]["TokenListing"] | null;
             media: {
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                animation: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                animationUrl: string | null;
+                animation: components["schemas"]["MediaUri"];
+                animationUrl: components["schemas"]["MediaUrl"];
                 contentType: string | null;
-                /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-                image: string | null;
-                /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
-                imageUrl: string | null;
+                image: components["schemas"]["MediaUri"];
+                imageUrl: components["schemas"]["MediaUrl"];
             };
             metadata: {
                 /** @description Why there is no metadata (`failed`), or what of the document was left out for a limit (`ok`), such as attributes beyond 200. null: nothing. */
@@ -2325,11 +2298,9 @@ export interface components {
             standard: "erc721" | "erc1155";
             /** @description Units that exist. */
             supply: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            supplyExact: string;
+            supplyExact: components["schemas"]["ExactUnits"];
             tokenId: string;
-            /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
-            tokenUri: string | null;
+            tokenUri: components["schemas"]["MediaUri"];
             urls: {
                 /** Format: uri */
                 collection: string;
@@ -2354,23 +2325,25 @@ export interface components {
             priceWei: string;
             /** @description Units not filled yet. */
             quantityRemaining: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityRemainingExact: string;
+            quantityRemainingExact: components["schemas"]["ExactUnits"];
             /** @description What the seller receives per unit, after fee and royalty. */
             sellerNetWei: string;
             /** @description `price` at the current price of the coin. */
             usd: number | null;
         };
         TokenChange: {
-            /** @description `minted`: nobody held it before; `burned`: nobody holds it after. Null: it was sold and is back. */
+            /** @description `minted`: nobody held it before; `burned`: nobody holds it after. Null: its holders are the same. */
             change: ("minted" | "burned" | "moved") | null;
             contract: string;
+            delisted: string[] | null;
             /** @description Whose units changed, by address; burn addresses are not holders. */
             holders: {
                 address: string;
                 unitsAfter: string;
                 unitsBefore: string;
             }[];
+            /** @description `askId`s that are active after and were not before. Null as `delisted`: not asked for with `listings`. */
+            listed: string[] | null;
             ownerAfter: string | null;
             /** @description Null as `ownerAfter`: of ERC-1155. */
             ownerBefore: string | null;
@@ -2411,12 +2384,10 @@ export interface components {
             priceWei: string;
             /** @description Remaining units that the maker holds. */
             quantityFillable: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityFillableExact: string;
+            quantityFillableExact: components["schemas"]["ExactUnits"];
             /** @description Units not filled yet. */
             quantityRemaining: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            quantityRemainingExact: string;
+            quantityRemainingExact: components["schemas"]["ExactUnits"];
             /**
              * Format: date-time
              * @description `startTime` of the signed order.
@@ -2438,8 +2409,7 @@ export interface components {
             standard: "erc721" | "erc1155";
             /** @description Units that exist. */
             supply: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            supplyExact: string;
+            supplyExact: components["schemas"]["ExactUnits"];
             tokenId: string;
             urls: {
                 /** Format: uri */
@@ -2449,6 +2419,7 @@ export interface components {
             };
         };
         TraitsMeta: {
+            at?: components["schemas"]["PointInTime"];
             /** @description Further types, or with `type` further values of it; null: none. A page of values may be short, with more to follow. */
             next_cursor: string | null;
         };
@@ -2529,6 +2500,9 @@ export interface components {
         };
         WalletChange: {
             contract: string;
+            delisted: string[] | null;
+            /** @description `askId`s that are active after and were not before. Null as `delisted`: not asked for with `listings`. */
+            listed: string[] | null;
             /** @enum {string} */
             standard: "erc721" | "erc1155";
             tokenId: string;
@@ -2556,8 +2530,7 @@ export interface components {
             kind: "single-token" | "collection" | "trait" | "token-list";
             /** @description Most units of those held that the bid takes; a bid on one token takes all. */
             sellableUnits: number;
-            /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
-            sellableUnitsExact: string;
+            sellableUnitsExact: components["schemas"]["ExactUnits"];
             /** @description What the seller receives per unit, after fee and royalty. */
             sellerNetWei: string;
             token: components["schemas"]["HeldToken"];
@@ -3122,6 +3095,8 @@ export interface operations {
     getCollection: {
         parameters: {
             query?: {
+                /** @description `stats` as they were then, without `change`; the rest is today's. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
             };
@@ -3142,6 +3117,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Collection"];
+                        meta: components["schemas"]["MomentMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3206,7 +3182,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BookDepth"];
-                        meta: components["schemas"]["DepthMeta"];
+                        meta: components["schemas"]["MomentMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3221,8 +3197,12 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description `csv`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
+                format?: "json" | "csv";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
+                /** @description Also tokens whose active listings differ, in the last 30 days. */
+                listings?: boolean;
                 /** @description Rows per page. */
                 per_page?: number;
                 /** @description The moment after; not before `from`. Named as `at` elsewhere. */
@@ -3249,6 +3229,7 @@ export interface operations {
                         /** @constant */
                         success: true;
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -3438,6 +3419,8 @@ export interface operations {
     getToken: {
         parameters: {
             query?: {
+                /** @description Owner, orders and last sale as they were then. Documents are today's; `rarity` is null. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
             };
@@ -3460,6 +3443,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Token"];
+                        meta: components["schemas"]["MomentMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3669,7 +3653,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["TokenOwnership"];
-                        meta: components["schemas"]["OwnershipMeta"];
+                        meta: components["schemas"]["MomentMeta"];
                         /** @constant */
                         success: true;
                     };
@@ -3712,6 +3696,8 @@ export interface operations {
     listTraits: {
         parameters: {
             query?: {
+                /** @description Tokens and listings as they were then, with today's traits of the tokens. */
+                at?: string;
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
                 /** @description `next_cursor` of the previous page, with the same `type`. */
@@ -5056,8 +5042,12 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
+                /** @description `csv`: the page's rows, lists as JSON; the header `Link` leads to the next page. */
+                format?: "json" | "csv";
                 /** @description The moment before: the end of a block. Named as `at` elsewhere. */
                 from: string;
+                /** @description Also tokens whose active listings differ, in the last 30 days. */
+                listings?: boolean;
                 /** @description Rows per page. */
                 per_page?: number;
                 /** @description The moment after; not before `from`. Named as `at` elsewhere. */
@@ -5084,6 +5074,7 @@ export interface operations {
                         /** @constant */
                         success: true;
                     };
+                    "text/csv": string;
                 };
             };
         };

@@ -5,6 +5,7 @@ import { resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Moment, momentOf } from "#projections/past/moment.ts";
 import { readPastDepth } from "#projections/past/read-past-depth.ts";
+import { readPastFigures } from "#projections/past/read-past-figures.ts";
 import { readPastListingPage } from "#projections/past/read-past-listings.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { appendListed } from "./book.ts";
@@ -17,7 +18,7 @@ const SAMPLES = 40;
 /** Questions whose times do not count: connections, catalogs and plans. */
 const WARM_UPS = 5;
 const FIRST_PAGE = { limit: 51, offset: 0, after: null };
-const names = ["ownership", "collections", "listings", "bids"];
+const names = ["ownership", "collections", "coin_prices", "sales", "listings", "bids"];
 
 /** The book of a collection of 10,000 listed tokens, and of one of them, at blocks drawn of all. */
 export async function run({ facts }: { facts: number }): Promise<Figure[]> {
@@ -36,6 +37,9 @@ export async function run({ facts }: { facts: number }): Promise<Figure[]> {
     return [
       ...(await measure(db, "book of 10,000 listings", of, (moment, one) =>
         readPastDepth(db, [one.contractId], 50, moment),
+      )),
+      ...(await measure(db, "figures of it", of, (moment, one) =>
+        readPastFigures(db, [one.contractId], moment),
       )),
       ...(await measure(db, "listings of a token", of, (moment, { contractId, tokenId }) => {
         const subject = { chainId: 1, contractIds: [contractId], tokenId, maker: null };

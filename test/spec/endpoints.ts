@@ -165,13 +165,16 @@ const diffs: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/diff",
-    parameters: ["collection", "chainId", "from", "to", "cursor", "per_page"],
+    parameters: ["collection", "chainId", "from", "to", "listings", "format", "cursor", "per_page"],
     codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
   {
     method: "get",
     path: "/v1/wallets/{wallet}/diff",
-    parameters: ["wallet", "chainId", "from", "to", "collection", "cursor", "per_page"],
+    parameters: [
+      ...["wallet", "chainId", "from", "to", "listings", "collection"],
+      ...["format", "cursor", "per_page"],
+    ],
     codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
 ];
@@ -236,8 +239,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}",
-    parameters: ["collection", "chainId"],
-    codes: { not_found: 404, ...chain },
+    parameters: ["collection", "chainId", "at"],
+    codes: { not_found: 404, ...chain, ...atPoint },
   },
   {
     method: "get",
@@ -260,8 +263,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/traits",
-    parameters: ["collection", "chainId", "type", "cursor"],
-    codes: { not_found: 404, ...chain, invalid_cursor: 422 },
+    parameters: ["collection", "chainId", "type", "cursor", "at"],
+    codes: { not_found: 404, ...chain, ...atPoint, invalid_cursor: 422 },
   },
   {
     method: "get",
@@ -323,8 +326,8 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   {
     method: "get",
     path: "/v1/collections/{collection}/tokens/{tokenId}",
-    parameters: ["collection", "tokenId", "chainId"],
-    codes: { not_found: 404, ...chain },
+    parameters: ["collection", "tokenId", "chainId", "at"],
+    codes: { not_found: 404, ...chain, ...atPoint },
   },
   {
     method: "get",

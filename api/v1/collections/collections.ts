@@ -15,6 +15,7 @@ import {
 } from "#api/http/page.ts";
 import { versionCache } from "#api/http/reads/cache.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
+import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import type {
   CollectionPart,
   CollectionParts,
@@ -29,6 +30,9 @@ import {
 import { parseLink } from "#projections/domain/metadata/media.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import type { Moment } from "#projections/past/moment.ts";
+import { readPastFigures } from "#projections/past/read-past-figures.ts";
+import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import {
   referTo,
@@ -43,8 +47,10 @@ import {
   mediaUrl,
   presentMedia,
 } from "../media-links.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
 import { listingViewOf } from "../orders/book-order.ts";
 import { chainId, chainRefusals, collectionKey, excludeWash, flag, text } from "../parameters.ts";
+import { foldPast, pointParts, pointRefusals } from "../point.ts";
 import { collectionUrls, presentCollectionUrls } from "../urls.ts";
 import { address, chainIdValue, nameStandard, standardName, time } from "../wire.ts";
 import {
@@ -231,25 +237,43 @@ export const collection = route(
     summary: "One collection with its statistics",
     params: z.object({ collection: collectionKey }),
     plansOnceWith: ["chainId"],
-    query: z.object({ chainId }),
+    query: z.object({
+      chainId,
+      at: atOfOrders("`stats` as they were then, without `change`; the rest is today's."),
+    }),
     data: Collection,
-    refuses: { not_found: 404, ...chainRefusals },
+    meta: MomentMeta,
+    refuses: { not_found: 404, ...chainRefusals, ...pointRefusals },
     isCacheable: true,
   },
   async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const found = await referTo(db, query.chainId, params.collection);
     if (found === null) return rejectUnknownCollection(query.chainId, params.collection);
-    const at = now();
+    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    if (isRejection(moment)) return moment;
     const [row, coinPriceE8] = await Promise.all([
-      readCollection(db, found.collectionId, at),
-      readPriceAt(db, chainById(query.chainId).coin, at),
+      readCollection(db, found.collectionId, now()),
+      readPriceAt(db, chainById(query.chainId).coin, moment?.clock ?? now()),
     ]);
     if (row === null) return rejectUncoveredCollection(query.chainId, found);
+    const then = await figuresThen(db, found, moment);
+    if (isRejection(then)) return then;
     const links = { ...media, isList: false };
-    const view = { ...(await listingViewOf({ siteUrl, market })), coinPriceE8, media: links };
-    return { data: presentCollection(row, ["24h", "7d", "30d", "all"], view) };
+    const view = {
+      ...{ ...(await listingViewOf({ siteUrl, market })), ...momentView(moment) },
+      ...{ coinPriceE8, media: links },
+    };
+    return {
+      data: presentCollection({ ...row, ...then }, ["24h", "7d", "30d", "all"], view),
+      meta: momentMeta(moment),
+      ...pointParts(moment?.point ?? null),
+    };
   },
 );
+
+/** What of a collection's row was another at a moment. */
+const figuresThen = async (db: Database, { contractIds }: CollectionRef, moment: Moment | null) =>
+  moment === null ? {} : await foldPast(() => readPastFigures(db, contractIds, moment));
 
 /** Digits: a sum of wei is unbounded; an id is an integer column. */
 export const rankingKey = z

@@ -22,9 +22,9 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
-import { atOfOrders, momentMeta, momentOfQuery } from "../moment.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfQuery } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
-import { foldPast, pointMeta, pointParts, pointRefusals } from "../point.ts";
+import { foldPast, pointParts, pointRefusals } from "../point.ts";
 import { currency, displayAmount, presentCurrency, uint256Text } from "../wire.ts";
 
 const orders = z.int().min(0).meta({ description: "Active orders." });
@@ -206,9 +206,9 @@ export const depth = route(
     summary: "Order book of a collection by price: active listings, and bids on it and its tokens",
     params: z.object({ collection: collectionKey }),
     plansOnceWith: ["chainId", "levels"],
-    query: z.object({ chainId, levels, at: atOfOrders("") }),
+    query: z.object({ chainId, levels, at: atOfOrders("Orders as they were then.") }),
     data: BookDepth,
-    meta: z.object({ at: pointMeta.optional() }).meta({ id: "DepthMeta" }),
+    meta: MomentMeta,
     refuses: { not_found: 404, ...chainRefusals, ...pointRefusals },
     isCacheable: true,
   },

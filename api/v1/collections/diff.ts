@@ -10,6 +10,7 @@ import {
 import { burnAddresses } from "#projections/domain/burn-address.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import type { RelistedToken } from "#projections/past/read-changed-listings.ts";
 import { readSalesOfTokens } from "#projections/sales/read-sales-of-tokens.ts";
 import {
   type MovedToken,
@@ -26,7 +27,21 @@ import {
 import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
 import { foldPast, pointRefusals } from "../point.ts";
-import { diffMeta, presentSpan, scopeOfSpan, spanFields, spanOf } from "../span.ts";
+import {
+  csvOfRows,
+  diffFormat,
+  diffMeta,
+  listingChanges,
+  listingsOfSpan,
+  momentsOfSpan,
+  presentRelisted,
+  presentSpan,
+  readRelisted,
+  type SpanMoments,
+  scopeOfSpan,
+  spanFields,
+  spanOf,
+} from "../span.ts";
 import { address, nameStandard, standardName, uint256Text } from "../wire.ts";
 
 const HoldingChange = z.object({ address, unitsBefore: uint256Text, unitsAfter: uint256Text });
@@ -39,7 +54,7 @@ const TokenChange = z
     standard: standardName,
     change: z.enum(["minted", "burned", "moved"]).nullable().meta({
       description:
-        "`minted`: nobody held it before; `burned`: nobody holds it after. Null: it was sold and is back.",
+        "`minted`: nobody held it before; `burned`: nobody holds it after. Null: its holders are the same.",
     }),
     ownerBefore: address.nullable().meta({ description: "Null as `ownerAfter`: of ERC-1155." }),
     ownerAfter: address.nullable(),
@@ -47,6 +62,7 @@ const TokenChange = z
       description: "Whose units changed, by address; burn addresses are not holders.",
     }),
     sales: z.int().min(0).meta({ description: "Between the two moments." }),
+    ...listingChanges,
   })
   .meta({ id: "TokenChange" });
 
@@ -63,33 +79,46 @@ export const collectionDiff = route(
     tag: "Collections",
     loadClass: "lists",
     summary:
-      "Tokens of a collection that were minted, burned, sold or changed hands between two moments, by contract and id",
+      "Tokens of a collection that were minted, burned, sold, listed or changed hands between two moments, by contract and id",
     params: z.object({ collection: collectionKey }),
-    query: z.object({ chainId, ...spanFields, cursor, per_page }),
+    query: z.object({
+      chainId,
+      ...spanFields,
+      listings: listingsOfSpan,
+      format: diffFormat,
+      cursor,
+      per_page,
+    }),
     data: z.array(TokenChange),
     meta: diffMeta,
+    hasCsv: true,
     refuses: { not_found: 404, ...chainRefusals, ...cursorRefusals, ...pointRefusals },
     isCacheable: true,
   },
-  async ({ params, query }, { db }) => {
+  async ({ params, query }, { db, market, now }) => {
     const { chainId } = query;
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
     if (!collection.isCovered) return rejectUncoveredCollection(chainId, collection);
     const span = await spanOf(db, query);
     if (isRejection(span)) return span;
+    const moments = await momentsOfSpan(db, query, span, now());
+    if (isRejection(moments)) return moments;
     const contractIds = contractsOfReference(collection);
     const scope = {
       ...{ list: "collection diff", chainId, contractIds: contractIds.join() },
-      ...scopeOfSpan(span),
+      ...scopeOfSpan(span, moments),
     };
     const request = cursorPageOf(query, scope, placeKey);
     if (isRejection(request)) return request;
-    const read = await foldPast(() => readChanges(db, contractIds, span, request.read));
+    const asked = { contractIds, span, moments };
+    const read = await foldPast(() => readChanges(db, asked, request.read));
     if (isRejection(read)) return read;
     const next = read.next === null ? null : [read.next.contractId, read.next.tokenId];
+    const data = read.places.flatMap((one) => changeOf(one, moments, market.prefix));
     return {
-      data: read.changes,
+      data,
+      ...csvOfRows(query, TokenChange, data),
       meta: {
         ...{ chainId, per_page: query.per_page, next_cursor: cursorOf(scope, next) },
         ...presentSpan(span),
@@ -100,40 +129,67 @@ export const collectionDiff = route(
 );
 
 type Slice = { limit: number; after: MovedToken | null };
+type AskedSpan = { contractIds: readonly number[]; span: Span; moments: SpanMoments | null };
 
-/** Of the next ids that moved those that differ. Throws `TooMuchToFold`. */
+/** An id that moved, or whose listings are others, with what it was and is. */
+type ChangedPlace = {
+  readonly before: PastToken | undefined;
+  readonly after: PastToken | undefined;
+  readonly sales: number;
+  readonly relisted: RelistedToken | undefined;
+};
+
+/** The next ids that moved, or whose listings differ, up to where both lists are read. Throws `TooMuchToFold`. */
 async function readChanges(
   db: Database,
-  contractIds: readonly number[],
-  span: Span,
+  { contractIds, span, moments }: AskedSpan,
   { limit, after }: Slice,
-) {
+): Promise<{ places: ChangedPlace[]; next: MovedToken | null }> {
   const moved = await readMovedTokens(db, contractIds, span, { limit, after });
-  const places = moved.slice(0, limit - 1);
+  const subject = { contractIds, tokenId: null, maker: null };
+  const relisted = await readRelisted(db, subject, moments, {
+    ...{ limit, after: after && { ...after, standard: 1155 } },
+  });
+  const others = relisted.filter((one) => !moved.some((place) => isAt(place, one)));
+  const [end = null] = [moved, relisted]
+    .flatMap((list) => (list.length === limit ? list.slice(-1) : []))
+    .toSorted(byContractAndId);
+  const known = [...moved, ...others]
+    .filter((one) => end === null || byContractAndId(one, end) <= 0)
+    .toSorted(byContractAndId);
+  const shown = known.slice(0, limit - 1);
+  const isLast = end === null && known.length === shown.length;
   const [before, later] = [
-    await readPastTokens(db, places, span.from),
-    await readPastTokens(db, places, span.to),
+    await readPastTokens(db, shown, span.from),
+    await readPastTokens(db, shown, span.to),
   ];
   const sold = { first: span.from.endId, end: span.to.endId };
-  const sales = await readSalesOfTokens(db, places, sold);
-  const changes = places.flatMap((place, index) => {
-    const one = before.find((token) => isAt(token, place));
-    const other = later.find((token) => isAt(token, place));
-    return changeOf(one, other, sales[index] ?? 0);
-  });
-  const next = moved.length === limit ? (places.at(-1) ?? null) : null;
-  return { changes, next };
+  const sales = await readSalesOfTokens(db, shown, sold);
+  const places = shown.map((place, index) => ({
+    before: before.find((token) => isAt(token, place)),
+    after: later.find((token) => isAt(token, place)),
+    sales: sales[index] ?? 0,
+    relisted: relisted.find((token) => isAt(token, place)),
+  }));
+  return { places, next: isLast ? null : (shown.at(-1) ?? null) };
 }
 
 const isAt = (one: MovedToken, other: MovedToken) =>
   one.contractId === other.contractId && one.tokenId === other.tokenId;
 
+function byContractAndId(one: MovedToken, other: MovedToken): number {
+  if (one.contractId !== other.contractId) return one.contractId - other.contractId;
+  if (one.tokenId === other.tokenId) return 0;
+  return one.tokenId < other.tokenId ? -1 : 1;
+}
+
+/** Nothing where all is as it was. */
 function changeOf(
-  before: PastToken | undefined,
-  after: PastToken | undefined,
-  sales: number,
+  { before, after, sales, relisted }: ChangedPlace,
+  moments: SpanMoments | null,
+  prefix: string,
 ): z.output<typeof TokenChange>[] {
-  const token = after ?? before;
+  const token = after ?? before ?? relisted;
   if (token === undefined) return [];
   const [were, are] = [unitsOf(before), unitsOf(after)];
   const holders = [...new Set([...were.keys(), ...are.keys()])]
@@ -144,13 +200,14 @@ function changeOf(
       unitsBefore: String(were.get(one) ?? 0n),
       unitsAfter: String(are.get(one) ?? 0n),
     }));
-  if (holders.length === 0 && sales === 0) return [];
+  if (holders.length === 0 && sales === 0 && relisted === undefined) return [];
   return [
     {
       ...{ contract: token.contract, tokenId: String(token.tokenId) },
       standard: nameStandard(token.standard),
       ...{ change: nameOfChange(were.size, are.size, holders.length) },
       ...{ ownerBefore: ownerOf(before), ownerAfter: ownerOf(after), holders, sales },
+      ...presentRelisted(moments, relisted, prefix),
     },
   ];
 }

@@ -23,6 +23,7 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { MomentMeta } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
 import {
   at,
@@ -73,7 +74,7 @@ export const tokenOwnership = route(
     params: z.object({ collection: collectionKey, tokenId }),
     query: z.object({ chainId, at }),
     data: TokenOwnership,
-    meta: z.object({ at: pointMeta.optional() }).meta({ id: "OwnershipMeta" }),
+    meta: MomentMeta,
     refuses,
     isCacheable: true,
   },

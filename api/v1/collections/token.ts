@@ -4,7 +4,11 @@ import { type PartFields, partsOf, type RowFields } from "#api/http/page.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { burnAddresses } from "#projections/domain/burn-address.ts";
-import { reject } from "#projections/domain/rejection.ts";
+import { isRejection, reject } from "#projections/domain/rejection.ts";
+import type { Database } from "#projections/log/database.ts";
+import type { Moment } from "#projections/past/moment.ts";
+import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
+import { readPastTokenDetails } from "#projections/past/read-past-token-details.ts";
 import { isSellable, readToken, type TokenRow } from "#projections/tokens/read-token.ts";
 import {
   allTokenParts,
@@ -23,10 +27,12 @@ import {
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
 import { type MediaView, mediaUri, mediaUrl, presentMedia, tokenPath } from "../media-links.ts";
+import { atOfOrders, MomentMeta, momentMeta, momentOfQuery, momentView } from "../moment.ts";
 import { presentTokenBid, TokenBid } from "../orders/bids.ts";
 import { type ListingViewContext, listingViewOf } from "../orders/book-order.ts";
 import { presentTokenListing, TokenListing } from "../orders/listings.ts";
 import { chainId, chainRefusals, collectionKey, tokenId } from "../parameters.ts";
+import { foldPast, pointRefusals } from "../point.ts";
 import { LastSale, presentTrade } from "../sales.ts";
 import { presentTokenUrls, tokenUrls } from "../urls.ts";
 import {
@@ -229,29 +235,62 @@ export const token = route(
     summary:
       "One token. An address selects its contract; a slug the contract of the collection in which the token exists",
     params: z.object({ collection: collectionKey, tokenId }),
-    query: z.object({ chainId }),
+    query: z.object({
+      chainId,
+      at: atOfOrders(
+        "Owner, orders and last sale as they were then. Documents are today's; `rarity` is null.",
+      ),
+    }),
     data: Token,
-    refuses: { not_found: 404, ...chainRefusals },
+    meta: MomentMeta,
+    refuses: { not_found: 404, ...chainRefusals, ...pointRefusals },
     isCacheable: true,
   },
   async ({ params, query }, { db, siteUrl, media, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
     if (!collection.isCovered) return rejectUncoveredCollection(query.chainId, collection);
-    const row = await readToken(db, contractsOfReference(collection), params.tokenId);
-    if (row === null) return rejectUnknownToken(query.chainId, params);
-    const { collectionId } = collection;
-    const [[details], isVolatile] = await Promise.all([
-      readTokenDetails(db, [row], { collectionId, parts: allTokenParts, now: now() }),
-      readRankingIsOutdated(db, collectionId),
-    ]);
-    if (details === undefined) throw new Error("the details of an existing token are missing");
-    const view = await listingViewOf({ siteUrl, market });
+    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    if (isRejection(moment)) return moment;
+    const found = await (moment === null
+      ? readTokenNow(db, collection, params.tokenId, now())
+      : foldPast(() => readTokenThen(db, collection, params.tokenId, moment)));
+    if (found === null) return rejectUnknownToken(query.chainId, params);
+    if (isRejection(found)) return found;
+    const { details, isVolatile } = found;
+    const view = { ...(await listingViewOf({ siteUrl, market })), ...momentView(moment) };
     const inline = { ...media, isList: false };
     const named = { collection, chainId: query.chainId, view, media: inline };
-    return {
-      data: presentToken(details, named),
-      isVolatile,
-    };
+    return { data: presentToken(details, named), meta: momentMeta(moment), isVolatile };
   },
 );
+
+type FoundDetails = { details: TokenDetails; isVolatile: boolean };
+
+async function readTokenNow(
+  db: Database,
+  collection: CollectionRef,
+  tokenId: bigint,
+  now: Date,
+): Promise<FoundDetails | null> {
+  const row = await readToken(db, contractsOfReference(collection), tokenId);
+  if (row === null) return null;
+  const { collectionId } = collection;
+  const [[details], isVolatile] = await Promise.all([
+    readTokenDetails(db, [row], { collectionId, parts: allTokenParts, now }),
+    readRankingIsOutdated(db, collectionId),
+  ]);
+  if (details === undefined) throw new Error("the details of an existing token are missing");
+  return { details, isVolatile };
+}
+
+async function readTokenThen(
+  db: Database,
+  collection: CollectionRef,
+  tokenId: bigint,
+  moment: Moment,
+): Promise<FoundDetails | null> {
+  const contractIds = contractsOfReference(collection);
+  const details = await readPastTokenDetails(db, contractIds, tokenId, moment);
+  return details && { details, isVolatile: !moment.point.isFinal };
+}

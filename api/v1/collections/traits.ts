@@ -7,6 +7,9 @@ import { displayPrice } from "#jobs/prices/price.ts";
 import type { CollectionRef } from "#projections/collections/find-collection.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
+import type { Moment } from "#projections/past/moment.ts";
+import { pastTraits } from "#projections/past/past-traits.ts";
+import { isOpenPastKnown } from "#projections/past/read-past-listings.ts";
 import { readPriceAt } from "#projections/prices/read-prices.ts";
 import {
   maxValuesOfType,
@@ -23,7 +26,9 @@ import {
   rejectUnknownCollection,
 } from "../collection-reference.ts";
 import { route } from "../context.ts";
+import { atOfOrders, momentMeta, momentOfQuery, momentScope } from "../moment.ts";
 import { chainId, chainRefusals, collectionKey, text } from "../parameters.ts";
+import { foldPast, pointMeta, pointRefusals } from "../point.ts";
 import type { Site } from "../urls.ts";
 import { displayAmount, uint256Text } from "../wire.ts";
 
@@ -68,6 +73,7 @@ const traitsMeta = z
       description:
         "Further types, or with `type` further values of it; null: none. A page of values may be short, with more to follow.",
     }),
+    at: pointMeta.optional(),
   })
   .meta({ id: "TraitsMeta" });
 
@@ -127,7 +133,14 @@ export const traitsFields = {
 };
 
 type TraitsQuery = { type?: string | undefined; cursor?: string | undefined };
-type Traits = { chainId: ChainId; contractIds: readonly number[]; prefix: string; now: Date };
+type Traits = {
+  chainId: ChainId;
+  contractIds: readonly number[];
+  prefix: string;
+  now: Date;
+  /** Of another time than now. */
+  moment?: Moment | null;
+};
 type TraitsRequest = Traits & { slice: TraitsSlice };
 
 /** Of a type or a value: what the database compares with, however long, and no text that it refuses. */
@@ -142,11 +155,14 @@ export async function traitsPage(db: Database, traits: Traits, { type, cursor }:
   const asked = type ?? null;
   // A cursor is good for all spellings of its type.
   const typeKey = asked === null ? null : asked.replaceAll(/\s+/g, "").toLowerCase();
-  const scope = { list: "traits", ids, typeKey };
+  const scope = { list: "traits", ids, typeKey, ...momentScope(traits.moment ?? null) };
   const slice = sliceOf(scope, asked, cursor);
   if (isRejection(slice)) return slice;
   const key = JSON.stringify([ids, asked, cursor ?? null]);
-  const { value, maxAgeSeconds } = await cachedTraits(db, key, { ...traits, slice });
+  const request = { ...traits, slice };
+  const { value, maxAgeSeconds } = await (traits.moment
+    ? readPage(db, request).then((read) => ({ value: read, maxAgeSeconds: maxTraitsAgeSeconds }))
+    : cachedTraits(db, key, request));
   const { types, next } = value;
   if (type !== undefined && types.length === 0) return null;
   const meta = { next_cursor: next === null ? null : encodeCursor(scope, next) };
@@ -178,9 +194,11 @@ const cachedTraits = timedCache({
 });
 
 async function readPage(db: Database, request: TraitsRequest) {
-  const { chainId, contractIds, prefix, now, slice } = request;
+  const { chainId, contractIds, prefix, slice, moment = null } = request;
+  const now = moment?.clock ?? request.now;
   const coinPriceE8 = await readPriceAt(db, chainById(chainId).coin, now);
-  const { types, nextTypeKey } = await readTraits(db, contractIds, now, slice);
+  const past = moment === null ? undefined : pastTraits(contractIds, moment);
+  const { types, nextTypeKey } = await readTraits(db, contractIds, now, slice, past);
   const place = "typeKey" in slice ? (types[0]?.next ?? null) : null;
   const ofType = place && [String(place.floor), place.prefix, place.matchKey];
   const ofTypes = nextTypeKey === null ? null : [nextTypeKey];
@@ -199,18 +217,25 @@ export const traits = route(
       "Traits of a collection's tokens: count, listings and floor price of each value. At most a minute old, the caller's cache included",
     params: z.object({ collection: collectionKey }),
     plansOnceWith: ["chainId", "cursor"],
-    query: z.object({ chainId, ...traitsFields }),
+    query: z.object({
+      chainId,
+      ...traitsFields,
+      at: atOfOrders("Tokens and listings as they were then, with today's traits of the tokens."),
+    }),
     data: TraitTypes,
     meta: traitsMeta,
-    refuses: { not_found: 404, ...chainRefusals, invalid_cursor: 422 },
+    refuses: { not_found: 404, ...chainRefusals, ...pointRefusals, invalid_cursor: 422 },
     maxAgeSeconds: maxTraitsAgeSeconds,
   },
   async ({ params, query }, { db, siteUrl, market, now }) => {
     const collection = await referTo(db, query.chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(query.chainId, params.collection);
     const contractIds = contractsOfReference(collection);
-    const asked = { chainId: query.chainId, contractIds };
-    const page = await traitsPage(db, { ...asked, prefix: market.prefix, now: now() }, query);
+    const moment = await momentOfQuery(db, query, (one) => isOpenPastKnown(one, now()));
+    if (isRejection(moment)) return moment;
+    const asked = { chainId: query.chainId, contractIds, moment };
+    const named = { ...asked, prefix: market.prefix, now: now() };
+    const page = await foldPast(() => traitsPage(db, named, query));
     if (page === null) {
       return reject(
         "not_found",
@@ -220,6 +245,6 @@ export const traits = route(
     if (isRejection(page)) return page;
     const { types, meta, maxAgeSeconds } = page;
     const data = presentTraits(collection, { siteUrl, chainId: query.chainId }, types);
-    return { data, meta, maxAgeSeconds };
+    return { data, meta: { ...meta, ...momentMeta(moment) }, maxAgeSeconds };
   },
 );

@@ -35,7 +35,7 @@ import {
 } from "#projections/traits/read-tokens-with-traits.ts";
 import { contractsOfQuery } from "../collection-reference.ts";
 import type { Context } from "../context.ts";
-import { atOfOrders, momentMeta, momentOfQuery, momentScope } from "../moment.ts";
+import { atOfOrders, momentMeta, momentOfQuery, momentScope, momentView } from "../moment.ts";
 import {
   chainId,
   chainRefusals,
@@ -63,7 +63,7 @@ export const orderFilters = {
   }),
   maker: wallet.optional(),
   status: listedStatus,
-  at: atOfOrders(" Needs `collection` or `maker`."),
+  at: atOfOrders("Orders as they were then. Needs `collection` or `maker`."),
 };
 
 /** Of both lists: parameters with which statements are planned once. */
@@ -122,7 +122,7 @@ export async function listOrders<
   };
   const request = pageOf(query, scope, cursorSchema(sort));
   if (isRejection(request)) return request;
-  const view = { ...(await listingViewOf({ siteUrl, market })), ...(moment && cannotBeBought) };
+  const view = { ...(await listingViewOf({ siteUrl, market })), ...momentView(moment) };
   const parts = orderPartsOf(fields);
   const read = await withTraits(db, filter, traits);
   const viewing = {
@@ -187,9 +187,6 @@ function momentOfChain({
   const message = "needs collection or maker";
   return reject("invalid_parameters", `at: ${message}`, [{ field: "at", message }]);
 }
-
-/** What has passed. */
-const cannotBeBought = { isBuyingPaused: true };
 
 /** A page of orders as they were. */
 async function viewPast<Row extends OrderRow, Filter, View extends object>(

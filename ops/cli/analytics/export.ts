@@ -16,6 +16,7 @@ import {
   readRows,
   type TextRow,
 } from "#projections/analytics/read-rows.ts";
+import { csvLines } from "#projections/domain/csv-lines.ts";
 import type { Database } from "#projections/log/database.ts";
 import { withDatabase } from "../open-database.ts";
 import { openProgress } from "../output.ts";
@@ -34,16 +35,6 @@ function writeCsv(
     await put(lines);
   };
   return { write, end: () => write([]) };
-}
-
-/** CRLF after each, null an empty field, an empty text two quotes. */
-function csvLines(rows: readonly (readonly (string | null)[])[]): string {
-  return rows.map((cells) => `${cells.map(field).join(",")}\r\n`).join("");
-}
-
-function field(cell: string | null): string {
-  if (cell === null) return "";
-  return cell === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 const formats = { csv: writeCsv, parquet: writeParquet } as const;

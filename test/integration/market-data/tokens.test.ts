@@ -150,7 +150,7 @@ describe.each(seedsOf([11, 12]))("the tokens of market %i", (seed) => {
       const { data } = await reads.list(`/v1/collections/${family}/tokens?per_page=100`);
       for (const row of data) {
         const one = await reads.answer(`/v1/collections/${row.contract}/tokens/${row.tokenId}`);
-        expect(one).toEqual({ success: true, data: row });
+        expect(one).toEqual({ success: true, data: row, meta: {} });
       }
       expect(data.length).toBeGreaterThan(5);
     }

@@ -10,6 +10,10 @@ import { readListingPage } from "#projections/orders/read-listings.ts";
 import type { OrderFilter } from "#projections/orders/read-order-page.ts";
 import type { ListedStatus, OrderParts, OrderRow } from "#projections/orders/read-orders.ts";
 import type { Moment } from "#projections/past/moment.ts";
+import {
+  type RelistedToken,
+  readChangedListings,
+} from "#projections/past/read-changed-listings.ts";
 import { readPastBidPage } from "#projections/past/read-past-bids.ts";
 import { readPastDepth } from "#projections/past/read-past-depth.ts";
 import { readPastListingPage } from "#projections/past/read-past-listings.ts";
@@ -119,24 +123,84 @@ async function compareDepth(contract: Address, moment: Moment): Promise<void> {
   expect([moment.point.block, contract, found]).toEqual([moment.point.block, contract, expected]);
 }
 
-async function compareAt(height: number, history: readonly BookStep[]): Promise<void> {
+/** A moment, and the active listings that a database has that was stopped there, by contract or maker. */
+type ActiveThen = { moment: Moment; hashes: Map<Subject, string[]> };
+
+async function compareAt(height: number, history: readonly BookStep[]): Promise<ActiveThen | null> {
   const moment = await stopAt(height, history);
-  if (moment === null) return;
+  if (moment === null) return null;
   for (const { subject, status } of questions) await compare(subject, status, moment);
   for (const contract of bookContracts) await compareDepth(contract, moment);
+  const hashes: ActiveThen["hashes"] = new Map();
+  for (const subject of spanSubjects) hashes.set(subject, await activeIn(subject, moment));
+  return { moment, hashes };
+}
+
+const spanSubjects = subjects.filter(({ tokenId }) => tokenId === null);
+
+async function activeIn(subject: Subject, { clock }: Moment): Promise<string[]> {
+  const filter = { ...(await filterOf(stopped.db, subject, "active")), ...askFilter };
+  const { rows } = await readListingPage(stopped.db, filter, "price_asc", all, clock, parts);
+  return rows.map(({ orderHash }) => orderHash);
+}
+
+type Span = { from: Moment; to: Moment };
+
+/** All pages of what changed between two moments. */
+async function changesOf(subject: Subject, span: Span, limit: number): Promise<RelistedToken[]> {
+  const { contractIds, maker } = await filterOf(live.db, subject, "active");
+  const asked = { contractIds, tokenId: null, maker };
+  const found: RelistedToken[] = [];
+  for (;;) {
+    const slice = { limit, after: found.at(-1) ?? null };
+    const page = await readChangedListings(live.db, asked, span, slice);
+    found.push(...page);
+    if (page.length < limit) return found;
+  }
+}
+
+function applyListings(active: Set<string>, { listed, delisted }: RelistedToken): void {
+  for (const { orderHash } of delisted) expect(active.delete(orderHash)).toBe(true);
+  for (const { orderHash } of listed) expect(active.has(orderHash)).toBe(false);
+  for (const { orderHash } of listed) active.add(orderHash);
+  compared.set("relisted", (compared.get("relisted") ?? 0) + listed.length + delisted.length);
+}
+
+/** Applied to what was active at the one moment, the changes make what was at the other. */
+async function compareSpan(from: ActiveThen, to: ActiveThen, perPage: number): Promise<void> {
+  const span = { from: from.moment, to: to.moment };
+  for (const subject of spanSubjects) {
+    const active = new Set(from.hashes.get(subject));
+    for (const change of await changesOf(subject, span, perPage)) applyListings(active, change);
+    const about = [span.from.point.block, span.to.point.block, subject];
+    expect([about, [...active].toSorted()]).toEqual([about, to.hashes.get(subject)?.toSorted()]);
+  }
 }
 
 it.each(seedsOf([1, 2, 3, 4, 5, 6, 7, 8], 2))(
   "the book of every block is what a database has that was stopped there, whatever was taken back, seed %i",
   async (seed) => {
-    const history = bookHistory(randomFrom(seed), 160);
+    const random = randomFrom(seed);
+    const history = bookHistory(random, 160);
     await play(history);
-    for (let height = 1; height <= bookHeights; height += 1) await compareAt(height, history);
+    const moments: ActiveThen[] = [];
+    for (let height = 1; height <= bookHeights; height += 1) {
+      const found = await compareAt(height, history);
+      if (found !== null) moments.push(found);
+    }
+    for (const [index, from] of moments.entries())
+      await compareSpan(from, random.pick(moments.slice(index)), random.pick([1, 2, 100]));
   },
 );
 
 it("orders of every kind of state were among them", () => {
   expect([...compared.keys()]).toEqual(
-    expect.arrayContaining(["ask active", "ask filled", "ask cancelled", "ask not_owner"]),
+    expect.arrayContaining([
+      "ask active",
+      "ask filled",
+      "ask cancelled",
+      "ask not_owner",
+      "relisted",
+    ]),
   );
 });

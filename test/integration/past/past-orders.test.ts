@@ -132,6 +132,83 @@ describe("listings at a block", () => {
   });
 });
 
+const Answer = z.object({ data: z.unknown(), meta: z.looseObject({}) });
+
+async function about(path: string) {
+  const { status, body } = await api.get(path);
+  expect([path, status, status === 200 ? "" : body]).toEqual([path, 200, ""]);
+  return Answer.parse(body);
+}
+
+describe("a collection, its traits and a token at a block", () => {
+  const collection = `/v1/collections/${nft}`;
+
+  it("have the figures that they had then, and say of when they are", async () => {
+    const { data, meta } = await about(`${collection}?chainId=1&at=14`);
+    expect(data).toMatchObject({
+      stats: {
+        ...{ listed: 3, supply: 4, holders: 1, sales: { all: 0 }, floorBuyable: null },
+        floor: { tokenId: "1", buyableViaApi: false },
+      },
+    });
+    expect(meta).toMatchObject({ at: { block: 14, clock: timeOf(14) } });
+    const { data: later } = await about(`${collection}?chainId=1&at=15`);
+    expect(later).toMatchObject({ stats: { listed: 2, holders: 1, sales: { "24h": 1, all: 1 } } });
+  });
+
+  it("have the owner, the listing and the last sale of then", async () => {
+    const token = async (at: number) =>
+      (await about(`${collection}/tokens/1?chainId=1&at=${at}`)).data;
+    expect(await token(14)).toMatchObject({
+      ...{ owner: alice, lastSale: null, bestOffer: null, rarity: null },
+      listing: { buyableViaApi: false },
+    });
+    expect(await token(15)).toMatchObject({ listing: null, lastSale: { seller: alice } });
+    const { status, body } = await api.get(`${collection}/tokens/9?chainId=1&at=14`);
+    expect([status, body]).toMatchObject([404, { code: "not_found" }]);
+    const { data, meta } = await about(`${collection}/traits?chainId=1&at=14`);
+    expect([data, meta]).toMatchObject([{ traitTypes: [] }, { at: { block: 14 } }]);
+  });
+
+  it("differ between two blocks by what was listed and what ceased to be, also as CSV", async () => {
+    const span = "chainId=1&from=12&to=15&listings=true";
+    const rows = async (path: string) =>
+      z
+        .array(
+          z.object({
+            tokenId: z.string(),
+            listed: z.array(z.string()).nullable(),
+            delisted: z.array(z.string()).nullable(),
+          }),
+        )
+        .parse((await about(path)).data);
+    const found = await rows(`${collection}/diff?${span}`);
+    expect(
+      found.map(({ tokenId, listed, delisted }) => [tokenId, listed?.length, delisted?.length]),
+    ).toEqual([
+      ["1", 0, 1],
+      ["2", 1, 0],
+      ["3", 1, 0],
+      ["4", 0, 1],
+    ]);
+    const own = await rows(`/v1/wallets/${alice}/diff?${span}`);
+    expect(own.map(({ tokenId, listed }) => [tokenId, listed?.length])).toEqual([
+      ["1", 0],
+      ["2", 1],
+      ["3", 1],
+      ["4", 0],
+    ]);
+    const [first] = await rows(`${collection}/diff?chainId=1&from=12&to=15`);
+    expect(first).toMatchObject({ listed: null, delisted: null });
+    const csv = await fetch(`${stage.api.url}${collection}/diff?${span}&format=csv&per_page=1`);
+    expect(csv.headers.get("content-type")).toContain("text/csv");
+    expect(csv.headers.get("link")).toContain("cursor=");
+    const [names, row] = (await csv.text()).split("\r\n");
+    expect(names?.split(",").slice(0, 3)).toEqual(["contract", "tokenId", "standard"]);
+    expect(row).toContain(`${nft},1,erc721`);
+  });
+});
+
 describe("bids at a block", () => {
   it("are in the status that they had then", async () => {
     const { data, meta } = await told(12, "bids", "&status=inactive&token_id=1");
@@ -154,6 +231,7 @@ describe("orders of a moment that are not told", () => {
   });
 
   it("are those of partners that may have been forgotten", async () => {
+    const lists = ["?", "/traits?", "/tokens/1?", "/diff?from=12&to=15&listings=true&"];
     const order = givenListing({ maker: alice, contract: nft, tokenId: 2n, salt: 9n });
     await stage.happens(
       seen(partnerListingOf("opensea", order, null), { generation: 0, at: receivedAt + 12n * 14n }),
@@ -172,6 +250,11 @@ describe("orders of a moment that are not told", () => {
     });
     stage.at(receivedAt + 40n * day);
     expect((await ask("")).body).toMatchObject({ code: "point_not_covered" });
+    for (const list of lists) {
+      const at = list.includes("from") ? "" : "&at=14";
+      const { body } = await api.get(`/v1/collections/${nft}${list}chainId=1${at}`);
+      expect([list, body]).toMatchObject([list, { code: "point_not_covered" }]);
+    }
     expect(new Set(await markets("&marketplace=native"))).toEqual(new Set(["native"]));
   });
 });

@@ -106,7 +106,7 @@ describe("a moment that cannot be told", () => {
 
 describe("other endpoints and lists", () => {
   it("take no `at` where it is not answered", async () => {
-    const { status, body } = await api.get(`/v1/collections/${contract}/tokens/1?chainId=1&at=12`);
+    const { status, body } = await api.get(`/v1/collections/${contract}/tokens?chainId=1&at=12`);
     expect([status, body]).toMatchObject([422, { code: "unknown_parameter" }]);
   });
 

@@ -136,6 +136,7 @@ function someEvent(random: Random, order: GivenOrder, place: Place): Fact {
   const [from, to] = [random.pick([...bookMakers, zeroAddress]), random.pick(bookMakers)];
   const [maker, tokenId] = [random.pick(bookMakers), random.pick(bookTokens)];
   const units = BigInt(random.int(1, 4));
+  const buyer = random.pick([...bookMakers, addressOf(0xb0b)]);
   return random.pick<() => Fact>([
     () => transferred({ contract: single, from, to, tokenId }, place()),
     () =>
@@ -148,7 +149,7 @@ function someEvent(random: Random, order: GivenOrder, place: Place): Fact {
     }),
     () => approval(random.pick(bookContracts), maker, random.chance(0.8), place()),
     () => approval(random.pick(bookContracts), maker, true, place()),
-    () => filled(order, BigInt(random.int(1, Number(order.quantity))), place()),
+    () => filled(order, BigInt(random.int(1, Number(order.quantity))), place(), buyer),
     () => (random.chance(0.3) ? cancelled(order, place()) : someMoney(random, place)),
     () => someMoney(random, place),
     () =>
