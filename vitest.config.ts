@@ -31,6 +31,7 @@ const laws = [
   "integration/nft-data/{nft-data-activity,nft-data-document,nft-data-reads}",
   "integration/orders/{bids,ended-orders,listings-law,order-book-reads-bids,order-book-reads-listings,order-events-law}",
   "integration/partners/marketplaces-job",
+  "integration/past/{book-law,diff-law,figures-law,rebuild-law}",
   "integration/sales/{sales,sales-bulk}",
   "integration/sdk/wallet",
   "integration/webhooks/{delivery-law,management-law}",
