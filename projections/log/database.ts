@@ -1,18 +1,11 @@
 import { createHash } from "node:crypto";
 import {
-  type DatabaseIntrospector,
-  type DatabaseMetadata,
-  type DialectAdapter,
   Kysely,
-  PostgresAdapter,
   PostgresDialect,
   type PostgresPool,
   type PostgresPoolClient,
   type QueryCompiler,
   type QueryExecutorProvider,
-  type SchemaMetadata,
-  sql,
-  type TableMetadata,
 } from "kysely";
 import pg from "pg";
 import { DatabaseUnavailable, ServerSilent, statementFailure } from "./database-failure.ts";
@@ -113,7 +106,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", (error) => noteEnd(client, error)));
   const limits = { statementTimeoutMs, idleInTransactionTimeoutMs };
   const answerMs = statementTimeoutMs > 0 ? answerTimeoutMs(statementTimeoutMs) : 0;
-  const dialect = new SteadyDialect({
+  const dialect = new VersionedDialect({
     pool: isPooled
       ? wrapping(pool, (send) => sendPooled(send, limits), answerMs)
       : preparing(pool, mostNames(options), answerMs),
@@ -305,52 +298,9 @@ function sendToDriver(
   });
 }
 
-/**
- * PostgreSQL for migrations that run while schemas are rebuilt. Kysely's own introspection looks tables up by their names
- * after it has listed them, which fails where a rebuild renames or drops a schema in between.
- */
-export class SteadyDialect extends PostgresDialect {
-  override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new SteadyIntrospector(db);
-  }
-
+/** PostgreSQL, where SQL names tables of projections without their versions. */
+export class VersionedDialect extends PostgresDialect {
   override createQueryCompiler(): QueryCompiler {
     return new VersionedNames();
-  }
-
-  override createAdapter(): DialectAdapter {
-    return new LocklessAdapter();
-  }
-}
-
-/** Without Kysely's advisory lock, which any role of the database may hold: `migrate` takes a lock of ours. */
-class LocklessAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
-}
-
-/** Schemas and tables as one snapshot of the catalog names them, without columns: migrations ask for no more. */
-class SteadyIntrospector implements DatabaseIntrospector {
-  readonly #db: Kysely<unknown>;
-
-  constructor(db: Kysely<unknown>) {
-    this.#db = db;
-  }
-
-  async getSchemas(): Promise<SchemaMetadata[]> {
-    const { rows } = await sql<SchemaMetadata>`
-      select nspname as name from pg_catalog.pg_namespace`.execute(this.#db);
-    return rows;
-  }
-
-  async getTables(): Promise<TableMetadata[]> {
-    const { rows } = await sql<Pick<TableMetadata, "name" | "schema" | "isView">>`
-      select schemaname as schema, tablename as name, false as "isView"
-      from pg_catalog.pg_tables where schemaname !~ '^(pg_|information_schema$)'`.execute(this.#db);
-    return rows.map((table) => ({ ...table, columns: [] }));
-  }
-
-  async getMetadata(): Promise<DatabaseMetadata> {
-    return { tables: await this.getTables() };
   }
 }

@@ -1,6 +1,6 @@
 import { Kysely } from "kysely";
 import pg from "pg";
-import { type Database, driverTypes, SteadyDialect } from "#projections/log/database.ts";
+import { type Database, driverTypes, VersionedDialect } from "#projections/log/database.ts";
 
 /** A pool that waits for a connection as long as it takes: a long run gives way to all else on its machine. */
 export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Pool {
@@ -11,5 +11,5 @@ export function openWaitingPool(url: string, options: pg.PoolConfig = {}): pg.Po
 }
 
 export function openSimulationDatabase(url: string): Database {
-  return new Kysely({ dialect: new SteadyDialect({ pool: openWaitingPool(url) }) });
+  return new Kysely({ dialect: new VersionedDialect({ pool: openWaitingPool(url) }) });
 }

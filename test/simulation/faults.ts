@@ -1,6 +1,6 @@
 import { Kysely, type PostgresPool } from "kysely";
 import type pg from "pg";
-import { type Database, SteadyDialect } from "#projections/log/database.ts";
+import { type Database, VersionedDialect } from "#projections/log/database.ts";
 import { type Coverage, countAttempt } from "./coverage.ts";
 import { openWaitingPool } from "./database.ts";
 import type { Random } from "./random.ts";
@@ -50,7 +50,7 @@ export function openFaulty(url: string): FaultyDatabase {
   const faults: Faults = { planned: null, seen: 0, struck: null };
   const pools = [new Reopened(url), new Reopened(url)] as const;
   const [db, projector] = pools.map((pool): Database => {
-    return new Kysely({ dialect: new SteadyDialect({ pool: wrap(pool, faults) }) });
+    return new Kysely({ dialect: new VersionedDialect({ pool: wrap(pool, faults) }) });
   });
   if (db === undefined || projector === undefined) throw new Error("two pools are opened");
   return {

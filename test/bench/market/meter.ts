@@ -6,7 +6,7 @@ import {
   driverTypes,
   mostPrepared,
   preparing,
-  SteadyDialect,
+  VersionedDialect,
 } from "#projections/log/database.ts";
 
 /**
@@ -58,7 +58,7 @@ export function openMeter(url: string): Meter {
     end: async () => {},
   };
   return {
-    open: () => new Kysely({ dialect: new SteadyDialect({ pool: meteredPool }) }),
+    open: () => new Kysely({ dialect: new VersionedDialect({ pool: meteredPool }) }),
     take() {
       const taken = spent;
       spent = nothing;
