@@ -136,7 +136,7 @@ module.exports = {
       [
         "^api/http/",
         "^projections/(domain/rejection|engine/snapshot|log/(blocks|database|database-failure))\\.ts$",
-        "^jobs/runner/cooldowns\\.ts$",
+        "^jobs/runner/limits\\.ts$",
       ],
       "HTTP is about requests and answers, not about orders and tokens",
     ),

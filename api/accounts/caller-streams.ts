@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import { sleep } from "#jobs/runner/back-off.ts";
 import type { Job } from "#jobs/runner/job.ts";
+import { openCounts } from "#jobs/runner/limits.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import type { Database } from "#projections/log/database.ts";
@@ -43,7 +44,7 @@ const pauseMs = 100;
 export function openCallerStreams(options: Options): CallerStreams {
   const { db, clock = () => null, logger, limits, pollMs = 5_000 } = options;
   const streams = new Set<{ readonly credential: StreamCredential | null; end(): void }>();
-  const counts = new Map<string, number>();
+  const counts = openCounts();
   const stopping = new AbortController();
   const wake = createSignal();
   let [refused, ended] = [0, 0];
@@ -77,22 +78,18 @@ export function openCallerStreams(options: Options): CallerStreams {
   return {
     open({ accountId, address, credential }, end) {
       const owner = accountId === null ? `address ${address}` : `account ${accountId}`;
-      const count = counts.get(owner) ?? 0;
-      if (count >= (accountId === null ? limits.address : limits.account)) {
+      if (counts.of(owner) >= (accountId === null ? limits.address : limits.account)) {
         refused += 1;
         return null;
       }
-      counts.set(owner, count + 1);
+      counts.add(owner, 1);
       const stream = { credential, end };
       streams.add(stream);
       // It may have ended between its check and here.
       wake.notify();
       return {
         close() {
-          if (!streams.delete(stream)) return;
-          const left = (counts.get(owner) ?? 1) - 1;
-          if (left === 0) counts.delete(owner);
-          else counts.set(owner, left);
+          if (streams.delete(stream)) counts.add(owner, -1);
         },
       };
     },

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { dictionary } from "@zxcvbn-ts/language-common";
+import { openTurns } from "#jobs/runner/limits.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 
 /** Argon2id; about 19 MiB and 20 ms per password. */
@@ -38,7 +39,9 @@ export function parsePassword(text: string, email: string): string | Rejection<"
 }
 
 export function openPasswords(): Passwords {
-  const enqueue = openQueue();
+  const turns = openTurns({ atOnce: maxConcurrent });
+  const enqueue = async <Result>(work: () => Promise<Result>): Promise<Result | Busy> =>
+    turns.waiting() >= maxQueued ? busy : await turns.run("", work);
   const dummyHash = hash(randomBytes(32), cost);
   // A failure is thrown where the hash is awaited.
   dummyHash.catch(() => {});
@@ -49,27 +52,6 @@ export function openPasswords(): Passwords {
         const isRight = await verify(kept ?? (await dummyHash), password.normalize("NFKC"));
         return isRight && kept !== null;
       }),
-  };
-}
-
-/** Runs a bounded number of tasks at a time, with a bounded queue. */
-function openQueue() {
-  const waiting: (() => void)[] = [];
-  let working = 0;
-  return async <Result>(work: () => Promise<Result>): Promise<Result | Busy> => {
-    if (working === maxConcurrent) {
-      if (waiting.length === maxQueued) return busy;
-      await new Promise<void>((begin) => waiting.push(begin));
-    } else {
-      working += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) working -= 1;
-      else next();
-    }
   };
 }
 

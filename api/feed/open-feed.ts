@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { openTurns, type Turns } from "#jobs/runner/limits.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource } from "#projections/activity/read-feed.ts";
@@ -70,7 +71,7 @@ export function openFeed(options: FeedOptions): Feed {
   const stopping = new AbortController();
   const { signal } = stopping;
   const wake = createSignal();
-  const semaphore = openSemaphore(maxConcurrentReads);
+  const turns = openTurns({ atOnce: maxConcurrentReads });
   const subscribers = openSubscribers(limits);
   const { pollMs, bufferBytes } = limits;
   const follower = followLog({
@@ -108,7 +109,7 @@ export function openFeed(options: FeedOptions): Feed {
       source,
       snapshots,
       frame,
-      semaphore,
+      turns,
       onCaughtUp: () => subscribers.goLive(subscriber),
     });
   };
@@ -145,13 +146,13 @@ const partBytes = 256 * 1_024;
 async function catchUp(
   subscriber: Subscriber,
   buffer: ReplayBuffer,
-  { onCaughtUp, semaphore, ...reading }: Reading & { semaphore: Semaphore; onCaughtUp: () => void },
+  { onCaughtUp, turns, ...reading }: Reading & { turns: Turns; onCaughtUp: () => void },
 ): Promise<void> {
   while (!subscriber.connection.isClosed) {
     const next = buffer.after(subscriber.cursor, partBytes);
     const last = next?.at(-1);
     if (next === undefined)
-      subscriber.send(await semaphore(() => readOlder(subscriber, buffer, reading)));
+      subscriber.send(await turns.run("", () => readOlder(subscriber, buffer, reading)));
     else if (last === undefined) {
       onCaughtUp();
       return;
@@ -170,23 +171,4 @@ async function readOlder(
   const part = await awaitPart(reader, after, upTo);
   const chosen = part.events.filter((event) => isAfter(event, cursor) && matches(event));
   return batchOf(chosen.map(frame), idAfterPosition(part.reached));
-}
-
-type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** Runs at most `most` tasks at a time; the others wait in order. */
-export function openSemaphore(most: number): Semaphore {
-  const line: (() => void)[] = [];
-  let inside = 0;
-  return async (work) => {
-    if (inside >= most) await new Promise<void>((enter) => line.push(enter));
-    else inside += 1;
-    try {
-      return await work();
-    } finally {
-      const next = line.shift();
-      if (next === undefined) inside -= 1;
-      else next();
-    }
-  };
 }

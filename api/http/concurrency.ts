@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { type FairQueue, openCounts, openFairQueue } from "#jobs/runner/limits.ts";
 import { reject } from "#projections/domain/rejection.ts";
 import { sendRejection } from "./answer.ts";
 import { callerOf } from "./limit.ts";
@@ -154,8 +155,8 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   const mostOfClass = (loadClass: LoadClass) => Math.ceil(total * shareOf[loadClass] * callerShare);
   const inClass = ({ loadClass, caller }: Wanted) => `${loadClass} ${caller}`;
   const mayStart = (wanted: Wanted) =>
-    ofCallers.get(wanted.caller) + wanted.places <= perCaller &&
-    ofClasses.get(inClass(wanted)) < mostOfClass(wanted.loadClass);
+    ofCallers.of(wanted.caller) + wanted.places <= perCaller &&
+    ofClasses.of(inClass(wanted)) < mostOfClass(wanted.loadClass);
   const hasPlace = (loadClass: LoadClass) =>
     inFlight < Math.max(1, total * shareOf[loadClass]) ||
     (inFlight < total && states[loadClass].inFlight < total * ownShare);
@@ -229,73 +230,11 @@ export function openConcurrencyLimiter(limits: ConcurrencyLimits): ConcurrencyLi
   };
 }
 
-/** Counts by name; a name without any takes no memory. */
-function openCounts() {
-  const counts = new Map<string, number>();
-  return {
-    get: (name: string) => counts.get(name) ?? 0,
-    add(name: string, change: number) {
-      const left = (counts.get(name) ?? 0) + change;
-      if (left === 0) counts.delete(name);
-      else counts.set(name, left);
-    },
-  };
-}
-
 function forEachClass<Value>(make: (loadClass: LoadClass) => Value): Record<LoadClass, Value> {
   return {
     book: make("book"),
     orders: make("orders"),
     data: make("data"),
     lists: make("lists"),
-  };
-}
-
-/** Requests that wait, a queue per caller, served round robin. */
-type FairQueue<Waiting> = {
-  readonly size: number;
-  add(caller: string, waiting: Waiting): void;
-  /** The oldest request of the next caller, of those that may start. */
-  next(mayStart: (oldest: Waiting) => boolean): Waiting | undefined;
-  /** The newest request of the caller with the most. */
-  newestOfLongestQueue(): Waiting | undefined;
-  remove(caller: string, waiting: Waiting): void;
-};
-
-function openFairQueue<Waiting>(): FairQueue<Waiting> {
-  // A Map keeps insertion order: the first caller is the one that is served next.
-  const queues = new Map<string, Set<Waiting>>();
-  let size = 0;
-
-  function remove(caller: string, waiting: Waiting): void {
-    const queue = queues.get(caller);
-    if (queue?.delete(waiting) !== true) return;
-    size -= 1;
-    if (queue.size === 0) queues.delete(caller);
-  }
-  return {
-    get size() {
-      return size;
-    },
-    add(caller, waiting) {
-      const queue = queues.get(caller) ?? new Set();
-      queues.set(caller, queue.add(waiting));
-      size += 1;
-    },
-    next(mayStart) {
-      for (const [caller, queue] of queues) {
-        const [oldest] = queue;
-        if (oldest === undefined || !mayStart(oldest)) continue;
-        remove(caller, oldest);
-        if (queues.delete(caller)) queues.set(caller, queue);
-        return oldest;
-      }
-      return undefined;
-    },
-    newestOfLongestQueue() {
-      const [longest] = [...queues.values()].toSorted((one, other) => other.size - one.size);
-      return longest === undefined ? undefined : [...longest].at(-1);
-    },
-    remove,
   };
 }

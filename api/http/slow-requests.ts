@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { createCooldowns } from "#jobs/runner/cooldowns.ts";
+import { createCooldowns } from "#jobs/runner/limits.ts";
 import { isStatementTimeout } from "#projections/log/database-failure.ts";
 import { type ClassFigures, type ConcurrencyLimiter, loadClasses } from "./concurrency.ts";
 import { splitAddress } from "./reads/position.ts";

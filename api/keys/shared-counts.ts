@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
   type Counted,
@@ -72,33 +73,9 @@ export function openSharedCounts(options: SharedCountsOptions) {
     return shared.taken;
   };
   return {
-    take: batchRequests(count),
+    take: shareWhileBusy(count),
     giveBack: (caller: string, beganAt: Date) => attempt(() => uncountRequest(db, caller, beganAt)),
   };
-}
-
-/** One statement at a time; requests that arrive meanwhile share the next one. `count` never throws. */
-function batchRequests(count: (asks: readonly RequestToCount[]) => Promise<(Taken | null)[]>) {
-  type Waiting = { ask: RequestToCount; answer: (taken: Taken | null) => void };
-  let waiting: Waiting[] = [];
-  let isWorking = false;
-  const work = async () => {
-    isWorking = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      const taken = await count(batch.map(({ ask }) => ask));
-      batch.forEach(({ answer }, index) => {
-        answer(taken[index] ?? null);
-      });
-    }
-    isWorking = false;
-  };
-  return (ask: RequestToCount) =>
-    new Promise<Taken | null>((answer) => {
-      waiting.push({ ask, answer });
-      if (!isWorking) void work();
-    });
 }
 
 const groupOf = (ask: CountRequest) => ("ip" in ask ? `${ask.caller} ${ask.ip}` : ask.caller);

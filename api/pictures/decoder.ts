@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import { openTurns } from "#jobs/runner/limits.ts";
 import type { PictureWidth } from "./address.ts";
 
 export type PictureFormat = "avif" | "webp";
@@ -43,7 +44,7 @@ export function openPictureDecoder({
 }: Options = {}): PictureDecoder {
   let child: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
+  const turns = openTurns({ atOnce: 1 });
 
   function end(): void {
     child?.kill("SIGKILL");
@@ -62,11 +63,7 @@ export function openPictureDecoder({
   }
 
   return {
-    decode(request) {
-      const mine = turn.then(() => decodeNow(request));
-      turn = mine.catch(() => undefined);
-      return mine;
-    },
+    decode: (request) => turns.run("", () => decodeNow(request)),
     processId: () => child?.pid,
     close() {
       clearTimeout(idle);

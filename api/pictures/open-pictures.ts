@@ -3,9 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Media } from "#api/http/answer.ts";
 import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
-import { createCooldowns } from "#jobs/runner/cooldowns.ts";
+import { createCooldowns, createWindows, openTurns } from "#jobs/runner/limits.ts";
 import { type PictureWidth, pictureWidths } from "./address.ts";
-import { type CallerQueue, openCallerQueue } from "./caller-queue.ts";
 import { openPictureDecoder, type PictureDecoder, type PictureFormat } from "./decoder.ts";
 import { openPictureFiles, type PictureFiles } from "./picture-files.ts";
 
@@ -40,7 +39,8 @@ export type PicturesOptions = {
 
 const limits = { timeoutMs: 15_000, bytes: 12 * 1_048_576, readsPictures: true };
 /** How many are fetched at once, each held in memory; how many wait at most, and one caller makes us make. */
-const bounds = { atOnce: 6, waiting: 600, waitingOfCaller: 100, perMinuteOfCaller: 300 };
+const most = { atOnce: 6, waiting: 600, waitingOfCaller: 100, perMinuteOfCaller: 300 };
+const minuteMs = 60_000;
 /** Milliseconds of decoding in vain that are costly: the decoder is one for everybody. */
 const costlyMs = 1_500;
 const costlyRest = { failuresUntilCooldown: 3, firstMs: 600_000, mostMs: 86_400_000 };
@@ -52,17 +52,16 @@ type Parts = {
   readonly fetcher: DocumentFetcher;
   readonly decoder: PictureDecoder;
   readonly costly: ReturnType<typeof createCooldowns<string>>;
-  readonly queue: CallerQueue;
   readonly ending: AbortSignal;
   readonly tellUnstored: (error: unknown) => void;
 };
 
 /** A disk that fails does so for each picture: it is said once a minute. */
 function tellAtMost(logger: Logger, now: () => number): Parts["tellUnstored"] {
-  let toldMs = 0;
+  const told = createWindows(minuteMs, now);
   return (err) => {
-    if (now() - toldMs < 60_000) return;
-    toldMs = now();
+    if (told.of("") > 0) return;
+    told.count("");
     logger.warn({ err }, "picture not stored");
   };
 }
@@ -75,12 +74,17 @@ export function openPictures(options: PicturesOptions): Pictures {
     fetcher: openDocumentFetcher({ ...gateways, limits }),
     decoder: options.decoder ?? openPictureDecoder(),
     costly: createCooldowns({ now, ...costlyRest }),
-    queue: openCallerQueue(bounds),
     ending: ending.signal,
     tellUnstored: tellAtMost(logger, now),
   };
   const faults = new LRUCache<string, true>({ max: 20_000, ttl: faultMs, perf: { now } });
   const making = new Map<string, Promise<Media | "none">>();
+  const turns = openTurns(most);
+  const begun = createWindows(minuteMs);
+  const isBusy = (caller: string) =>
+    turns.waiting() >= most.waiting ||
+    turns.waiting(caller) >= most.waitingOfCaller ||
+    begun.of(caller) >= most.perMinuteOfCaller;
 
   async function make(key: string, wanted: Wanted): Promise<Media | "none"> {
     const made = await makePicture(parts, key, wanted);
@@ -99,8 +103,9 @@ export function openPictures(options: PicturesOptions): Pictures {
       const name = nameOf(key, wanted);
       const known = making.get(name);
       if (known !== undefined) return await atMost(known, waitMs);
-      const mine = parts.queue.run(wanted.caller, () => make(key, wanted));
-      if (mine === undefined) return "busy";
+      if (isBusy(wanted.caller)) return "busy";
+      begun.count(wanted.caller);
+      const mine = turns.run(wanted.caller, () => make(key, wanted));
       const kept = mine.finally(() => making.delete(name));
       making.set(name, kept);
       return await atMost(kept, waitMs);

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
 import type { EventId } from "#projections/activity/feed-events.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Try } from "./send-message.ts";
@@ -34,12 +35,6 @@ export type TryRecorder = {
   record(entry: Entry): Promise<boolean>;
 };
 
-type Waiting = {
-  readonly entry: Entry;
-  readonly settle: (isCurrent: boolean) => void;
-  readonly fail: (error: unknown) => void;
-};
-
 /** Of one statement. */
 const maxEntries = 1_000;
 
@@ -48,31 +43,11 @@ const maxEntries = 1_000;
  * event is sent only once its last one is stored, and thousands a second cost few statements.
  */
 export function openTryRecorder(db: Database): TryRecorder {
-  const waiting: Waiting[] = [];
-  let isWriting = false;
-  const write = async () => {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const group = waiting.splice(0, maxEntries);
-      try {
-        const current = await storeEntries(
-          db,
-          group.map(({ entry }) => entry),
-        );
-        for (const { entry, settle } of group) settle(current.has(entry.webhookId));
-      } catch (error) {
-        for (const { fail } of group) fail(error);
-      }
-    }
-    isWriting = false;
+  const write = async (entries: readonly Entry[]): Promise<boolean[]> => {
+    const current = await storeEntries(db, entries);
+    return entries.map(({ webhookId }) => current.has(webhookId));
   };
-  return {
-    record: (entry) =>
-      new Promise((settle, fail) => {
-        waiting.push({ entry, settle, fail });
-        if (!isWriting) void write();
-      }),
-  };
+  return { record: shareWhileBusy(write, { mostWeight: maxEntries }) };
 }
 
 function rowOf({ webhookId, revision, progress, tried }: Entry) {

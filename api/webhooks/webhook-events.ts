@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
+import { openTurns } from "#jobs/runner/limits.ts";
 import { createSignal, type Signal } from "#jobs/runner/signals.ts";
 import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource, ReadEvent } from "#projections/activity/read-feed.ts";
 import { type EventPredicate, type Framed, presentEvent } from "../feed/event.ts";
 import { awaitPart, followLog, singleSnapshots } from "../feed/follow-log.ts";
-import { openSemaphore } from "../feed/open-feed.ts";
 import { eventIdOf } from "../feed/subscribers.ts";
 
 /** What a delivery contains: the event as the feed tells it. */
@@ -48,7 +48,7 @@ export function openWebhookEvents({ source, logger, signal }: SourceOptions): We
   const members = new Set<Signal>();
   const wake = createSignal();
   const reader = { source, snapshots: singleSnapshots(source.db) };
-  const semaphore = openSemaphore(readsAtOnce);
+  const turns = openTurns({ atOnce: readsAtOnce });
   const follower = followLog({
     ...reader,
     frame: frameBody,
@@ -77,7 +77,7 @@ export function openWebhookEvents({ source, logger, signal }: SourceOptions): We
         return { events, reached: isAfter(end, place) ? end : place };
       }
       const upTo = buffer.upTo;
-      const part = await semaphore(() =>
+      const part = await turns.run("", () =>
         awaitPart(reader, place.position - 1n, upTo, partPositions),
       );
       const events = part.events.filter((event) => isAfter(event, place) && matches(event));

@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { currencies } from "#chains/coins.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
-import { createCooldowns } from "../runner/cooldowns.ts";
+import { createCooldowns } from "../runner/limits.ts";
 import { countedHttp, requestBatch } from "./node-client.ts";
 import { RpcFailure, type RpcResponse } from "./rpc.ts";
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { BaseError, type HttpTransport, hexToNumber, http, isHex, RpcRequestError } from "viem";
 import { type EndedCall, publishCall } from "../outgoing-calls.ts";
+import { retryAfterMs } from "../retry-after.ts";
+import { createCooldowns } from "../runner/limits.ts";
 import {
   isContractFault,
   parseAnswers,
@@ -86,10 +88,6 @@ type NodeLimits = {
   batch: number;
   /** When it last named its chain, by `performance.now()`. */
   chainNamedAt: number;
-  /** Until when it asked to be left alone. */
-  restUntil: number;
-  /** Length of the last rest. */
-  restMs: number;
 };
 
 type NodeRequest = {
@@ -106,22 +104,26 @@ const nameEveryMs = 30_000;
 const smallBatch = 10;
 /** Of what stands before a node; they say nothing of what was asked. */
 const gatewayFaults = new Set([502, 503, 504]);
-const rest = { firstMs: 250, mostMs: 8_000 };
+const longestRestMs = 8_000;
+/** After too many requests. */
+const rests = createCooldowns<string>({
+  now: () => performance.now(),
+  ...{ failuresUntilCooldown: 1, firstMs: 250, mostMs: longestRestMs },
+});
 
 const limitsByUrl = new Map<string, NodeLimits>();
 
 function limitsOf(url: string): NodeLimits {
   let limits = limitsByUrl.get(url);
   if (limits === undefined) {
-    limits = { batch: firstBatch, chainNamedAt: Number.NEGATIVE_INFINITY, restUntil: 0, restMs: 0 };
+    limits = { batch: firstBatch, chainNamedAt: Number.NEGATIVE_INFINITY };
     limitsByUrl.set(url, limits);
   }
   return limits;
 }
 
 /** Milliseconds until the node may be asked again, after it refused because of too many requests. */
-export const restOf = (url: string): number =>
-  Math.max(0, limitsOf(url).restUntil - performance.now());
+export const restOf = rests.remainingMs;
 
 /**
  * Sends calls to one node, in as few requests as it takes, and returns an answer for each, which may be the node's error.
@@ -188,7 +190,8 @@ async function sendPart(
   try {
     const answers = await post(url, sent, request);
     if (!isNamed) assertChainId(request.chainId, answers.shift());
-    limitsOf(url).restMs = 0;
+    // An answer to what was sent before the refusal does not end the rest.
+    if (!rests.isCoolingDown(url)) rests.recordSuccess(url);
     return answers;
   } catch (error) {
     if (!(error instanceof UnusableAnswer) || sent.length === 1) throw error;
@@ -241,11 +244,9 @@ function unusable({ ok, status }: Response, text: string): UnusableAnswer {
 
 /** @throws RpcFailure always. */
 function beginRest(url: string, retryAfter: string | null): never {
-  const limits = limitsOf(url);
-  const asked = Number(retryAfter) * 1_000;
-  limits.restMs = Math.min(Math.max(rest.firstMs, limits.restMs * 2), rest.mostMs);
-  const restMs = asked > 0 && asked <= rest.mostMs ? asked : limits.restMs;
-  limits.restUntil = performance.now() + restMs;
+  const askedMs = retryAfterMs(retryAfter ?? undefined) ?? 0;
+  const isUsable = askedMs > 0 && askedMs <= longestRestMs;
+  rests.recordFailure(url, isUsable ? askedMs : undefined);
   throw new RpcFailure("HTTP 429");
 }
 

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
 import type { ChainReading, ReadingBasis } from "#projections/log/readings.ts";
+import { shareWhileBusy } from "../runner/share-while-busy.ts";
 import {
   type ChainQuery,
   isReading,
@@ -153,12 +154,6 @@ const decodeResult = <Kind extends QueryKind>(
   basis: ReadBasis,
 ): ResultByKind[Kind] | undefined => queryCodecs[query.kind].decode(query, lookUp, basis);
 
-type PendingQueries = {
-  queries: readonly ChainQuery[];
-  resolve: (answers: ChainResults) => void;
-  reject: (error: unknown) => void;
-};
-
 export type QueryChain = (questions: readonly ChainQuery[]) => Promise<ChainResults>;
 
 /**
@@ -185,46 +180,20 @@ function isCheap({ health }: ChainClient, queries: readonly ChainQuery[]): boole
   return queries.every((query) => payersOfQuery(query).every(isKnown));
 }
 
-/**
- * One round at a time: callers that arrive during one share the next, which reads a later block. When a round fails,
- * all its callers get its `RpcFailure`.
- */
+/** Callers that arrive during a round share the next, which reads a later block. When one fails, all get its `RpcFailure`. */
 function shareRounds(client: ChainClient): QueryChain {
-  let pending: PendingQueries[] = [];
-  let isRunning = false;
-
-  const runAll = async () => {
-    isRunning = true;
-    // Callers of the same tick share the first batch too.
-    await Promise.resolve();
-    while (pending.length > 0) {
-      const batch = pending;
-      pending = [];
-      await runPending(client, batch);
+  type Answer = () => ChainResults | Promise<ChainResults>;
+  const share = shareWhileBusy<readonly ChainQuery[], Answer>(async (callers) => {
+    try {
+      const round = await runBatch(client, callers.flat(), { areShared: true });
+      return callers.map((queries) => () => resultsFor(round, queries));
+    } catch (error) {
+      if (!(error instanceof CostlyTogether)) throw error;
+      // The next round does not wait for them.
+      return callers.map((queries) => () => queryAlone(client, queries));
     }
-    isRunning = false;
-  };
-
-  return (questions) =>
-    new Promise((resolve, reject) => {
-      pending.push({ queries: questions, resolve, reject });
-      if (!isRunning) void runAll();
-    });
-}
-
-async function runPending(client: ChainClient, waiting: readonly PendingQueries[]): Promise<void> {
-  let round: BatchResult;
-  try {
-    const queries = waiting.flatMap((one) => one.queries);
-    round = await runBatch(client, queries, { areShared: true });
-  } catch (error) {
-    for (const { queries, resolve, reject } of waiting) {
-      if (error instanceof CostlyTogether) queryAlone(client, queries).then(resolve, reject);
-      else reject(error);
-    }
-    return;
-  }
-  for (const { queries, resolve } of waiting) resolve(resultsFor(round, queries));
+  });
+  return async (queries) => (await share(queries))();
 }
 
 /** The codec of every kind of query. */

@@ -19,7 +19,7 @@ import {
   haveCode,
   type ReadBasis,
 } from "../chain/contract-calls.ts";
-import { type UnansweredContracts, unansweredContracts } from "../runner/cooldowns.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 import type { Job, Waker } from "../runner/job.ts";
 import { detectStandard, parseContractText, standardCalls } from "./token-standard.ts";
 

@@ -20,7 +20,7 @@ import { readUnknownFees, type UnknownFee } from "#projections/sales/read-unknow
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { queryChain } from "../chain/query-chain.ts";
-import { type UnansweredContracts, unansweredContracts } from "../runner/cooldowns.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 import type { Job, Waker } from "../runner/job.ts";
 
 const pollMs = 5_000;

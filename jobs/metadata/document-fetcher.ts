@@ -6,7 +6,7 @@ import {
   resolveBySystem,
   urlRefusalReason,
 } from "../public-address.ts";
-import { createCooldowns } from "../runner/cooldowns.ts";
+import { createCooldowns, openTurns } from "../runner/limits.ts";
 import {
   type DocumentFault,
   type DocumentLimits,
@@ -70,7 +70,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
   });
   const trusted = openAgent(limits, {});
   const allowed = new Set(options.allowedOrigins);
-  const queue = createHostQueue(maxRequests, requestsPerHost);
+  const hosts = openTurns({ atOnce: maxRequests, ofCaller: requestsPerHost });
   const cooldowns = createCooldowns<string>({ now: options.now ?? Date.now, ...hostCooldown });
 
   function routeOf({ url: first, isGateway }: Address): DocumentRoute {
@@ -87,7 +87,7 @@ export function openDocumentFetcher(options: FetcherOptions): DocumentFetcher {
     cost: FetchCost,
   ): Promise<FetchedDocument | DocumentFault | null> {
     const { host } = address.url;
-    return await queue.run(host, async () => {
+    return await hosts.run(host, async () => {
       if (cooldowns.isCoolingDown(host)) return null;
       const startedAt = performance.now();
       const failures = cooldowns.failures(host);
@@ -190,50 +190,4 @@ function behindGateways(
     const url = gatewayUrl(gateway, path);
     return url === null ? [] : [{ url, isGateway: true }];
   });
-}
-
-type QueuedTask = { host: string; start: () => void };
-
-type HostQueue = {
-  /** Runs the task once the total and the host are below their limits. */
-  run<Result>(host: string, task: () => Promise<Result>): Promise<Result>;
-};
-
-/** Limits concurrency: `maxInFlight` tasks in total, `maxPerHost` for one host. A slow host does not block others. */
-function createHostQueue(maxInFlight: number, maxPerHost: number): HostQueue {
-  const inFlight = new Map<string, number>();
-  let total = 0;
-  const waiting: QueuedTask[] = [];
-
-  function startNext(): void {
-    if (total >= maxInFlight) return;
-    const index = waiting.findIndex(({ host }) => (inFlight.get(host) ?? 0) < maxPerHost);
-    const [next] = index === -1 ? [] : waiting.splice(index, 1);
-    if (next === undefined) return;
-    total += 1;
-    inFlight.set(next.host, (inFlight.get(next.host) ?? 0) + 1);
-    next.start();
-  }
-
-  function end(host: string): void {
-    total -= 1;
-    const left = (inFlight.get(host) ?? 1) - 1;
-    if (left === 0) inFlight.delete(host);
-    else inFlight.set(host, left);
-    startNext();
-  }
-
-  return {
-    async run(host, task) {
-      await new Promise<void>((start) => {
-        waiting.push({ host, start });
-        startNext();
-      });
-      try {
-        return await task();
-      } finally {
-        end(host);
-      }
-    },
-  };
 }

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Dispatcher, request } from "undici";
 import { NotPublicError, urlRefusalReason } from "../public-address.ts";
+import { retryAfterMs } from "../retry-after.ts";
 
 /** Limits of fetching a document. */
 export type DocumentLimits = {
@@ -109,10 +110,8 @@ const busyStatuses = new Set([429, 503]);
 
 function faultOf({ statusCode, headers }: Response, limit: number): DocumentFault | null {
   if (busyStatuses.has(statusCode)) {
-    const seconds = Number(header(headers["retry-after"]));
-    const retryAfter =
-      Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
-    return { fault: `HTTP ${statusCode}`, cause: "busy", ...retryAfter };
+    const ms = retryAfterMs(headers["retry-after"]);
+    return { fault: `HTTP ${statusCode}`, cause: "busy", ...(ms && { retryAfterMs: ms }) };
   }
   if (statusCode !== 200) return documentFault(`HTTP ${statusCode}`);
   if (Number(header(headers["content-length"])) > limit) {

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import type { Observation } from "#projections/log/append.ts";
 import type { ChainReading, RecipientsPayload } from "#projections/log/readings.ts";
 import { type ChainQuery, payersOfQuery } from "../chain/chain-query.ts";
-import { createCooldowns } from "../runner/cooldowns.ts";
+import { createCooldowns } from "../runner/limits.ts";
 
 /** Contracts in memory; the least recently changed is dropped first. */
 const maxContracts = 10_000;

@@ -1,14 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
-import { LRUCache } from "lru-cache";
 import { callerAddress, networkOf } from "#api/http/request.ts";
+import { createWindows } from "#jobs/runner/limits.ts";
 import { isLoopback } from "../config/config.ts";
 
 /** Wrong passwords in a minute from one address, after which it is refused until the minute ends. */
 const mostFailures = 20;
-
-/** Addresses whose wrong passwords are counted; the one that was seen longest ago is dropped first. */
-const maxAddresses = 10_000;
+const minuteMs = 60_000;
 
 type GuardOptions = { password: string | null; now: () => Date };
 
@@ -26,16 +24,11 @@ export function guard({ password, now }: GuardOptions): RequestHandler {
 
 function askForPassword(password: string, now: () => Date): RequestHandler {
   // By address: whoever reaches the console could else lock the operator out.
-  const failed = new LRUCache<string, { readonly minute: number; count: number }>({
-    max: maxAddresses,
-  });
+  const failures = createWindows(minuteMs, () => now().getTime());
   return (request, response, next) => {
-    const minute = Math.floor(now().getTime() / 60_000);
     const address = networkOf(callerAddress(request));
-    const known = failed.get(address);
-    const failures = known?.minute === minute ? known : { minute, count: 0 };
     const given = credentialsOf(request);
-    if (failures.count >= mostFailures) {
+    if (failures.of(address) >= mostFailures) {
       response.set("Retry-After", "60");
       refuse(response, 429, "Too many wrong passwords: wait a minute");
       return;
@@ -44,10 +37,7 @@ function askForPassword(password: string, now: () => Date): RequestHandler {
       next();
       return;
     }
-    if (given !== null) {
-      failures.count += 1;
-      failed.set(address, failures);
-    }
+    if (given !== null) failures.count(address);
     response.set("WWW-Authenticate", 'Basic realm="Operator console", charset="UTF-8"');
     refuse(response, 401, "Your name, and the password of OPERATOR_PASSWORD");
   };

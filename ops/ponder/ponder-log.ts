@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { createWindows } from "#jobs/runner/limits.ts";
 import { maskUrl } from "../config/setting.ts";
 
 type PonderLogLine = {
@@ -48,12 +49,10 @@ export function readPonderLog(options: PonderLogOptions): (text: string) => void
 
 /** Returns whether the same text was passed within the last 30 s. */
 export function openRepeatFilter(): (text: string) => boolean {
-  const seenAt = new Map<string, number>();
+  const seen = createWindows(repeatIntervalMs);
   return (text) => {
-    const now = performance.now();
-    if (now - (seenAt.get(text) ?? Number.NEGATIVE_INFINITY) < repeatIntervalMs) return true;
-    seenAt.set(text, now);
-    return false;
+    seen.count(text);
+    return seen.of(text) > 1;
   };
 }
 

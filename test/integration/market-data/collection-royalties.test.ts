@@ -5,7 +5,7 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { fetchDueRoyalties, type RoyaltyState } from "#jobs/collections/fetch-royalties.ts";
 import { registerCuratedCollections } from "#jobs/collections/register-curated.ts";
-import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
+import { unansweredContracts } from "#jobs/runner/limits.ts";
 import { operatorRoyaltyStated } from "#projections/collections/facts.ts";
 import type { FeeReview } from "#projections/domain/royalty.ts";
 import { appendObservations } from "#projections/log/append.ts";

@@ -21,7 +21,7 @@ import {
   type DescribeState,
   describePending,
 } from "#jobs/collections/describe-contracts.ts";
-import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
+import { unansweredContracts } from "#jobs/runner/limits.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import { collectionsProjection } from "#projections/collections/collections.ts";

@@ -10,7 +10,7 @@ import { connect, type DevnetClient } from "#devnet/client.ts";
 import { place, sendAs } from "#devnet/deploy.ts";
 import { openChainClient } from "#jobs/chain/client.ts";
 import { describePending } from "#jobs/collections/describe-contracts.ts";
-import { unansweredContracts } from "#jobs/runner/cooldowns.ts";
+import { unansweredContracts } from "#jobs/runner/limits.ts";
 import { allProjections } from "#projections/all.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { recordChain } from "#test/support/chain/chain-facts.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createCooldowns } from "./cooldowns.ts";
+import { createCooldowns, createWindows, openTurns } from "./limits.ts";
 
 const key = "nft.example";
 const pauses = { firstMs: 1_000, mostMs: 60_000, failuresUntilCooldown: 1 };
@@ -66,4 +66,40 @@ it("time forgives failures, where it is said to", () => {
   never.secondsAfter(3);
   never.clock.ms += 1e12;
   expect(never.secondsAfter(1)).toEqual([8]);
+});
+
+it("a window begins with the first time, and ends with all that was counted in it", () => {
+  let nowMs = 1_000;
+  const windows = createWindows(60_000, () => nowMs);
+  windows.count(key);
+  nowMs += 59_000;
+  windows.count(key);
+  expect([windows.of(key), windows.of("other.example")]).toEqual([2, 0]);
+  nowMs += 2_000;
+  expect(windows.of(key)).toBe(0);
+  windows.count(key);
+  expect(windows.of(key)).toBe(1);
+});
+
+it("tasks run a few at once, in all and of one caller; callers take turns", async () => {
+  const turns = openTurns({ atOnce: 3, ofCaller: 2 });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const ended = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"].map((name) =>
+    turns.run(name.slice(0, 1), () => {
+      begun.push(name);
+      return new Promise<void>((end) => ends.push(end));
+    }),
+  );
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  await settled();
+  expect(begun).toEqual(["a1", "a2", "b1"]);
+  expect([turns.waiting(), turns.waiting("a"), turns.waiting("c")]).toEqual([4, 2, 1]);
+  while (begun.length < ended.length) {
+    ends.shift()?.();
+    await settled();
+  }
+  expect(begun).toEqual(["a1", "a2", "b1", "a3", "b2", "c1", "a4"]);
+  for (const end of ends) end();
+  await Promise.all(ended);
 });

@@ -1,19 +1,21 @@
 import { describe, expect, it, vi } from "vitest";
-import { createBatchQueue } from "./submit.ts";
+import { retryingEach, shareWhileBusy } from "./share-while-busy.ts";
 
 type Call = { items: readonly string[]; end: () => void };
 
 /** Batches that end when the test says so. */
-function openBatches(maxWeight = 10) {
+function openBatches(mostWeight = 10) {
   const calls: Call[] = [];
-  const send = createBatchQueue<string, string>(
-    async (items) => {
-      await new Promise<void>((resolve) => calls.push({ items, end: resolve }));
-      if (items.includes("bad")) throw new Error("a bad item");
-      return items.map((item) => item.toUpperCase());
-    },
-    { weigh: (item) => item.length, maxWeight },
-  );
+  const run = async (items: readonly string[]) => {
+    await new Promise<void>((resolve) => calls.push({ items, end: resolve }));
+    if (items.includes("bad")) throw new Error("a bad item");
+    return items.map((item) => item.toUpperCase());
+  };
+  const send = shareWhileBusy<string, string>(retryingEach(run), {
+    weigh: (item) => item.length,
+    mostWeight,
+    returnMs: (durationMs) => durationMs / 2,
+  });
   /** Lets what can run now run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { calls, send, settled };
