@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { WebSocket } from "ws";
+import { shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
 import type { RpcBlock } from "./block-proof.ts";
 import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
 import type { BlockPlace, BlockReader } from "./read-blocks.ts";
@@ -67,7 +68,12 @@ export function followHeads(options: FollowOptions): HeadFollower {
       onWaiting(`block ${next.number}: ${error instanceof Error ? error.message : error}`);
     }
   };
-  listenToNodes(options, reports, openTurns(consider));
+  // What is reported meanwhile is considered once, after it.
+  const considerSoon = shareWhileBusy(async (reported: readonly null[]) => {
+    await consider();
+    return reported;
+  });
+  listenToNodes(options, reports, () => void considerSoon(null));
   return {
     head: () => head,
     first,
@@ -146,24 +152,6 @@ function openReports(branch: Branch): HeadReports {
       }
       return Math.min(Math.max(blockMs / 8, pollMs.least), pollMs.most);
     },
-  };
-}
-
-/** Runs one after the other; what is called while it runs runs once more after it. */
-function openTurns(run: () => Promise<void>): () => void {
-  let running = false;
-  let isDue = false;
-  const next = async () => {
-    running = true;
-    while (isDue) {
-      isDue = false;
-      await run();
-    }
-    running = false;
-  };
-  return () => {
-    isDue = true;
-    if (!running) void next();
   };
 }
 

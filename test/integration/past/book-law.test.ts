@@ -20,7 +20,6 @@ import { readPastListingPage } from "#projections/past/read-past-listings.ts";
 import { ownershipProjection } from "#projections/tokens/ownership.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import {
-  type BookStep,
   bookContracts,
   bookHeights,
   bookHistory,
@@ -28,6 +27,7 @@ import {
   bookTokens,
 } from "#test/support/orders/book-history.ts";
 import { knownContractIds, openPlayedBook } from "#test/support/orders/played-book.ts";
+import type { BookStep } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 const projections = [

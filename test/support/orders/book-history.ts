@@ -1,5 +1,5 @@
 import { seaportAddresses } from "#abis/deployments.ts";
-import { wrappedNative } from "#chains/index.ts";
+import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
 import type { Random } from "#test/simulation/random.ts";
@@ -24,7 +24,7 @@ import {
   ticked,
   transferred,
 } from "./order-facts.ts";
-import type { Fact } from "./projected-log.ts";
+import type { BookStep, Fact } from "./projected-log.ts";
 
 /** Heights of a history. A block comes twelve seconds after the one before. */
 export const bookHeights = 9;
@@ -35,18 +35,17 @@ export const bookContracts = [addressOf(50), addressOf(51)] as const;
 export const bookTokens = [1n, 2n] as const;
 const [single, many] = bookContracts;
 
-/** What happens to a book, one step after the other: facts, or blocks that leave the chain and come back. */
-export type BookStep =
-  | { readonly facts: readonly Fact[] }
-  | { readonly block: Block; readonly isRetracted: boolean };
+type Elsewhere = { readonly elsewhere?: ChainId };
 
 const someBlock = (random: Random) =>
   block(1, random.int(1, bookHeights), random.chance(0.25) ? "other" : "main");
 
-function commonTerms(random: Random, salt: bigint) {
+function commonTerms(random: Random, salt: bigint, { elsewhere }: Elsewhere) {
   const isMany = random.chance(0.5);
   const received = receivedAt + BigInt(random.int(0, 110));
+  const isElsewhere = elsewhere !== undefined && random.chance(0.1);
   return {
+    ...(isElsewhere && { chainId: elsewhere }),
     maker: random.pick(bookMakers),
     contract: isMany ? many : single,
     standard: isMany ? ("erc1155" as const) : ("erc721" as const),
@@ -60,18 +59,18 @@ function commonTerms(random: Random, salt: bigint) {
   };
 }
 
-function someListing(random: Random, salt: bigint): GivenOrder {
+function someListing(random: Random, salt: bigint, chains: Elsewhere): GivenOrder {
   const give = random.chance(0.5) ? givenListing : someElsewhere(random);
-  return give({ ...commonTerms(random, salt), tokenId: random.pick(bookTokens) });
+  return give({ ...commonTerms(random, salt, chains), tokenId: random.pick(bookTokens) });
 }
 
-function someBid(random: Random, salt: bigint): GivenOrder {
+function someBid(random: Random, salt: bigint, chains: Elsewhere): GivenOrder {
   const subject = random.pick([
     { tokenId: random.pick(bookTokens) },
     {},
     { tokenIds: random.shuffle([...bookTokens, 3n, 1_024n]).slice(0, random.int(1, 3)) },
   ]);
-  return givenBid({ ...commonTerms(random, salt), ...subject });
+  return givenBid({ ...commonTerms(random, salt, chains), ...subject });
 }
 
 /** The position of the next event: unique. */
@@ -182,12 +181,16 @@ function stock(place: Place): Fact[] {
   });
 }
 
-/** Facts of every kind that listings and bids rest on, in an order that no chain would tell them in. */
-export function bookHistory(random: Random, length: number): BookStep[] {
+/**
+ * Facts of every kind that listings and bids rest on, in an order that no chain would tell them in. `elsewhere`: the chain of a
+ * tenth of the orders; the others are of chain 1.
+ */
+export function bookHistory(random: Random, length: number, chains: Elsewhere = {}): BookStep[] {
   const place = placing(random);
-  const orders = Array.from({ length: 32 }, (_, index) =>
-    random.chance(0.6) ? someListing(random, BigInt(index)) : someBid(random, BigInt(index)),
-  );
+  const orders = Array.from({ length: 32 }, (_, index) => {
+    const give = random.chance(0.6) ? someListing : someBid;
+    return give(random, BigInt(index), chains);
+  });
   const waiting = random.shuffle(orders);
   const happen = () => ({ facts: [someEvent(random, random.pick(orders), place)] });
   const submit = (): BookStep => {

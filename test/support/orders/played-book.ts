@@ -5,9 +5,8 @@ import { resolvePoint } from "#projections/engine/point.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Moment, momentOf } from "#projections/past/moment.ts";
-import { setBlocks } from "../database/given.ts";
-import { type BookStep, stoppedFacts } from "./book-history.ts";
-import { openProjectedLog } from "./projected-log.ts";
+import { stoppedFacts } from "./book-history.ts";
+import { type BookStep, openProjectedLog } from "./projected-log.ts";
 
 /** A log in which a history of a book is played, and one that is stopped at a block of it. */
 export async function openPlayedBook(projections: readonly Projection[]) {
@@ -19,13 +18,7 @@ export async function openPlayedBook(projections: readonly Projection[]) {
     stopped,
     async play(history: readonly BookStep[]): Promise<void> {
       await live.clear();
-      for (const step of history) {
-        if ("facts" in step) await live.appendFacts(step.facts);
-        else {
-          const state = step.isRetracted ? "block_retracted" : "block_readopted";
-          await setBlocks(live.db, state, [step.block]);
-        }
-      }
+      for (const step of history) await live.appendStep(step);
       await live.happens();
     },
     /** The moment of a block, at which the other log is then; null: before the first block. */

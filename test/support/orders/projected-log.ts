@@ -16,6 +16,11 @@ import type { GivenOrder } from "./order-facts.ts";
 
 export type Fact = ChainEvent | Observation;
 
+/** What happens to a book, one step after the other: facts, or blocks that leave the chain and come back. */
+export type BookStep =
+  | { readonly facts: readonly Fact[] }
+  | { readonly block: Block; readonly isRetracted: boolean };
+
 /** A log and some projections of it. */
 export async function openProjectedLog(projections: readonly Projection[]) {
   const { db, url, drop } = await createDatabase();
@@ -34,6 +39,11 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     }
   }
 
+  async function appendStep(step: BookStep): Promise<void> {
+    if ("facts" in step) return await appendFacts(step.facts);
+    await setBlocks(db, step.isRetracted ? "block_retracted" : "block_readopted", [step.block]);
+  }
+
   async function emptyTargets(): Promise<readonly Target[]> {
     for (const { name } of projections) await dropTarget(db, schemaOf(name));
     targets = [];
@@ -47,6 +57,7 @@ export async function openProjectedLog(projections: readonly Projection[]) {
     drop,
     happens,
     appendFacts,
+    appendStep,
     /** Empty tables, at position 0. */
     emptyTargets,
     /** An empty log and empty tables. */
