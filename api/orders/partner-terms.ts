@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { type Address, type Hex, zeroAddress } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
@@ -31,14 +32,13 @@ export type PartnerTerms = { fees: readonly PartnerFee[] };
 type PartnerTermsRejection = Rejection<"partner_unavailable" | "partner_requirements_unmet">;
 type PartnerTermsResult = PartnerTerms | PartnerTermsRejection;
 
-const cacheMs = 10 * 60_000;
+const cacheLimits = { max: 5_000, ttl: 10 * 60_000 };
 const failureCacheMs = 5_000;
 const maxWaitMs = 3_000;
-const maxCached = 5_000;
 
-type CachedTerms = { result: Promise<PartnerTermsResult>; expiresAt: number };
+type CachedTerms = Promise<PartnerTermsResult>;
 
-const cacheByPartner = new WeakMap<Partner, Map<string, CachedTerms>>();
+const cacheByPartner = new WeakMap<Partner, LRUCache<string, CachedTerms>>();
 
 /**
  * The terms of a contract, cached for ten minutes; waits 3 s at most. `partner_unavailable`: the partner does not
@@ -87,22 +87,17 @@ function cachedTerms(
   contract: Address,
   caller: string | undefined,
 ): Promise<PartnerTermsResult> {
-  const cache = cacheByPartner.get(partner) ?? new Map<string, CachedTerms>();
+  const cache = cacheByPartner.get(partner) ?? new LRUCache<string, CachedTerms>(cacheLimits);
   cacheByPartner.set(partner, cache);
   const key = `${chainId}/${contract}`;
   const cached = cache.get(key);
-  if (cached !== undefined && cached.expiresAt > performance.now()) return cached.result;
-  const entry: CachedTerms = {
-    result: requestTerms(partner, chainId, contract, caller),
-    expiresAt: performance.now() + cacheMs,
-  };
-  void entry.result.then((terms) => {
-    if (isRejection(terms)) entry.expiresAt = performance.now() + failureCacheMs;
+  if (cached !== undefined) return cached;
+  const result = requestTerms(partner, chainId, contract, caller);
+  cache.set(key, result);
+  void result.then((terms) => {
+    if (isRejection(terms)) cache.set(key, result, { ttl: failureCacheMs });
   });
-  const [oldest] = cache.keys();
-  if (oldest !== undefined && cache.size >= maxCached) cache.delete(oldest);
-  cache.set(key, entry);
-  return entry.result;
+  return result;
 }
 
 async function requestTerms(

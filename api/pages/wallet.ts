@@ -200,45 +200,42 @@ ${await bodies[view](visit, wallet)}`;
   return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, preview, live: { wallet } };
 }
 
+/** What the orders of a wallet are asked by: all of them, the newest first. */
+function ordersQuery({ chainId, parameter }: Visit, maker: string) {
+  return {
+    chainId: String(chainId),
+    ...{ maker, status: "all", sort: "created_at" },
+    cursor: parameter("cursor") || undefined,
+    per_page: "50",
+  };
+}
+
 async function listingsView(visit: Visit, maker: string): Promise<Html> {
-  const { chainId, read, parameter, now } = visit;
-  const cursor = parameter("cursor");
-  const { data, meta } = await read(listListings, {
-    query: {
-      chainId: String(chainId),
-      maker,
-      status: "all",
-      sort: "created_at",
-      cursor: cursor || undefined,
-      per_page: "50",
-    },
-  });
-  const next = meta?.next_cursor ?? null;
-  return panel({
-    id: "listings",
-    title: "Listings",
-    body: html`${walletTrades(chainId, maker)}${listingsTable(data, { now, caption: "Its listings, the newest first", without: ["maker"], pickOf: listingEndPick })}${endPicks(chainId, maker)}${nextPage(next && walletView(visit, maker, { view: "listings", cursor: next }))}`,
-  });
+  const { data, meta } = await visit.read(listListings, { query: ordersQuery(visit, maker) });
+  const shown = { caption: "Its listings, the newest first", pickOf: listingEndPick };
+  const rows = listingsTable(data, { now: visit.now, without: ["maker"], ...shown });
+  return ordersPanel(visit, maker, "listings", rows, meta?.next_cursor ?? null);
 }
 
 async function offersView(visit: Visit, maker: string): Promise<Html> {
-  const { chainId, read, parameter, now } = visit;
-  const cursor = parameter("cursor");
-  const { data, meta } = await read(listBids, {
-    query: {
-      chainId: String(chainId),
-      maker,
-      status: "all",
-      sort: "created_at",
-      cursor: cursor || undefined,
-      per_page: "50",
-    },
-  });
-  const next = meta?.next_cursor ?? null;
+  const { data, meta } = await visit.read(listBids, { query: ordersQuery(visit, maker) });
+  const shown = { caption: "Its offers, the newest first", pickOf: bidEndPick };
+  const rows = bidsTable(data, { now: visit.now, without: ["maker"], ...shown });
+  return ordersPanel(visit, maker, "offers", rows, meta?.next_cursor ?? null);
+}
+
+function ordersPanel(
+  visit: Visit,
+  maker: string,
+  view: "listings" | "offers",
+  rows: Html,
+  next: string | null,
+): Html {
+  const { chainId } = visit;
   return panel({
-    id: "offers",
-    title: "Offers",
-    body: html`${walletTrades(chainId, maker)}${bidsTable(data, { now, caption: "Its offers, the newest first", without: ["maker"], pickOf: bidEndPick })}${endPicks(chainId, maker)}${nextPage(next && walletView(visit, maker, { view: "offers", cursor: next }))}`,
+    id: view,
+    title: views[view],
+    body: html`${walletTrades(chainId, maker)}${rows}${endPicks(chainId, maker)}${nextPage(next && walletView(visit, maker, { view, cursor: next }))}`,
   });
 }
 

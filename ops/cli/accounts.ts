@@ -15,9 +15,8 @@ import { createPermanentKey, readKeys, revokeKey, type StoredKey } from "#api/ke
 import { isRejection } from "#projections/domain/rejection.ts";
 import { createLogger } from "../output/logger.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
-type AccountFlags = { json?: boolean };
 
 /** `op accounts list`, `show`, `suspend`, `resume`, `delete-sessions` and `remove-second-factor` */
 export function addAccounts(program: Command): void {
@@ -25,17 +24,13 @@ export function addAccounts(program: Command): void {
   accounts
     .command("list")
     .description("list all accounts, newest first")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(listAccounts);
   const one = (name: string, description: string, work: Work) =>
     accounts
       .command(name)
       .description(description)
       .argument("<account>", "account number, e-mail address or wallet")
-      .option("--json", "print JSON")
-      .exitOverride()
-      .action((which: string, options: AccountFlags, command: Command) =>
+      .action((which: string, options: JsonFlag, command: Command) =>
         withAccount(name, which, options, command, work),
       );
   one("show", "print an account and its keys, including revoked and expired ones", show);
@@ -53,7 +48,7 @@ export function addAccounts(program: Command): void {
   );
 }
 
-async function listAccounts({ json }: AccountFlags): Promise<void> {
+async function listAccounts({ json }: JsonFlag): Promise<void> {
   await withDatabase("accounts list", async ({ db }) => {
     const accounts = await readAccounts(db);
     print(json, { accounts }, accountLines(accounts));
@@ -80,7 +75,7 @@ type Work = (opened: Opened, account: StoredAccount, json: boolean | undefined) 
 async function withAccount(
   name: string,
   text: string,
-  { json }: AccountFlags,
+  { json }: JsonFlag,
   command: Command,
   work: Work,
 ): Promise<void> {
@@ -152,23 +147,17 @@ export function addKeys(program: Command): void {
     .description("create a permanent key and print it; it is shown only once")
     .requiredOption("--name <name>", "name or purpose", parseName)
     .option("--per-minute <requests>", "requests per minute of this key", parsePerMinute)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(create);
   keys
     .command("list")
     .description("list permanent keys, newest first")
     .option("--instant", "list instant keys instead")
     .option("--ended", "include revoked and expired keys")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(listKeys);
   keys
     .command("revoke")
     .description("revoke a key: its next request fails")
     .argument("<key>", "key number, or the key itself")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(revoke);
 }
 

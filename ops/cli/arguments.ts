@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Address } from "viem";
+import { type Address, isAddress } from "viem";
 import { chainIds } from "#chains/index.ts";
 import type { Projection } from "#projections/engine/projection.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
@@ -39,6 +39,16 @@ export function parseContract(text: string): Contract {
 
 export function parseContracts(text: string, before: Contract[] | undefined): Contract[] {
   return [...(before ?? []), parseContract(text)];
+}
+
+export function parseAddress(text: string): Address {
+  if (isAddress(text, { strict: false })) return text.toLowerCase() as Address;
+  throw new InvalidArgumentError("expected an address");
+}
+
+export function parseBlock(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("expected a block number");
+  return Number(text);
 }
 
 export function parseSlug(text: string): string {

@@ -1,13 +1,13 @@
 import process from "node:process";
 import { type Command, InvalidArgumentError } from "commander";
-import { type Address, isAddress } from "viem";
+import type { Address } from "viem";
 import type { Difference } from "#projections/log/audit.ts";
 import type { Config } from "../config/config.ts";
 import { type Audit, auditChain } from "../ponder/audit-chain.ts";
 import { backfillChain } from "../ponder/backfill-chain.ts";
 import { transferSources } from "../ponder/indexed-sources.ts";
 import { readIndexers, recordedSources } from "../ponder/indexers.ts";
-import { chosenChain } from "./arguments.ts";
+import { chosenChain, parseAddress, parseBlock } from "./arguments.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { openProgress, print } from "./output.ts";
 
@@ -21,8 +21,6 @@ export function addAudit(program: Command): void {
     .argument("[chain]", "chain id; default: all configured chains")
     .argument("[range]", "blocks: from..to, from.. or ..to", parseRange)
     .option("--repair", "append missing events and retract blocks that are not on the chain")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(audit);
 }
 
@@ -116,19 +114,7 @@ export function addBackfill(program: Command): void {
       "only transfers of this contract, indexed or not",
       parseAddress,
     )
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(backfill);
-}
-
-function parseBlock(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("expected a block number");
-  return Number(text);
-}
-
-function parseAddress(text: string): Address {
-  if (!isAddress(text, { strict: false })) throw new InvalidArgumentError("expected an address");
-  return text.toLowerCase() as Address;
 }
 
 async function backfill({

@@ -22,10 +22,9 @@ import {
   parseSlug,
 } from "./arguments.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
-type Json = { json?: boolean };
-type Naming = Json & { slug?: string; name?: string };
+type Naming = JsonFlag & { slug?: string; name?: string };
 
 /** `op collections add`, `verify`, `group`, `list` and `remove` */
 export function addCollections(program: Command): void {
@@ -34,7 +33,6 @@ export function addCollections(program: Command): void {
     collections
       .command(name)
       .description(description)
-      .option("--json", "print JSON")
       .exitOverride();
   command("add", "register the collection of a contract, or change its entry")
     .argument("<contract>", "chain:address", parseContract)
@@ -75,7 +73,7 @@ async function add(
   });
 }
 
-async function verify(named: Named, { off, json }: Json & { off?: boolean }): Promise<void> {
+async function verify(named: Named, { off, json }: JsonFlag & { off?: boolean }): Promise<void> {
   await change("verify", json, async ({ db }) => {
     return await withSubject(db, named, (subject) =>
       registerCollection(db, subject, { verified: !off }),
@@ -100,7 +98,7 @@ async function group(
   });
 }
 
-async function remove(named: Named, { entirely, json }: Json & { entirely?: boolean }) {
+async function remove(named: Named, { entirely, json }: JsonFlag & { entirely?: boolean }) {
   await change("remove", json, async ({ db }) => {
     return await withSubject(db, named, (subject) =>
       removeCollection(db, subject, { entirely: entirely ?? false }),
@@ -145,7 +143,7 @@ async function change(
   });
 }
 
-async function list({ chain, json }: Json & { chain?: number }): Promise<void> {
+async function list({ chain, json }: JsonFlag & { chain?: number }): Promise<void> {
   await withDatabase("collections list", async ({ db }) => {
     const entries = entriesInForce(await readRegistry(db))
       .filter(({ chainId }) => chain === undefined || chainId === chain)

@@ -1,5 +1,4 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
-import { chainIds } from "#chains/index.ts";
 import { createSignal, openListener } from "#jobs/runner/signals.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import type { Database } from "#projections/log/database.ts";
@@ -14,6 +13,7 @@ import {
   verdictOf,
 } from "../reports/explain-row.ts";
 import { isKind, lineOf, presentFact, stringify } from "../reports/present-fact.ts";
+import { parseChain } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { print } from "./output.ts";
 
@@ -28,13 +28,12 @@ export function addTail(program: Command): void {
     .command("tail")
     .description("print new facts, one line each, until interrupted")
     .option("--kind <kind>", "only facts of this kind; may be repeated", parseKind, [])
-    .option("--chain <id>", "only facts of this chain; may be repeated", parseChain, [])
+    .option("--chain <id>", "only facts of this chain; may be repeated", parseChains, [])
     .option(
       "--after <position>",
       "start after this position instead of at the head of the log",
       parsePosition,
     )
-    .option("--json", "print JSON")
     .action(async (options: Options) => {
       await withDatabase("tail", async ({ db, url }) => {
         const ending = new AbortController();
@@ -92,11 +91,7 @@ function parseKind(text: string, before: number[]): number[] {
   throw new InvalidArgumentError(`expected one of ${Object.keys(factKind).join(", ")}`);
 }
 
-function parseChain(text: string, before: number[]): number[] {
-  const chain = chainIds.find((one) => `${one}` === text);
-  if (chain !== undefined) return [...before, chain];
-  throw new InvalidArgumentError(`expected ${chainIds.join(" and ")}`);
-}
+const parseChains = (text: string, before: number[]) => [...before, parseChain(text)];
 
 function parsePosition(text: string): bigint {
   if (/^\d{1,18}$/.test(text)) return BigInt(text);
@@ -118,7 +113,6 @@ export function addExplain(program: Command): void {
       "listing, bid: its id; sale: its saleId; token: chain:contract:id; collection: chain:slug or address",
     )
     .option("--at <block>", "a token as it was at the end of a block of its chain", parsePosition)
-    .option("--json", "print JSON")
     .action(async (what: string, id: string, { at, json }: ExplainOptions, command: Command) => {
       const refuse = (message: string) => command.error(message, { exitCode: 2 });
       if (at !== undefined && what !== "token") refuse("--at is for tokens");

@@ -34,16 +34,12 @@ async function run(): Promise<number> {
   program
     .command("config")
     .description("print the settings in effect, with keys and passwords masked")
-    .option("--json", "print JSON")
     .option("--table", "print the table of docs/configuration.md instead")
     .option("--example", "print the contents of .env.example instead")
-    .exitOverride()
     .action(printConfig);
   program
     .command("migrate")
     .description("migrate the database to this version")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(migrateConfigured);
   addStatus(program);
   addTail(program);
@@ -74,6 +70,7 @@ async function run(): Promise<number> {
   addReindex(program);
   addSourceCommands(program);
   addRecover(program);
+  addJsonFlags(program);
   try {
     await program.parseAsync();
     return Number(process.exitCode ?? 0);
@@ -83,6 +80,15 @@ async function run(): Promise<number> {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${terminalLines(message)}\n`);
     return error instanceof ConfigurationError ? configurationExitCode : 1;
+  }
+}
+
+function addJsonFlags({ commands }: Command): void {
+  for (const command of commands) {
+    addJsonFlags(command);
+    const isGroup = command.commands.length > 0;
+    const isKnown = command.options.some(({ long }) => long === "--json");
+    if (!(isGroup || isKnown)) command.option("--json", "print JSON");
   }
 }
 

@@ -1,15 +1,15 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { type Address, isAddress } from "viem";
+import type { Command } from "commander";
+import type { Address } from "viem";
 import {
   type BlockedMaker,
   blockMaker,
   readAllBlocked,
   unblockMaker,
 } from "#api/orders/blocked-makers.ts";
+import { parseAddress } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
-type Json = { json?: boolean };
 
 /** `op makers block`, `op makers unblock` and `op makers list` */
 export function addMakers(program: Command): void {
@@ -19,32 +19,21 @@ export function addMakers(program: Command): void {
     .description("refuse new orders of a maker; orders in the book stay until they end")
     .argument("<address>", "the maker", parseAddress)
     .option("--reason <text>", "note for operators")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(block);
   makers
     .command("unblock")
     .description("accept orders of a maker again")
     .argument("<address>", "the maker", parseAddress)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(unblock);
   makers
     .command("list")
     .description("list blocked makers, the latest first")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(list);
-}
-
-function parseAddress(text: string): Address {
-  if (isAddress(text, { strict: false })) return text.toLowerCase() as Address;
-  throw new InvalidArgumentError("expected an address");
 }
 
 async function block(
   address: Address,
-  { reason, json }: Json & { reason?: string },
+  { reason, json }: JsonFlag & { reason?: string },
 ): Promise<void> {
   await withDatabase("makers block", async ({ db }) => {
     await blockMaker(db, address, reason ?? null);
@@ -52,7 +41,7 @@ async function block(
   });
 }
 
-async function unblock(address: Address, { json }: Json): Promise<void> {
+async function unblock(address: Address, { json }: JsonFlag): Promise<void> {
   await withDatabase("makers unblock", async ({ db }) => {
     const hasChanged = await unblockMaker(db, address);
     const line = hasChanged ? `orders of ${address} are accepted` : `${address} was not blocked`;
@@ -60,7 +49,7 @@ async function unblock(address: Address, { json }: Json): Promise<void> {
   });
 }
 
-async function list({ json }: Json): Promise<void> {
+async function list({ json }: JsonFlag): Promise<void> {
   await withDatabase("makers list", async ({ db }) => {
     const makers = await readAllBlocked(db);
     print(json, { makers }, makerLines(makers));

@@ -3,6 +3,9 @@ import { barOf, openLiveLine } from "../output/live-line.ts";
 import { terminalLines } from "../output/terminal-text.ts";
 import { stringify } from "../reports/present-fact.ts";
 
+/** Every command has it (`main.ts`). */
+export type JsonFlag = { json?: boolean };
+
 /** Prints the result of a command: one line of JSON, or lines of text. Strangers' texts only show in a terminal. */
 export function print(json: boolean | undefined, content: unknown, lines: readonly string[]): void {
   const text = json ? stringify(content) : lines.join("\n");

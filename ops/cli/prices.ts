@@ -17,8 +17,6 @@ export function addPrices(program: Command): void {
     .description("append missing hourly prices of the last days from the exchanges")
     .addOption(new Option("--type <coin>", "only this coin").choices([...coins]))
     .requiredOption("--days <days>", "number of days to look back", parseDays)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(backfill);
 }
 

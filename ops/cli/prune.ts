@@ -6,7 +6,7 @@ import { configuredProjections } from "../reports/inspected-config.ts";
 import { megabytes } from "../reports/present-fact.ts";
 import { dropStaleSchema, findStaleSchemas, type StaleSchema } from "../reports/stale-schemas.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
 /** `op prune` */
 export function addPrune(program: Command): void {
@@ -14,7 +14,6 @@ export function addPrune(program: Command): void {
     .command("prune")
     .description("list unused schemas, and drop them with --yes")
     .option("--yes", "drop them")
-    .option("--json", "print JSON")
     .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
       await withDatabase("prune", async ({ db, config }) => {
         const found = await findStaleSchemas(db, config, configuredProjections(config));
@@ -65,12 +64,10 @@ export function addLog(program: Command): void {
     .description("the log's partitions")
     .command("partitions")
     .description("the partitions of the log: positions, facts and size of each")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(list);
 }
 
-async function list({ json }: { json?: boolean }): Promise<void> {
+async function list({ json }: JsonFlag): Promise<void> {
   await withDatabase("log partitions", async ({ db }) => {
     const partitions = await readPartitions(db);
     const rows = partitions.map(({ table, first, last, facts, bytes }) => [

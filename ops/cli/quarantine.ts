@@ -8,10 +8,9 @@ import {
   readQuarantinedFacts,
 } from "../reports/present-fact.ts";
 import { withDatabase } from "./open-database.ts";
-import { openProgress, print } from "./output.ts";
+import { type JsonFlag, openProgress, print } from "./output.ts";
 import { rebuildShown } from "./rebuild.ts";
 
-type Options = { json?: boolean };
 
 /** `op quarantine list|release` */
 export function addQuarantine(program: Command): void {
@@ -21,8 +20,7 @@ export function addQuarantine(program: Command): void {
   quarantine
     .command("list")
     .description("list them with the error of the database")
-    .option("--json", "print JSON")
-    .action(async ({ json }: Options) => {
+    .action(async ({ json }: JsonFlag) => {
       await withDatabase("quarantine", async ({ db }) => {
         const held = await readQuarantinedFacts(db);
         const lines = held.length === 0 ? ["no fact is quarantined"] : held.flatMap(linesOf);
@@ -36,8 +34,7 @@ export function addQuarantine(program: Command): void {
     )
     .argument("<position>", "position of the fact", parsePosition)
     .option("--projection <name>", "only this projection")
-    .option("--json", "print JSON")
-    .action(async (position: bigint, options: Options & { projection?: string }) => {
+    .action(async (position: bigint, options: JsonFlag & { projection?: string }) => {
       await withDatabase(
         "quarantine",
         async ({ db, config }) => {

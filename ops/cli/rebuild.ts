@@ -14,7 +14,7 @@ import { schemaOf } from "#projections/log/versions.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { chooseProjections } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { openProgress, type Progress, print, reportBuild } from "./output.ts";
+import { type JsonFlag, openProgress, print, type Progress, reportBuild } from "./output.ts";
 
 /** `op rebuild [projection…]` */
 export function addRebuild(program: Command): void {
@@ -23,7 +23,6 @@ export function addRebuild(program: Command): void {
     .description("derive projections again into new tables, then swap them with the serving ones")
     .argument("[projection...]", "default: all")
     .option("--anew", "start from the beginning instead of resuming an interrupted rebuild")
-    .option("--json", "print JSON")
     .action(async (names: string[], { json, anew }: Options, command: Command) => {
       await withDatabase(
         "rebuild",
@@ -103,8 +102,7 @@ export function addRollback(program: Command): void {
     .command("rollback")
     .description("restore the tables that the last rebuild replaced")
     .argument("[projection]", "default: all with previous tables")
-    .option("--json", "print JSON")
-    .action(async (name: string | undefined, { json }: { json?: boolean }, command: Command) => {
+    .action(async (name: string | undefined, { json }: JsonFlag, command: Command) => {
       await withDatabase(
         "rollback",
         async ({ db, config }) => {

@@ -14,8 +14,6 @@ export function addReindex(program: Command): void {
     .description("index a chain again from Ponder's cache into new schemas, then switch to them")
     .requiredOption("--chain <id>", "chain id")
     .option("--indexer <name>", "only this indexer, as op sources names it")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(reindex);
 }
 
@@ -77,8 +75,6 @@ export function addRecover(program: Command): void {
     .command("recover")
     .description("recover from a reorg below the indexer's finalized block")
     .requiredOption("--chain <id>", "chain id")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(recover);
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../postgres/database-roles.ts";
 import { applyRights, rightsScript } from "../postgres/rights.ts";
 import { withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
+import { type JsonFlag, print } from "./output.ts";
 
 /** `op roles grant`, `op roles sql` */
 export function addRoles(program: Command): void {
@@ -24,17 +24,14 @@ export function addRoles(program: Command): void {
   roles
     .command("grant")
     .description("give each process's database user the rights that it needs, and take others")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(grantRoles);
   roles
     .command("sql")
     .description("print what `op roles grant` runs, for an administrator")
-    .exitOverride()
     .action(printScript);
 }
 
-async function grantRoles({ json }: { json?: boolean }): Promise<void> {
+async function grantRoles({ json }: JsonFlag): Promise<void> {
   await withDatabase(
     "roles grant",
     async ({ db, config }) => {
@@ -52,10 +49,11 @@ async function grantRoles({ json }: { json?: boolean }): Promise<void> {
   );
 }
 
-async function printScript(): Promise<void> {
-  await withDatabase("roles sql", async ({ db, config }) =>
-    process.stdout.write(rightsScript(await chooseRoles(db, config))),
-  );
+async function printScript({ json }: JsonFlag): Promise<void> {
+  await withDatabase("roles sql", async ({ db, config }) => {
+    const script = rightsScript(await chooseRoles(db, config)).trimEnd();
+    print(json, { script }, [script]);
+  });
 }
 
 async function chooseRoles(db: Database, { database }: Config): Promise<DatabaseRoles> {
@@ -70,8 +68,7 @@ async function chooseRoles(db: Database, { database }: Config): Promise<Database
   ]);
 }
 
-type Json = { json?: boolean };
-type GrantOptions = Json & { passwordFile?: string; timeout: number };
+type GrantOptions = JsonFlag & { passwordFile?: string; timeout: number };
 
 /** `op analysts grant` and `op analysts revoke` */
 export function addAnalysts(program: Command): void {
@@ -86,15 +83,11 @@ export function addAnalysts(program: Command): void {
     .argument("<role>", "lower-case letters, digits and _", parseRole)
     .option("--password-file <path>", "file with the password that the role gets", parsePassword)
     .option("--timeout <seconds>", "what a transaction of the role may last", parseTimeout, 60)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(grantAnalyst);
   analysts
     .command("revoke")
     .description("remove the access of a role; the role is kept")
     .argument("<role>", "name of the role", parseRole)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(revoke);
 }
 
@@ -196,7 +189,7 @@ function addressFor({ name, password, url }: Login): string {
   return `postgresql://${login.replaceAll("'", "%27")}@${host}${pathname}`;
 }
 
-async function revoke(name: string, { json }: Json): Promise<void> {
+async function revoke(name: string, { json }: JsonFlag): Promise<void> {
   await withDatabase(
     "analysts revoke",
     async ({ db }) => {

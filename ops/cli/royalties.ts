@@ -8,16 +8,15 @@ import type { Database } from "#projections/log/database.ts";
 import { decideHeldFees, type HeldFees, readHeldFees } from "#projections/partners/sync-fees.ts";
 import { type Contract, parseContract, parseContracts } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
+import { type JsonFlag, print } from "./output.ts";
 
-type Json = { json?: boolean };
 type Decision = "accepted" | "refused";
 
 /** `op royalties list`, `accept`, `refuse`, `set` and `unset` */
 export function addRoyalties(program: Command): void {
   const royalties = program.command("royalties").description("royalties of collections");
   const command = (name: string, description: string) =>
-    royalties.command(name).description(description).option("--json", "print JSON").exitOverride();
+    royalties.command(name).description(description);
   command("list", "list creator fees of partners that wait for a decision").action(list);
   command("accept", "put a partner's creator fees that wait into force")
     .argument("<contract>", "chain:address", parseContract)
@@ -32,7 +31,7 @@ export function addRoyalties(program: Command): void {
     .action(set);
   command("unset", "withdraw what was set: the other sources count again")
     .argument("<contracts...>", "chain:address of each contract", parseContracts)
-    .action((contracts: Contract[], { json }: Json) => state("unset", contracts, null, json));
+    .action((contracts: Contract[], { json }: JsonFlag) => state("unset", contracts, null, json));
 }
 
 function parseBps(text: string): number {
@@ -46,7 +45,7 @@ function parseRecipient(text: string): Address {
   throw new InvalidArgumentError("expected an address, 0x and 40 hex digits, not the zero address");
 }
 
-async function list({ json }: Json): Promise<void> {
+async function list({ json }: JsonFlag): Promise<void> {
   await withDatabase("royalties list", async ({ db }) => {
     const held = await readHeldFees(db);
     const lines = held.length === 0 ? ["nothing waits for a decision"] : held.flatMap(linesOf);
@@ -78,7 +77,7 @@ function linesOf({
 
 const decide =
   (decision: Decision) =>
-  async ({ chainId, address }: Contract, { json }: Json): Promise<void> => {
+  async ({ chainId, address }: Contract, { json }: JsonFlag): Promise<void> => {
     await withDatabase(`royalties ${decision}`, async ({ db }) => {
       const decided = await decideAll(
         db,
@@ -107,7 +106,7 @@ async function decideAll(
 
 async function set(
   contracts: Contract[],
-  { bps, recipient, json }: Json & { bps: number; recipient?: Address },
+  { bps, recipient, json }: JsonFlag & { bps: number; recipient?: Address },
   command: Command,
 ): Promise<void> {
   if (bps > 0 && recipient === undefined) {

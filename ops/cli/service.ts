@@ -7,7 +7,7 @@ import { readDatabaseRoles } from "../postgres/database-roles.ts";
 import { migrate as migrateDatabase } from "../postgres/migrate.ts";
 import { applyRights } from "../postgres/rights.ts";
 import { withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
+import { type JsonFlag, print } from "./output.ts";
 
 /** `op pause` and `op resume` */
 export function addPause(program: Command): void {
@@ -18,8 +18,7 @@ export function addPause(program: Command): void {
         `${verb} parts of the service: ${switchNames.join(", ")}; stored data stays available`,
       )
       .addArgument(new Argument("<part...>").choices(switchNames))
-      .option("--json", "print JSON")
-      .action(async (names: SwitchName[], { json }: { json?: boolean }) => {
+      .action(async (names: SwitchName[], { json }: JsonFlag) => {
         const switches = await setSwitches(verb, names);
         print(json, { switches }, switches.map(lineOf));
       });
@@ -45,7 +44,7 @@ function lineOf({ name, isPaused, hasChanged }: Switched): string {
 }
 
 /** Migrates the configured database. */
-export async function migrateConfigured({ json }: { json?: boolean }): Promise<void> {
+export async function migrateConfigured({ json }: JsonFlag): Promise<void> {
   await withDatabase(
     "migrate",
     async ({ db }) => {

@@ -20,9 +20,9 @@ import { coreProtocol } from "../ponder/indexed-sources.ts";
 import { collectionSource, exchangeSources, metadataSources } from "../ponder/indexers.ts";
 import { linksOf } from "../reports/explain-row.ts";
 import { type ChainSources, readChainSources } from "../reports/read-status.ts";
-import { chosenChain } from "./arguments.ts";
+import { chosenChain, parseBlock } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
 type SourceFlags = { chain: string; json?: boolean };
 
@@ -33,7 +33,6 @@ export function addSourceCommands(program: Command): void {
     .description("exchanges and collections that are indexed, and how far")
     .option("--json", "print JSON")
     .enablePositionalOptions()
-    .exitOverride()
     .action(listSources);
   addUnresolvedEvents(sources);
   sources
@@ -44,27 +43,18 @@ export function addSourceCommands(program: Command): void {
     .argument("<source>", "the exchange's protocol, or the collection's address", parseSource)
     .requiredOption("--chain <id>", "chain id")
     .option("--from <block>", "first block of a collection", parseBlock)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(add);
   sources
     .command("remove")
     .description("stop indexing an exchange or a collection; its facts stay")
     .argument("<source>", "the exchange's protocol, or the collection's address", parseSource)
     .requiredOption("--chain <id>", "chain id")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(remove);
 }
 
 const parseSource = (text: string): string => text.toLowerCase();
 
-function parseBlock(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("expected a block number");
-  return Number(text);
-}
-
-async function listSources({ json }: { json?: boolean }): Promise<void> {
+async function listSources({ json }: JsonFlag): Promise<void> {
   await withDatabase("sources", async ({ db, config }) => {
     const chains = await Promise.all(config.chains.map((chain) => readChainSources(db, chain)));
     print(json, { chains }, chains.flatMap(chainLines));
@@ -177,8 +167,6 @@ function addUnresolvedEvents(sources: Command): void {
     .option("--protocol <name>", "of this exchange")
     .addOption(new Option("--reason <reason>", "for this").choices(Object.keys(unresolvedReasons)))
     .option("--limit <n>", "most that are listed", parseLimit, 100)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(listUnresolved);
 }
 

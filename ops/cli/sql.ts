@@ -13,7 +13,7 @@ import { factKind } from "#projections/log/fact-kinds.ts";
 import type { Config } from "../config/config.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
+import { type JsonFlag, print } from "./output.ts";
 
 /** `op sql listings`, `op sql '/v1/sales?chainId=1'` */
 export function addSql(program: Command): void {
@@ -26,8 +26,7 @@ export function addSql(program: Command): void {
       "<what>",
       `a projection (${projectionNames.join(", ")}) or a path of /v1 with its query`,
     )
-    .option("--json", "print JSON")
-    .action(async (what: string, { json }: { json?: boolean }, command: Command) => {
+    .action(async (what: string, { json }: JsonFlag, command: Command) => {
       await withDatabase("sql", async (opened) => {
         const statements = await readStatements(opened, what);
         if (statements === undefined) {

@@ -4,15 +4,14 @@ import { findProblems } from "../reports/find-problems.ts";
 import type { Finding } from "../reports/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
 /** `op status` */
 export function addStatus(program: Command): void {
   program
     .command("status")
     .description("show how far chains, log and projections are")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ json }: JsonFlag) => {
       await withDatabase("status", async ({ db, config }) => {
         const progress = await readServiceProgress(db, config);
         const { logHead, paused, chains, projections, prices, excluded } = progress;
@@ -100,8 +99,7 @@ export function addDoctor(program: Command): void {
   program
     .command("doctor")
     .description("check database, nodes, tables and disk; exit 1 when a fault is found")
-    .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ json }: JsonFlag) => {
       await withDatabase(
         "doctor",
         async ({ db, config }) => {

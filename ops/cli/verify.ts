@@ -28,7 +28,6 @@ export function addVerify(program: Command): void {
       "ownership at the end of a block: compare holders by today's rows, without what moved since, with those by the log alone",
       parseNamedBlock,
     )
-    .option("--json", "print JSON")
     .action(async (name: string | undefined, options: Options, command: Command) => {
       const { at } = options;
       if (at !== undefined && name !== undefined && name !== "ownership")

@@ -9,9 +9,8 @@ import {
 } from "#api/webhooks/stored-webhooks.ts";
 import type { Database } from "#projections/log/database.ts";
 import { withDatabase } from "./open-database.ts";
-import { print, tableLines } from "./output.ts";
+import { type JsonFlag, print, tableLines } from "./output.ts";
 
-type Json = { json?: boolean };
 
 /** `op webhooks list`, `op webhooks disable` and `op webhooks enable` */
 export function addWebhooks(program: Command): void {
@@ -19,8 +18,6 @@ export function addWebhooks(program: Command): void {
   webhooks
     .command("list")
     .description("list the webhooks of all accounts: where they are sent, and how far they are")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(list);
   webhooks
     .command("disable")
@@ -28,15 +25,11 @@ export function addWebhooks(program: Command): void {
       "stop deliveries of a webhook, which its owner cannot enable then, and mail the owner",
     )
     .argument("<webhook>", "webhook number", parseNumber)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(disable);
   webhooks
     .command("enable")
     .description("deliver again, from where it was")
     .argument("<webhook>", "webhook number", parseNumber)
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(enable);
 }
 
@@ -47,10 +40,10 @@ function parseNumber(text: string): number {
 
 const clock = () => null;
 
-const disable = (id: number, { json }: Json) =>
+const disable = (id: number, { json }: JsonFlag) =>
   change("disable", id, json, (db) => disableWebhook({ db, clock }, { id }, "operator"));
 
-const enable = (id: number, { json }: Json) =>
+const enable = (id: number, { json }: JsonFlag) =>
   change("enable", id, json, (db) => enableWebhook({ db }, { id }));
 
 async function change(
@@ -69,7 +62,7 @@ async function change(
   });
 }
 
-async function list({ json }: Json): Promise<void> {
+async function list({ json }: JsonFlag): Promise<void> {
   await withDatabase("webhooks list", async ({ db }) => {
     const [webhooks, accounts] = await Promise.all([readWebhooks(db), readAccounts(db)]);
     const names = new Map(accounts.map(({ id, name }) => [id, name]));

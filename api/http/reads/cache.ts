@@ -14,16 +14,27 @@ export type Viewing<Row, View> = {
 /** Rows as they are shown, by a name that tells all that a row depends on. */
 type RowCache = LRUCache<string, object>;
 
-type Caches = {
-  readonly rows: RowCache;
-  /** Lists that were asked for. */
-  readonly lists: LRUCache<string, true>;
-};
-
-/** By the owner of snapshots. */
-const caches = new WeakMap<object, Caches>();
 const maxBytes = 32 * 1024 * 1024;
 const maxListBytes = 4 * 1024 * 1024;
+
+/** What belongs to an owner of snapshots, made when it is first asked for. */
+function perOwner<Store>(open: () => Store): (owner: object) => Store {
+  const stores = new WeakMap<object, Store>();
+  return (owner) => {
+    const store = stores.get(owner) ?? open();
+    stores.set(owner, store);
+    return store;
+  };
+}
+
+const shownRows = perOwner(() => ({
+  rows: new LRUCache<string, object>({ maxSize: maxBytes }),
+  /** Lists that were asked for. */
+  lists: new LRUCache<string, true>({
+    maxSize: maxListBytes,
+    sizeCalculation: (_, name) => 2 * name.length + 200,
+  }),
+}));
 
 /**
  * The rows of other answers. Undefined where a list is asked for the first time: looking for rows that nobody has made
@@ -35,22 +46,11 @@ export function rowCache(
 ): RowCache | undefined {
   const facts = snapshotFacts(db);
   if (facts === undefined) return undefined;
-  const { rows, lists } = caches.get(facts.owner) ?? openCaches(facts.owner);
+  const { rows, lists } = shownRows(facts.owner);
   const name = `${variant} ${list}`;
   const isKnown = lists.has(name);
   lists.set(name, true);
   return isKnown ? rows : undefined;
-}
-
-function openCaches(owner: object): Caches {
-  const rows = new LRUCache<string, object>({ maxSize: maxBytes });
-  const lists = new LRUCache<string, true>({
-    maxSize: maxListBytes,
-    sizeCalculation: (_, name) => 2 * name.length + 200,
-  });
-  const opened = { rows, lists };
-  caches.set(owner, opened);
-  return opened;
 }
 
 /** The views of rows, in their order: those that are cached, and the others as `make` makes them in their order. */
@@ -76,33 +76,19 @@ export async function viewCached<Row, View extends object>(
 /** A row takes about three times the memory of its text: the text, its values, and its objects. */
 const bytesOf = (name: string, text: string) => 3 * text.length + 2 * name.length + 500;
 
-/** What answers have found, by the owner of snapshots, the data's version and a name. */
-const found = new WeakMap<object, LRUCache<string, LRUCache<string, object>>>();
-/** Replicas may be at other versions than the primary. */
-const mostVersions = 4;
-const most = 5_000;
+/** By the data's version and a name. Replicas may be at other versions than the primary. */
+const foundValues = perOwner(() => new LRUCache<string, object>({ max: 20_000 }));
 
 /** What answers that were made from the same version of the data have found, by name. Elsewhere than in a snapshot nothing is kept. */
-type VersionCache = {
-  get<Value extends object>(name: string): Value | undefined;
-  set(name: string, value: object): void;
-};
-
-export function versionCache(db: Database): VersionCache {
+export function versionCache(db: Database) {
   const facts = snapshotFacts(db);
-  if (facts === undefined) return nothing;
-  const { owner, version } = facts;
-  const versions = found.get(owner) ?? new LRUCache({ max: mostVersions });
-  found.set(owner, versions);
-  const values = versions.get(version) ?? new LRUCache({ max: most });
-  versions.set(version, values);
+  const values = facts && foundValues(facts.owner);
+  const keyOf = (name: string) => `${facts?.version} ${name}`;
   return {
-    get: <Value>(name: string) => values.get(name) as Value | undefined,
-    set: (name, value) => void values.set(name, value),
+    get: <Value extends object>(name: string) => values?.get(keyOf(name)) as Value | undefined,
+    set: (name: string, value: object) => void values?.set(keyOf(name), value),
   };
 }
-
-const nothing: VersionCache = { get: () => undefined, set: () => {} };
 
 type Options<Owner, Request, Value> = {
   /** How old an answer may be, the caller's own cache included. */
@@ -137,21 +123,13 @@ export function timedCache<
   Request extends { readonly now: Date },
   Value extends NonNullable<unknown>,
 >({ seconds, read, maxSize, sizeOf = () => 1 }: Options<Owner, Request, Value>) {
-  const stores = new WeakMap<object, Store<Value>>();
-  const storeOf = (given: Owner): Store<Value> => {
-    const owner = snapshotFacts(given)?.owner ?? given;
-    const known = stores.get(owner);
-    if (known !== undefined) return known;
-    const store: Store<Value> = {
-      read: new LRUCache<string, Entry<Value>>({
-        maxSize,
-        sizeCalculation: ({ value }, key) => sizeOf(value, key),
-      }),
+  const stores = perOwner(
+    (): Store<Value> => ({
+      read: new LRUCache({ maxSize, sizeCalculation: ({ value }, key) => sizeOf(value, key) }),
       reading: new Map(),
-    };
-    stores.set(owner, store);
-    return store;
-  };
+    }),
+  );
+  const storeOf = (given: Owner) => stores(snapshotFacts(given)?.owner ?? given);
   const ageOf = ({ readAt }: Entry<Value>, { now }: Request) => (now.getTime() - readAt) / 1_000;
   const isFresh = (entry: Entry<Value>, request: Request) => {
     const age = ageOf(entry, request);

@@ -3,9 +3,8 @@ import { syncClickhouse } from "#jobs/analytics/sync-clickhouse.ts";
 import { forgetCopy, readCopyProgress } from "#projections/analytics/copy-source.ts";
 import { isLockHeld } from "#projections/log/named-lock.ts";
 import { withDatabase } from "../open-database.ts";
-import { openProgress, print, tableLines } from "../output.ts";
+import { type JsonFlag, openProgress, print, tableLines } from "../output.ts";
 
-type Json = { json?: boolean };
 
 /** `op analytics sync`, `op analytics status` and `op analytics forget` */
 export function addAnalytics(program: Command): void {
@@ -16,26 +15,20 @@ export function addAnalytics(program: Command): void {
     .command("sync")
     .description("copy what is new, up to the position of the projections")
     .option("--anew", "drop the copy first")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(syncOnce);
   analytics
     .command("status")
     .description("how far the copy is")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(status);
   analytics
     .command("forget")
     .description("forget a copy whose setting was removed: its metrics and their alert end")
-    .option("--json", "print JSON")
-    .exitOverride()
     .action(forget);
 }
 
 const setting = "ANALYTICS_CLICKHOUSE_URL";
 
-async function syncOnce({ anew: isAnew = false, json }: Json & { anew?: boolean }): Promise<void> {
+async function syncOnce({ anew: isAnew = false, json }: JsonFlag & { anew?: boolean }): Promise<void> {
   await withDatabase("analytics sync", async ({ db, config, url }) => {
     const { clickhouseUrl, readUrl } = config.analytics;
     if (clickhouseUrl === null) throw new Error(`${setting} is not set: it says where to copy to`);
@@ -61,7 +54,7 @@ async function syncOnce({ anew: isAnew = false, json }: Json & { anew?: boolean 
   });
 }
 
-async function status({ json }: Json): Promise<void> {
+async function status({ json }: JsonFlag): Promise<void> {
   await withDatabase("analytics status", async ({ db, config }) => {
     const { clickhouseUrl, intervalSeconds } = config.analytics;
     const copy = await readCopyProgress(db);
@@ -77,7 +70,7 @@ async function status({ json }: Json): Promise<void> {
   });
 }
 
-async function forget({ json }: Json): Promise<void> {
+async function forget({ json }: JsonFlag): Promise<void> {
   await withDatabase("analytics forget", async ({ db, config }) => {
     if (config.analytics.clickhouseUrl !== null) {
       const advice = "remove it and restart the jobs first, or they sync the copy again";

@@ -4,7 +4,6 @@ import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { chainIds } from "#chains/index.ts";
 import { stringify } from "#ops/reports/present-fact.ts";
 import { bindViewsIfStale } from "#projections/analytics/bind-views.ts";
 import {
@@ -18,6 +17,7 @@ import {
 } from "#projections/analytics/read-rows.ts";
 import { csvLines } from "#projections/domain/csv-lines.ts";
 import type { Database } from "#projections/log/database.ts";
+import { parseChain } from "../arguments.ts";
 import { withDatabase } from "../open-database.ts";
 import { openProgress } from "../output.ts";
 import { exportDays } from "./export-days.ts";
@@ -70,7 +70,6 @@ export function addExport(program: Command): void {
       "write a Parquet file for each chain and day (UTC), and a manifest of them",
     )
     .option("--json", "print the final count as JSON")
-    .exitOverride()
     .action(exportRows);
 }
 
@@ -79,12 +78,6 @@ function parseTime(text: string): Date {
   const date = new Date(shape.test(text) ? text : Number.NaN);
   if (!Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError("expected a date or a time, for example 2026-01-31T12:00:00Z");
-}
-
-function parseChain(text: string): number {
-  const chain = chainIds.find((one) => `${one}` === text);
-  if (chain !== undefined) return chain;
-  throw new InvalidArgumentError(`expected ${chainIds.join(" or ")}`);
 }
 
 async function exportRows(dataset: Dataset, options: ExportOptions): Promise<void> {

@@ -1,10 +1,11 @@
 import type { Address, Hex } from "viem";
 import { archipelagoEvents } from "#abis/archipelago.ts";
 import {
+  eventsOf,
   type Exchange,
   type ExchangeTransaction,
-  eventsOf,
   type Fill,
+  sourceOf,
   translateEvents,
   UnresolvableEvent,
 } from "../model/exchange.ts";
@@ -54,13 +55,7 @@ export const archipelago: Exchange = {
   protocol: "archipelago",
   marketplace: "archipelago",
   sources: [
-    {
-      name: "Archipelago",
-      events: archipelagoEvents,
-      eventsWithCall: ["Trade"],
-      eventsWithTransfers: ["Trade"],
-      deployed: ({ exchanges }) => exchanges.archipelago?.Archipelago ?? null,
-    },
+    sourceOf("archipelago", "Archipelago", archipelagoEvents, ["Trade"]),
   ],
   tradesOf,
 };

@@ -1,12 +1,12 @@
 import { type AbiEvent, type Address, type Hex, numberToHex, zeroAddress } from "viem";
 import { blendEvents, blurAddresses, blurV1Events, blurV2Events } from "#abis/blur.ts";
 import {
-  type Exchange,
-  type ExchangeSource,
-  type ExchangeTransaction,
   eventsOf,
+  type Exchange,
+  type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -285,8 +285,8 @@ export const blur: Exchange = {
   protocol: "blur",
   marketplace: "blur",
   sources: [
-    source("Blur", blurV1Events, ({ exchanges }) => exchanges.blur?.Blur ?? null),
-    source("BlurV2", blurV2Events, ({ exchanges }) => exchanges.blur?.BlurV2 ?? null),
+    sourceOf("blur", "Blur", blurV1Events, tradesIn(blurV1Events)),
+    sourceOf("blur", "BlurV2", blurV2Events, tradesIn(blurV2Events)),
   ],
   tradesOf: (transaction) => [
     ...tradesOfV1(ofContract(transaction, blurAddresses.v1)),
@@ -298,23 +298,12 @@ export const blur: Exchange = {
 export const blend: Exchange = {
   protocol: "blend",
   marketplace: "blur",
-  sources: [source("Blend", blendEvents, ({ exchanges }) => exchanges.blend?.Blend ?? null)],
+  sources: [sourceOf("blend", "Blend", blendEvents, tradesIn(blendEvents))],
   tradesOf: tradesOfBlend,
 };
 
-function source(
-  name: string,
-  events: readonly AbiEvent[],
-  deployed: ExchangeSource["deployed"],
-): ExchangeSource {
-  const trades = events.map((event) => event.name).filter((event) => !cancels.includes(event));
-  return {
-    name,
-    events,
-    eventsWithCall: trades,
-    eventsWithTransfers: trades,
-    deployed,
-  };
+function tradesIn(events: readonly AbiEvent[]): string[] {
+  return events.map(({ name }) => name).filter((name) => !cancels.includes(name));
 }
 
 function ofContract(

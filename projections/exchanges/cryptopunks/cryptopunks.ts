@@ -5,6 +5,7 @@ import {
   type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -55,14 +56,7 @@ export const cryptopunks: Exchange = {
   protocol: "cryptopunks",
   marketplace: "cryptopunks",
   sources: [
-    {
-      name: "CryptoPunks",
-      events: cryptopunksEvents,
-      eventsWithCall: ["PunkBought"],
-      eventsWithTransfers: ["PunkBought"],
-      deployed: ({ exchanges }) => exchanges.cryptopunks?.CryptoPunks ?? null,
-      isEachWithTransfers: true,
-    },
+    { ...sourceOf("cryptopunks", "CryptoPunks", cryptopunksEvents, ["PunkBought"]), isEachWithTransfers: true },
   ],
   tradesOf,
 };

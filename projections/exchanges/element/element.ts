@@ -1,12 +1,11 @@
-import { type AbiEvent, type Address, type Hex, zeroAddress } from "viem";
+import { type Address, type Hex, zeroAddress } from "viem";
 import { elementEvents, elementFeeEvents } from "#abis/element.ts";
-import type { ExchangeSources } from "#chains/chain.ts";
 import {
   type Exchange,
-  type ExchangeSource,
   type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -74,17 +73,9 @@ function tradeOf(event: PlacedEvent, transfers: readonly TokenTransfer[], range:
 export const element: Exchange = {
   protocol: "element",
   marketplace: "element",
-  sources: [source("Element", elementEvents), source("ElementFees", elementFeeEvents)],
+  sources: [
+    sourceOf("element", "Element", elementEvents),
+    sourceOf("element", "ElementFees", elementFeeEvents),
+  ],
   tradesOf,
 };
-
-function source(name: ExchangeSources["element"], events: readonly AbiEvent[]): ExchangeSource {
-  const trades = events.map((event) => event.name);
-  return {
-    name,
-    events,
-    eventsWithCall: trades,
-    eventsWithTransfers: trades,
-    deployed: ({ exchanges }) => exchanges.element?.[name] ?? null,
-  };
-}

@@ -6,6 +6,7 @@ import {
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   type TradedItem,
@@ -101,13 +102,7 @@ export const foundation: Exchange = {
   protocol: "foundation",
   marketplace: "foundation",
   sources: [
-    {
-      name: "Foundation",
-      events: foundationEvents,
-      eventsWithCall: trades,
-      eventsWithTransfers: trades,
-      deployed: ({ exchanges }) => exchanges.foundation?.Foundation ?? null,
-    },
+    sourceOf("foundation", "Foundation", foundationEvents, trades),
   ],
   tradesOf,
 };

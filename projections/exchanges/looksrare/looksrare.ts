@@ -6,6 +6,7 @@ import {
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   type TradedItem,
@@ -185,20 +186,8 @@ export const looksrare: Exchange = {
   protocol: "looksrare",
   marketplace: "looksrare",
   sources: [
-    {
-      name: "LooksRareV1",
-      events: looksrareV1Events,
-      eventsWithCall: trades,
-      eventsWithTransfers: trades,
-      deployed: ({ exchanges }) => exchanges.looksrare?.LooksRareV1 ?? null,
-    },
-    {
-      name: "LooksRareV2",
-      events: looksrareV2Events,
-      eventsWithCall: trades,
-      eventsWithTransfers: trades,
-      deployed: ({ exchanges }) => exchanges.looksrare?.LooksRareV2 ?? null,
-    },
+    sourceOf("looksrare", "LooksRareV1", looksrareV1Events, trades),
+    sourceOf("looksrare", "LooksRareV2", looksrareV2Events, trades),
   ],
   tradesOf,
 };

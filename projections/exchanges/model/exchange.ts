@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import type { AbiEvent, Address, Hex } from "viem";
-import type { Chain, Deployment } from "#chains/chain.ts";
+import type { Chain, Deployment, ExchangeSources } from "#chains/chain.ts";
 import type { FactWindow } from "#projections/engine/projection.ts";
 import type { FactKind } from "#projections/log/fact-kinds.ts";
 
@@ -21,6 +21,23 @@ export type ExchangeSource = {
   /** Its contracts on a chain, as the chain's file lists them; null: it is not there. */
   readonly deployed: (chain: Chain) => Deployment | null;
 };
+
+/** A source of an exchange. `trades`: events that are stored with their transaction's call and transfers; absent: all. */
+export function sourceOf<Name extends keyof ExchangeSources>(
+  exchange: Name,
+  name: ExchangeSources[Name],
+  events: readonly AbiEvent[],
+  trades: readonly string[] = events.map((event) => event.name),
+): ExchangeSource {
+  type Deployments = Readonly<Record<string, Deployment | null>> | null;
+  return {
+    name,
+    events,
+    eventsWithCall: trades,
+    ...(trades.length > 0 && { eventsWithTransfers: trades }),
+    deployed: ({ exchanges }) => (exchanges[exchange] as Deployments)?.[name] ?? null,
+  };
+}
 
 /** A fact that sales are made of. */
 export type ExchangeFact = {

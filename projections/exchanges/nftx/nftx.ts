@@ -1,4 +1,4 @@
-import { type AbiEvent, type Address, zeroAddress } from "viem";
+import { type Address, zeroAddress } from "viem";
 import {
   nftxFactories,
   nftxFactoryEvents,
@@ -6,14 +6,13 @@ import {
   nftxV2VaultEvents,
   nftxV3VaultEvents,
 } from "#abis/nftx.ts";
-import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type Exchange,
-  type ExchangeSource,
-  type ExchangeTransaction,
   eventsOf,
+  type Exchange,
+  type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -106,31 +105,11 @@ export const nftx: Exchange = {
   protocol: "nftx",
   marketplace: "nftx",
   sources: [
-    factory("NftxV2Factory", nftxFactoryEvents),
-    vaults("NftxV2", nftxV2VaultEvents),
-    factory("NftxV3Factory", nftxFactoryEvents),
-    factory("NftxV3NamedFactory", nftxNamedVaultEvents),
-    vaults("NftxV3", nftxV3VaultEvents),
+    sourceOf("nftx", "NftxV2Factory", nftxFactoryEvents, []),
+    sourceOf("nftx", "NftxV2", nftxV2VaultEvents),
+    sourceOf("nftx", "NftxV3Factory", nftxFactoryEvents, []),
+    sourceOf("nftx", "NftxV3NamedFactory", nftxNamedVaultEvents, []),
+    sourceOf("nftx", "NftxV3", nftxV3VaultEvents),
   ],
   tradesOf,
 };
-
-function factory(name: ExchangeSources["nftx"], events: readonly AbiEvent[]): ExchangeSource {
-  return {
-    name,
-    events,
-    eventsWithCall: [],
-    deployed: ({ exchanges }) => exchanges.nftx?.[name] ?? null,
-  };
-}
-
-function vaults(name: ExchangeSources["nftx"], events: readonly AbiEvent[]): ExchangeSource {
-  const swaps = events.map((event) => event.name);
-  return {
-    name,
-    events,
-    eventsWithCall: swaps,
-    eventsWithTransfers: swaps,
-    deployed: ({ exchanges }) => exchanges.nftx?.[name] ?? null,
-  };
-}

@@ -7,11 +7,11 @@ import {
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
   type Exchange,
-  type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -101,18 +101,9 @@ export const paymentProcessorExchange: Exchange = {
   tradesOf,
 };
 
-function source(
-  name: ExchangeSources["paymentProcessor"],
-  events: readonly AbiEvent[],
-): ExchangeSource {
+function source(name: ExchangeSources["paymentProcessor"], events: readonly AbiEvent[]) {
   const trades = events.map((event) => event.name).filter((event) => /Buy|Sweep|Offer/.test(event));
-  return {
-    name,
-    events,
-    eventsWithCall: trades,
-    eventsWithTransfers: trades,
-    deployed: ({ exchanges }) => exchanges.paymentProcessor?.[name] ?? null,
-  };
+  return sourceOf("paymentProcessor", name, events, trades);
 }
 
 function tradesOf(transaction: ExchangeTransaction): Fill[] {

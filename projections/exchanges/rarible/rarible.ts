@@ -6,6 +6,7 @@ import {
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -207,27 +208,9 @@ export const rarible: Exchange = {
   protocol: "rarible",
   marketplace: "rarible",
   sources: [
-    {
-      name: "RaribleV1",
-      events: raribleV1Events,
-      eventsWithCall: ["Buy"],
-      eventsWithTransfers: ["Buy"],
-      deployed: ({ exchanges }) => exchanges.rarible?.RaribleV1 ?? null,
-    },
-    {
-      name: "RaribleAssets",
-      events: raribleAssetEvents,
-      eventsWithCall: ["Match"],
-      eventsWithTransfers: ["Match"],
-      deployed: ({ exchanges }) => exchanges.rarible?.RaribleAssets ?? null,
-    },
-    {
-      name: "RaribleV2",
-      events: raribleV2Events,
-      eventsWithCall: ["Match"],
-      eventsWithTransfers: ["Match"],
-      deployed: ({ exchanges }) => exchanges.rarible?.RaribleV2 ?? null,
-    },
+    sourceOf("rarible", "RaribleV1", raribleV1Events, ["Buy"]),
+    sourceOf("rarible", "RaribleAssets", raribleAssetEvents, ["Match"]),
+    sourceOf("rarible", "RaribleV2", raribleV2Events, ["Match"]),
   ],
   tradesOf,
 };

@@ -1,12 +1,13 @@
 import type { Hex } from "viem";
 import { seaportEvents } from "#abis/seaport.ts";
+import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  type Exchange,
-  type ExchangeSource,
-  type ExchangeTransaction,
   eventsOf,
+  type Exchange,
+  type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
 } from "../model/exchange.ts";
 import type { FulfilledOrder, OrdersMatched } from "../seaport/orders.ts";
 import { tradesOfOrders } from "../seaport/seaport.ts";
@@ -44,22 +45,16 @@ function ordersMatched({ args, contract: exchange, logIndex }: PlacedEvent): Ord
 }
 
 /** Mintify's exchange is Seaport 1.6 under another name. */
-export const mintify = fork(
-  "mintify",
-  "Mintify",
-  ({ exchanges }) => exchanges.mintify?.Mintify ?? null,
-);
-
-export const alienswap = fork(
-  "alienswap",
-  "Alienswap",
-  ({ exchanges }) => exchanges.alienswap?.Alienswap ?? null,
-);
-
-export const okx = fork("okx", "Okx", ({ exchanges }) => exchanges.okx?.Okx ?? null);
+export const mintify = fork("mintify", "Mintify");
+export const alienswap = fork("alienswap", "Alienswap");
+export const okx = fork("okx", "Okx");
 
 /** An exchange that emits Seaport's events. Its orders are not ours: the events have no kinds of their own. */
-function fork(protocol: string, name: string, deployed: ExchangeSource["deployed"]): Exchange {
-  const source = { name, events: seaportEvents, eventsWithCall: ["OrderFulfilled"], deployed };
-  return { protocol, marketplace: protocol, sources: [source], tradesOf };
+function fork<Name extends "mintify" | "alienswap" | "okx">(
+  protocol: Name,
+  name: ExchangeSources[Name],
+): Exchange {
+  const source = sourceOf(protocol, name, seaportEvents, []);
+  const sources = [{ ...source, eventsWithCall: ["OrderFulfilled"] }];
+  return { protocol, marketplace: protocol, sources, tradesOf };
 }

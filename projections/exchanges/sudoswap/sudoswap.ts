@@ -1,4 +1,4 @@
-import { type AbiEvent, type Address, zeroAddress } from "viem";
+import { type Address, zeroAddress } from "viem";
 import {
   sudoswapFactories,
   sudoswapV1FactoryEvents,
@@ -6,14 +6,13 @@ import {
   sudoswapV2FactoryEvents,
   sudoswapV2PoolEvents,
 } from "#abis/sudoswap.ts";
-import type { ExchangeSources } from "#chains/chain.ts";
 import {
   type Exchange,
-  type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -149,33 +148,13 @@ export const sudoswap: Exchange = {
   protocol: "sudoswap",
   marketplace: "sudoswap",
   sources: [
-    factory("SudoswapV1Factory", sudoswapV1FactoryEvents),
-    pools("SudoswapV1", sudoswapV1PoolEvents),
-    factory("SudoswapV2Factory", sudoswapV2FactoryEvents),
-    pools("SudoswapV2", erc721),
-    pools("SudoswapV2Erc1155", erc1155),
-    pools("SudoswapV2Royalty", erc721WithRoyalty),
-    pools("SudoswapV2Erc1155Royalty", erc1155WithRoyalty),
+    sourceOf("sudoswap", "SudoswapV1Factory", sudoswapV1FactoryEvents, []),
+    sourceOf("sudoswap", "SudoswapV1", sudoswapV1PoolEvents),
+    sourceOf("sudoswap", "SudoswapV2Factory", sudoswapV2FactoryEvents, []),
+    sourceOf("sudoswap", "SudoswapV2", erc721),
+    sourceOf("sudoswap", "SudoswapV2Erc1155", erc1155),
+    sourceOf("sudoswap", "SudoswapV2Royalty", erc721WithRoyalty),
+    sourceOf("sudoswap", "SudoswapV2Erc1155Royalty", erc1155WithRoyalty),
   ],
   tradesOf,
 };
-
-function factory(name: ExchangeSources["sudoswap"], events: readonly AbiEvent[]): ExchangeSource {
-  return {
-    name,
-    events,
-    eventsWithCall: [],
-    deployed: ({ exchanges }) => exchanges.sudoswap?.[name] ?? null,
-  };
-}
-
-function pools(name: ExchangeSources["sudoswap"], events: readonly AbiEvent[]): ExchangeSource {
-  const swaps = events.map((event) => event.name);
-  return {
-    name,
-    events,
-    eventsWithCall: swaps,
-    eventsWithTransfers: swaps,
-    deployed: ({ exchanges }) => exchanges.sudoswap?.[name] ?? null,
-  };
-}

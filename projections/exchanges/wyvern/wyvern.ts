@@ -1,13 +1,12 @@
-import { type AbiEvent, type Address, type Hex, zeroAddress, zeroHash } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { wyvernEvents } from "#abis/wyvern.ts";
-import type { ExchangeSources } from "#chains/chain.ts";
 import {
   type Exchange,
-  type ExchangeSource,
   type ExchangeTransaction,
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -109,16 +108,9 @@ const [v1Events, nonceEvents] = [
 export const wyvern: Exchange = {
   protocol: "wyvern",
   marketplace: "opensea",
-  sources: [source("WyvernV1", v1Events), source("WyvernV2", nonceEvents)],
+  sources: [
+    sourceOf("wyvern", "WyvernV1", v1Events, ["OrdersMatched"]),
+    sourceOf("wyvern", "WyvernV2", nonceEvents, ["OrdersMatched"]),
+  ],
   tradesOf,
 };
-
-function source(name: ExchangeSources["wyvern"], events: readonly AbiEvent[]): ExchangeSource {
-  return {
-    name,
-    events,
-    eventsWithCall: ["OrdersMatched"],
-    eventsWithTransfers: ["OrdersMatched"],
-    deployed: ({ exchanges }) => exchanges.wyvern?.[name] ?? null,
-  };
-}

@@ -6,6 +6,7 @@ import {
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type Trade,
   type TradedItem,
   translateEvents,
@@ -133,13 +134,7 @@ export const x2y2: Exchange = {
   protocol: "x2y2",
   marketplace: "x2y2",
   sources: [
-    {
-      name: "X2Y2",
-      events: x2y2Events,
-      eventsWithCall: ["EvInventory"],
-      eventsWithTransfers: ["EvInventory"],
-      deployed: ({ exchanges }) => exchanges.x2y2?.X2Y2 ?? null,
-    },
+    sourceOf("x2y2", "X2Y2", x2y2Events, ["EvInventory"]),
   ],
   tradesOf,
 };

@@ -5,6 +5,7 @@ import {
   type ExchangeTransaction,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type TokenTransfer,
   type Trade,
   translateEvents,
@@ -89,13 +90,7 @@ const trades = ["ERC721OrderFilled", "ERC1155OrderFilled"];
 export const zeroex: Exchange = {
   protocol: "0x",
   sources: [
-    {
-      name: "ZeroExNft",
-      events: zeroexNftEvents,
-      eventsWithCall: trades,
-      eventsWithTransfers: trades,
-      deployed: ({ exchanges }) => exchanges.zeroex?.ZeroExNft ?? null,
-    },
+    sourceOf("zeroex", "ZeroExNft", zeroexNftEvents, trades),
   ],
   tradesOf,
 };

@@ -6,6 +6,7 @@ import {
   type FeePayment,
   type Fill,
   type PlacedEvent,
+  sourceOf,
   type Trade,
   translateEvents,
 } from "../model/exchange.ts";
@@ -102,20 +103,8 @@ export const zora: Exchange = {
   protocol: "zora",
   marketplace: "zora",
   sources: [
-    {
-      name: "ZoraAsks",
-      events: zoraAsksEvents,
-      eventsWithCall: ["AskFilled"],
-      eventsWithTransfers: ["AskFilled"],
-      deployed: ({ exchanges }) => exchanges.zora?.ZoraAsks ?? null,
-    },
-    {
-      name: "ZoraAuctions",
-      events: zoraAuctionEvents,
-      eventsWithCall: ["AuctionEnded"],
-      eventsWithTransfers: ["AuctionEnded"],
-      deployed: ({ exchanges }) => exchanges.zora?.ZoraAuctions ?? null,
-    },
+    sourceOf("zora", "ZoraAsks", zoraAsksEvents, ["AskFilled"]),
+    sourceOf("zora", "ZoraAuctions", zoraAuctionEvents, ["AuctionEnded"]),
   ],
   tradesOf,
 };
