@@ -93,44 +93,36 @@ async function statusWithToken(token: string): Promise<number> {
   return (await fetch(`${fixture.url}/apechain/api/collections?limit=0`, { headers })).status;
 }
 
-/** From nothing to answers with a key, and to a token for the client key. */
-async function story(page: Page, name: string): Promise<void> {
-  const email = newEmail();
+type Story = {
+  readonly page: Page;
+  press(label: string): Promise<void>;
+  picture(what: string): Promise<void>;
+};
+
+type Look = readonly [name: string, width: number, colorScheme: "light" | "dark"];
+
+/** Tells a story in a window of its own, in which the browser complains of refused forms alone. */
+async function tellStory(
+  [name, width, colorScheme]: Look,
+  tell: (story: Story) => Promise<void>,
+): Promise<void> {
+  const viewport = { width, height: 844 };
+  const context = await testBrowser.browser.newContext({ viewport, colorScheme });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const { page, complaints } = await openPage(context);
   const press = (label: string) => send(page, label);
-  const picture = (what: string) => lookAt(page, `${name}-${what}`);
+  await tell({ page, press, picture: (what) => lookAt(page, `${name}-${what}`) });
+  await context.close();
+  // What a browser writes of every answer above 399, ours among them.
+  expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
+}
 
-  await page.goto(`${fixture.url}/developers`);
-  await picture("1-sign-in");
-  await follow(page, "Create an account");
-  await picture("2-sign-up");
-  await page.getByLabel("E-mail address").fill("no address");
-  await press("Send the link");
-  await picture("3-wrong");
-  expect(await page.evaluate("document.activeElement.id")).toBe("email");
-  await page.getByLabel("E-mail address").fill(email);
-  await press("Send the link");
-  await picture("4-sent");
-
-  const link = new URL(fixture.mails.at(-1)?.link ?? "");
-  await page.goto(`${fixture.url}${link.pathname}${link.search}`);
-  await picture("5-confirm");
-  await page.getByLabel("Password").fill(password);
-  await press("Create account");
-  await picture("6-empty");
-
-  await page.getByLabel("Name of a new key").fill("price bot");
-  await press("Create key");
-  const key = (await page.locator("#new-key").textContent()) ?? "";
-  await picture("7-new-key");
-  await page.getByRole("button", { name: "Copy" }).first().click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
-  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
-  expect(await statusWith(fixture, key)).toBe(422);
-  await fixture.flushUsage();
-  await page.reload();
-  expect(await page.getByText(key).count()).toBe(0);
-  expect(await page.getByRole("rowheader", { name: "price bot" }).count()).toBe(1);
-
+/** From nothing to answers with a key, and to a token for the client key. */
+async function tellOfKeys(story: Story): Promise<void> {
+  const { page, press, picture } = story;
+  const email = newEmail();
+  await openAccount(story, email);
+  const key = await makeKey(story);
   await press("Create client key");
   const clientKey = (await page.locator("#new-client-key").textContent()) ?? "";
   await picture("8-client-key");
@@ -152,6 +144,43 @@ async function story(page: Page, name: string): Promise<void> {
   await page.getByText("You are signed out").waitFor();
 }
 
+async function openAccount({ page, press, picture }: Story, email: string): Promise<void> {
+  await page.goto(`${fixture.url}/developers`);
+  await picture("1-sign-in");
+  await follow(page, "Create an account");
+  await picture("2-sign-up");
+  await page.getByLabel("E-mail address").fill("no address");
+  await press("Send the link");
+  await picture("3-wrong");
+  expect(await page.evaluate("document.activeElement.id")).toBe("email");
+  await page.getByLabel("E-mail address").fill(email);
+  await press("Send the link");
+  await picture("4-sent");
+
+  const link = new URL(fixture.mails.at(-1)?.link ?? "");
+  await page.goto(`${fixture.url}${link.pathname}${link.search}`);
+  await picture("5-confirm");
+  await page.getByLabel("Password").fill(password);
+  await press("Create account");
+  await picture("6-empty");
+}
+
+async function makeKey({ page, press, picture }: Story): Promise<string> {
+  await page.getByLabel("Name of a new key").fill("price bot");
+  await press("Create key");
+  const key = (await page.locator("#new-key").textContent()) ?? "";
+  await picture("7-new-key");
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+  expect(await statusWith(fixture, key)).toBe(422);
+  await fixture.flushUsage();
+  await page.reload();
+  expect(await page.getByText(key).count()).toBe(0);
+  expect(await page.getByRole("rowheader", { name: "price bot" }).count()).toBe(1);
+  return key;
+}
+
 /** A form that is refused is an answer of 4xx, which the browser tells of. */
 const isFault = (text: string): boolean => !/Failed to load resource/.test(text);
 
@@ -168,10 +197,9 @@ const forgetCodesOf = (email: string) =>
     where account_id = (select id from access.account where email = ${email})`.execute(database.db);
 
 /** A second factor, a key with terms, its requests, and the end of the account. */
-async function secureStory(page: Page, name: string): Promise<void> {
+async function tellOfSecurity(story: Story): Promise<void> {
+  const { page } = story;
   const email = newEmail();
-  const press = (label: string) => send(page, label);
-  const picture = (what: string) => lookAt(page, `${name}-${what}`);
   /** The current code, which also works in the next half minute: a step may end before it is sent. */
   const enterCode = async (secret: Uint8Array) => {
     await forgetCodesOf(email);
@@ -179,7 +207,17 @@ async function secureStory(page: Page, name: string): Promise<void> {
   };
 
   await signUp(page, email);
+  const secret = await setUpSecondFactor(story, enterCode);
+  await forgetProofOf(email);
+  const key = await makeKeyWithTerms(story, () => enterCode(secret));
+  await deleteAccount(story, email, () => enterCode(secret));
+  expect(await statusWith(fixture, key)).toBe(401);
+}
 
+async function setUpSecondFactor(
+  { page, press, picture }: Story,
+  enterCode: (secret: Uint8Array) => Promise<void>,
+): Promise<Uint8Array> {
   await page.goto(`${fixture.url}/developers/account`);
   await press("Set up a second factor");
   await picture("1-secret");
@@ -192,16 +230,21 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await picture("3-recovery-codes");
   await follow(page, "Back to the account");
   await picture("4-account");
+  return secret;
+}
 
+async function makeKeyWithTerms(
+  { page, press, picture }: Story,
+  enterCode: () => Promise<void>,
+): Promise<string> {
   await page.goto(`${fixture.url}/developers`);
-  await forgetProofOf(email);
   await page.getByLabel("Name of a new key").fill("limited bot");
   await page.locator("summary", { hasText: "Scopes, expiry, networks" }).click();
   await page.getByLabel("Networks that may use it").fill("anywhere");
   await picture("5-terms");
   await press("Create key");
   await picture("6-proof");
-  await enterCode(secret);
+  await enterCode();
   await press("Continue");
   await picture("7-wrong-terms");
   await page.getByLabel("Networks that may use it").fill("127.0.0.0/8");
@@ -215,14 +258,21 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await follow(page, "limited bot");
   await page.getByText("GET /v1/orders/params").waitFor();
   await picture("8-key");
+  return key;
+}
 
+async function deleteAccount(
+  { page, press, picture }: Story,
+  email: string,
+  enterCode: () => Promise<void>,
+): Promise<void> {
   await follow(page, "Account");
   await press("Sign out");
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill(password);
   await signInBy(page);
   await picture("9-code");
-  await enterCode(secret);
+  await enterCode();
   await signInBy(page);
   await follow(page, "Account");
   await page.getByLabel("E-mail address of this account").fill("somebody@else.test");
@@ -231,32 +281,14 @@ async function secureStory(page: Page, name: string): Promise<void> {
   await page.getByLabel("E-mail address of this account").fill(email);
   await press("Delete the account");
   await picture("11-deleted");
-  expect(await statusWith(fixture, key)).toBe(401);
 }
 
 /** A webhook, from its making to its end. */
-async function webhookStory(page: Page, name: string): Promise<void> {
-  const press = (label: string) => send(page, label);
-  const picture = (what: string) => lookAt(page, `${name}-${what}`);
-
+async function tellOfWebhooks(story: Story): Promise<void> {
+  const { page, press, picture } = story;
+  const path = `/hooks/${crypto.randomUUID()}/with/a/path/that/is/longer/than/a/narrow/window/is/wide`;
   await signUp(page, newEmail());
-  await follow(page, "Webhooks");
-  await picture("1-empty");
-  await page.getByLabel("Address", { exact: true }).fill("https://127.0.0.1/");
-  await page.getByLabel("Types of events").fill("sale, listing");
-  await press("Create webhook");
-  await picture("2-wrong");
-  expect(await page.evaluate("document.activeElement.id")).toBe("url");
-  const path = `/hooks/${name}/with/a/path/that/is/longer/than/a/narrow/window/is/wide`;
-  await page.getByLabel("Address", { exact: true }).fill(receivers.origin + path);
-  await page.getByLabel("When", { exact: true }).selectOption("final");
-  await press("Create webhook");
-  const secret = (await page.locator("#new-secret").textContent()) ?? "";
-  await picture("3-secret");
-  await page.reload();
-  expect(await page.getByText(secret).count()).toBe(0);
-  await follow(page, path);
-  await picture("4-webhook");
+  const secret = await makeWebhook(story, path);
   await press("Send a test");
   await page.getByText("was answered with 200").waitFor();
   await picture("5-tested");
@@ -280,63 +312,50 @@ async function webhookStory(page: Page, name: string): Promise<void> {
   await page.getByText("The webhook is deleted").waitFor();
 }
 
+async function makeWebhook({ page, press, picture }: Story, path: string): Promise<string> {
+  await follow(page, "Webhooks");
+  await picture("1-empty");
+  await page.getByLabel("Address", { exact: true }).fill("https://127.0.0.1/");
+  await page.getByLabel("Types of events").fill("sale, listing");
+  await press("Create webhook");
+  await picture("2-wrong");
+  expect(await page.evaluate("document.activeElement.id")).toBe("url");
+  await page.getByLabel("Address", { exact: true }).fill(receivers.origin + path);
+  await page.getByLabel("When", { exact: true }).selectOption("final");
+  await press("Create webhook");
+  const secret = (await page.locator("#new-secret").textContent()) ?? "";
+  await picture("3-secret");
+  await page.reload();
+  expect(await page.getByText(secret).count()).toBe(0);
+  await follow(page, path);
+  await picture("4-webhook");
+  return secret;
+}
+
+const webhookLooks: readonly Look[] = [
+  ["webhooks-narrow", 390, "dark"],
+  ["webhooks-wide", 1280, "light"],
+];
+const securityLooks: readonly Look[] = [
+  ["secure-narrow", 390, "dark"],
+  ["secure-wide", 1280, "light"],
+];
+const keyLooks: readonly Look[] = [
+  ["wide", 1280, "light"],
+  ["narrow", 390, "dark"],
+  ["narrow-light", 390, "light"],
+  ["wide-dark", 1280, "dark"],
+];
+
 describe("the developer section in a browser", () => {
-  it.each(
-    seedsOf([
-      ["webhooks-narrow", 390, "dark"],
-      ["webhooks-wide", 1280, "light"],
-    ] as const),
-  )("makes a webhook, tests it and deletes it: %s", async (name, width, colorScheme) => {
-    const context = await testBrowser.browser.newContext({
-      viewport: { width, height: 844 },
-      colorScheme,
-    });
-    const { page, complaints } = await openPage(context);
-    await webhookStory(page, name);
-    await context.close();
-    expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
-  });
-
-  const looks = [
-    ["secure-narrow", 390, "dark"],
-    ["secure-wide", 1280, "light"],
-  ] as const;
-  it.each(seedsOf(looks))(
-    "secures an account and ends it: %s",
-    async (name, width, colorScheme) => {
-      const context = await testBrowser.browser.newContext({
-        viewport: { width, height: 844 },
-        colorScheme,
-      });
-      const { page, complaints } = await openPage(context);
-      await secureStory(page, name);
-      await context.close();
-
-      expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
-    },
+  it.each(seedsOf(webhookLooks))("makes a webhook, tests it and deletes it: %s", (...look) =>
+    tellStory(look, tellOfWebhooks),
   );
-
-  const otherLooks = [
-    ["wide", 1280, "light"],
-    ["narrow", 390, "dark"],
-    ["narrow-light", 390, "light"],
-    ["wide-dark", 1280, "dark"],
-  ] as const;
-  it.each(seedsOf(otherLooks))(
-    "leads from nothing to keys that work: %s",
-    async (name, width, colorScheme) => {
-      const context = await testBrowser.browser.newContext({
-        viewport: { width, height: 844 },
-        colorScheme,
-      });
-      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-      const { page, complaints } = await openPage(context);
-      await story(page, name);
-      await context.close();
-
-      // What a browser writes of every answer above 399, ours among them.
-      expect(complaints.filter((text) => !/status of (401|422)/.test(text))).toEqual([]);
-    },
+  it.each(seedsOf(securityLooks))("secures an account and ends it: %s", (...look) =>
+    tellStory(look, tellOfSecurity),
+  );
+  it.each(seedsOf(keyLooks))("leads from nothing to keys that work: %s", (...look) =>
+    tellStory(look, tellOfKeys),
   );
 
   it("gives an account's data as often as it is asked for, also after a proof", async () => {

@@ -77,16 +77,18 @@ export async function viewCached<Row, View extends object>(
 const bytesOf = (name: string, text: string) => 3 * text.length + 2 * name.length + 500;
 
 /** By the data's version and a name. Replicas may be at other versions than the primary. */
-const foundValues = perOwner(() => new LRUCache<string, object>({ max: 20_000 }));
+const foundValues = perOwner(() => new LRUCache<string, LRUCache<string, object>>({ max: 4 }));
 
 /** What answers that were made from the same version of the data have found, by name. Elsewhere than in a snapshot nothing is kept. */
 export function versionCache(db: Database) {
   const facts = snapshotFacts(db);
-  const values = facts && foundValues(facts.owner);
-  const keyOf = (name: string) => `${facts?.version} ${name}`;
+  const versions = facts && foundValues(facts.owner);
+  const known = facts && versions?.get(facts.version);
+  const values = known ?? new LRUCache<string, object>({ max: 5_000 });
+  if (facts !== undefined) versions?.set(facts.version, values);
   return {
-    get: <Value extends object>(name: string) => values?.get(keyOf(name)) as Value | undefined,
-    set: (name: string, value: object) => void values?.set(keyOf(name), value),
+    get: <Value extends object>(name: string) => values.get(name) as Value | undefined,
+    set: (name: string, value: object) => void values.set(name, value),
   };
 }
 
