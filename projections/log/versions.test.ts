@@ -5,15 +5,6 @@ import { schemaOf, versions } from "./versions.ts";
 
 const projections = allProjections({ feeRecipient: zeroAddress });
 
-test("every projection says which tables SQL may name", () => {
-  const created = (statement: string) =>
-    /^\s*create table (?:"?made"?)\."?(\w+)/.exec(statement)?.[1] ?? [];
-  const made = projections.map(({ name, tables }) => [name, tables("made").flatMap(created)]);
-  expect(Object.fromEntries(made)).toEqual(
-    Object.fromEntries(Object.entries(versions).map(([name, { tables }]) => [name, tables])),
-  );
-});
-
 test("a projection's version was looked at for the versions of those it reads: raise it where theirs are raised", () => {
   const read = projections.map(({ name, reads = [] }) => [
     name,

@@ -13,86 +13,30 @@ type Versioned = {
   readonly version: number;
   /** The version in the schema that is named like the projection: the first one. Never changed. */
   readonly first: number;
-  readonly tables: readonly string[];
   /** Versions of the projections that it reads. Where one of them is raised, raise this one too: its rows are of those. */
   readonly reads?: Readonly<Record<string, number>>;
 };
 
 const definitions = {
-  sales: {
-    version: 16,
-    first: 12,
-    tables: [
-      ...[
-        "sale",
-        "unresolved_event",
-        "unresolved_event_total",
-        "wash_trade",
-        "total",
-        "day",
-        "token_total",
-      ],
-      ...["sale_count_bits", "volume"],
-    ],
-  },
-  ownership: {
-    version: 4,
-    first: 3,
-    tables: ["token", "last_range", "token_range", "balance", "holder", "collection"],
-  },
-  activity: { version: 6, first: 4, tables: ["cancel"] },
-  metadata: {
-    version: 7,
-    first: 3,
-    tables: [
-      ...["token", "contract", "change", "pending_token", "pending_range"],
-      ...["pending_ranged_contract", "pending_contract"],
-    ],
-    reads: { ownership: 4 },
-  },
-  collections: {
-    version: 8,
-    first: 6,
-    tables: [
-      ...["collection", "word", "contract", "first_transfer", "description", "creator_fee"],
-      ...["stated_royalty", "registration", "registry_collection", "registry_contract"],
-    ],
-  },
-  coin_prices: { version: 1, first: 1, tables: ["tick", "hour"] },
-  listings: { version: 11, first: 7, tables: ["listing", "count"], reads: { ownership: 4 } },
-  bids: {
-    version: 10,
-    first: 4,
-    tables: ["bid", "count", "token_set", "token_set_chunk"],
-    reads: { ownership: 4 },
-  },
-  floors: { version: 2, first: 2, tables: ["snapshot", "floor"] },
+  sales: { version: 16, first: 12 },
+  ownership: { version: 4, first: 3 },
+  activity: { version: 6, first: 4 },
+  metadata: { version: 7, first: 3, reads: { ownership: 4 } },
+  collections: { version: 8, first: 6 },
+  coin_prices: { version: 1, first: 1 },
+  listings: { version: 11, first: 7, reads: { ownership: 4 } },
+  bids: { version: 10, first: 4, reads: { ownership: 4 } },
+  floors: { version: 2, first: 2 },
   collection_stats: {
     version: 19,
     first: 6,
-    tables: [
-      ...["token", "minute_sales", "wash_trade", "contract", "snapshot_clock", "period_clock"],
-      ...["collection", "holder_stats", "search_text", "collection_count"],
-    ],
     reads: {
-      ...{
-        ownership: 4,
-        collections: 8,
-        coin_prices: 1,
-        sales: 16,
-        listings: 11,
-        bids: 10,
-        floors: 2,
-      },
+      ...{ ownership: 4, collections: 8, coin_prices: 1, sales: 16 },
+      ...{ listings: 11, bids: 10, floors: 2 },
     },
   },
-  traits: {
-    version: 13,
-    first: 6,
-    tables: ["token", "token_bitmap", "trait", "listed_token", "listed_token_trait", "contract"],
-    reads: { metadata: 7, ownership: 4, listings: 11 },
-  },
-  cross_listings: { version: 1, first: 1, tables: ["cross_listing", "answer"] },
+  traits: { version: 13, first: 6, reads: { metadata: 7, ownership: 4, listings: 11 } },
+  cross_listings: { version: 1, first: 1 },
 } satisfies Record<string, Versioned>;
 
 type ProjectionName = keyof typeof definitions;
@@ -135,12 +79,10 @@ export const isVersionOf = (schema: string, name: string): boolean =>
 export const schemaNameOf = (name: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`coalesce(${JSON.stringify(Object.fromEntries(schemas))}::jsonb ->> ${name}, ${name})`;
 
-/** A table of a projection as SQL names it, for those whose schema has another name in this release. */
-const renamed = Object.entries(versions)
-  .filter(([name]) => schemaOf(name) !== name)
-  .map(([name, { tables }]) => `${name}(?=\\.(?:${tables.join("|")})\\b)`);
+/** A table of a projection as SQL names it: no alias in SQL is named like a projection. */
+const renamed = [...schemas].flatMap(([name, schema]) => (schema === name ? [] : [name]));
 const pattern =
-  renamed.length === 0 ? null : new RegExp(`(?<![\\w.])(?:${renamed.join("|")})`, "g");
+  renamed.length === 0 ? null : new RegExp(`(?<![\\w.])(?:${renamed.join("|")})(?=\\.[a-z_])`, "g");
 
 /** The texts of a statement in the source are the same array each time. */
 const known = new WeakMap<readonly string[], readonly string[]>();
@@ -159,12 +101,9 @@ export class VersionedNames extends PostgresQueryCompiler {
   }
 
   protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
-    const { schema, identifier } = node;
-    const name = schema && inVersions(`${schema.name}.${identifier.name}`).split(".")[0];
+    const { schema } = node;
     super.visitSchemableIdentifier(
-      schema === undefined || name === undefined || name === schema.name
-        ? node
-        : { ...node, schema: { ...schema, name } },
+      schema === undefined ? node : { ...node, schema: { ...schema, name: schemaOf(schema.name) } },
     );
   }
 }
