@@ -6,8 +6,8 @@ import type { Database } from "#projections/log/database.ts";
 import type { WebhookOwners } from "../accounts/account-context.ts";
 import type { TooMany } from "../accounts/throttle.ts";
 import { resolveEventId } from "../feed/events.ts";
-import type { WebhookFilter } from "./read-due.ts";
-import { receiverRefusal } from "./send-message.ts";
+import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
+import { receiverRefusal } from "#jobs/webhooks/send-message.ts";
 import {
   type CreatedWebhook,
   createWebhook,

@@ -4,8 +4,8 @@ import type { Database } from "#projections/log/database.ts";
 import type { WebhookOwners } from "../accounts/account-context.ts";
 import type { TooMany } from "../accounts/throttle.ts";
 import type { OwnWebhook } from "./own-webhooks.ts";
-import { openSender, type Try } from "./send-message.ts";
-import { secretsAt, type WebhookMessage, type WebhookSecrets } from "./signature.ts";
+import { openSender, type Try } from "#jobs/webhooks/send-message.ts";
+import { secretsAt, type WebhookMessage, type WebhookSecrets } from "#jobs/webhooks/signature.ts";
 import { type LoggedTry, type NoWebhook, noWebhook } from "./stored-webhooks.ts";
 
 /** Shorter than a delivery's: somebody waits for it. */

@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import { openTurns } from "#jobs/runner/limits.ts";
 import { createSignal, type Signal } from "#jobs/runner/signals.ts";
-import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
+import type { WebhookEvent, WebhookEvents } from "#jobs/webhooks/courier.ts";
+import { formatEventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource, ReadEvent } from "#projections/activity/read-feed.ts";
-import { type EventPredicate, type Framed, presentEvent } from "../feed/event.ts";
+import { eventFilter, type Framed, presentEvent } from "../feed/event.ts";
 import { awaitPart, followLog, singleSnapshots } from "../feed/follow-log.ts";
 import { eventIdOf } from "../feed/subscribers.ts";
 
@@ -14,20 +15,12 @@ function frameBody(event: ReadEvent): Framed {
   return { event, bytes: Buffer.from(body) };
 }
 
-/** Events that match, in their order, and the place up to which they are complete. */
-type WebhookEventPage = { readonly events: readonly Framed[]; readonly reached: EventId };
-
-/** The events of one chain and delivery: what is new is read once for all webhooks. */
-export type WebhookEvents = {
-  /** Notifies the signal of new events until the returned function is called. */
-  join(news: Signal): () => void;
-  /** What comes next after a place. `reached` is the place itself while nothing has come. */
-  readAfter(place: EventId, matches: EventPredicate): Promise<WebhookEventPage>;
-  /** Call this when the projections have advanced. */
-  notify(): void;
-  /** Settles once the signal is aborted and nothing is read any more. */
-  readonly stopped: Promise<void>;
-};
+const messageOf = ({ event, bytes }: Framed): WebhookEvent => ({
+  id: formatEventId(event),
+  type: event.retracts === null ? event.content.type : "retracted",
+  place: eventIdOf(event),
+  body: bytes,
+});
 
 type SourceOptions = {
   readonly source: FeedSource;
@@ -44,6 +37,7 @@ const partPositions = 250;
 /** Webhooks that read the log for themselves at the same time, because they are far behind. */
 const readsAtOnce = 2;
 
+/** The feed, as what delivers webhooks reads it (`jobs/webhooks/courier.ts`). */
 export function openWebhookEvents({ source, logger, signal }: SourceOptions): WebhookEvents {
   const members = new Set<Signal>();
   const wake = createSignal();
@@ -67,13 +61,14 @@ export function openWebhookEvents({ source, logger, signal }: SourceOptions): We
       members.add(news);
       return () => void members.delete(news);
     },
-    async readAfter(place, matches) {
+    async readAfter(place, filter) {
+      const matches = eventFilter(filter);
       const buffer = await follower.buffer();
       const next = buffer.after(place, pageBytes);
       if (next !== undefined) {
         const last = next.at(-1);
         const end = last === undefined ? idAfterPosition(buffer.upTo) : eventIdOf(last.event);
-        const events = next.filter(({ event }) => matches(event));
+        const events = next.filter(({ event }) => matches(event)).map(messageOf);
         return { events, reached: isAfter(end, place) ? end : place };
       }
       const upTo = buffer.upTo;
@@ -81,7 +76,7 @@ export function openWebhookEvents({ source, logger, signal }: SourceOptions): We
         awaitPart(reader, place.position - 1n, upTo, partPositions),
       );
       const events = part.events.filter((event) => isAfter(event, place) && matches(event));
-      return { events: events.map(frameBody), reached: idAfterPosition(part.reached) };
+      return { events: events.map(frameBody).map(messageOf), reached: idAfterPosition(part.reached) };
     },
     notify: () => wake.notify(),
     stopped: follower.stopped,

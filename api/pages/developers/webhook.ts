@@ -1,7 +1,7 @@
 import { cutNumbered } from "#api/http/page.ts";
 import { changeWebhook, type OwnWebhook, replaceSecret } from "#api/webhooks/own-webhooks.ts";
-import { maxTries, tryDays } from "#api/webhooks/record-tries.ts";
-import { isTaken } from "#api/webhooks/send-message.ts";
+import { maxTries, tryDays } from "#jobs/webhooks/record-tries.ts";
+import { isTaken } from "#jobs/webhooks/send-message.ts";
 import {
   type CreatedWebhook,
   deleteWebhook,

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { webhookDeliveries } from "#api/webhooks/deliver-webhooks.ts";
+import { openWebhookEvents } from "#api/webhooks/webhook-events.ts";
 import { ensChain } from "#chains/index.ts";
 import { analyticsSync } from "#jobs/analytics/sync-clickhouse.ts";
 import { type ChainClient, openChainClient } from "#jobs/chain/client.ts";
@@ -26,6 +26,7 @@ import { priceUpdates } from "#jobs/prices/update-prices.ts";
 import { clockTicks } from "#jobs/recording/clock-ticks.ts";
 import type { Job } from "#jobs/runner/job.ts";
 import { createThrottledSignal, openListener, type Signal } from "#jobs/runner/signals.ts";
+import { webhookDeliveries } from "#jobs/webhooks/deliver-webhooks.ts";
 import type { ChainConfig } from "#ops/config/config.ts";
 import { readFollowedCollections } from "#ops/ponder/indexers.ts";
 import type { Database } from "#projections/log/database.ts";
@@ -155,6 +156,7 @@ function generalJobs(
     rarityRanking({ ...forOthers, changeSignal: projected() }),
     ...webhookDeliveries({
       ...{ db: webhookDb, chainIds, feeRecipient: config.fees.recipient, logger },
+      openEvents: openWebhookEvents,
       projected: projected(webhookMs),
       sending: config.webhooks,
       now: () => new Date(),

@@ -1,6 +1,7 @@
 import { argv } from "node:process";
 import { pino } from "pino";
-import { webhookDeliveries } from "#api/webhooks/deliver-webhooks.ts";
+import { openWebhookEvents } from "#api/webhooks/webhook-events.ts";
+import { webhookDeliveries } from "#jobs/webhooks/deliver-webhooks.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createThrottledSignal, openListener } from "#jobs/runner/signals.ts";
 import { openDatabase } from "#projections/log/database.ts";
@@ -16,6 +17,7 @@ const jobs = webhookDeliveries({
   db,
   chainIds: [33139],
   feeRecipient: "0x00000000000000000000000000000000000fee00",
+  openEvents: openWebhookEvents,
   projected,
   sending: { allowedOrigins },
   now: () => new Date(),

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import type { RetryTimes } from "#api/webhooks/courier.ts";
-import { webhookDeliveries } from "#api/webhooks/deliver-webhooks.ts";
-import type { WebhookFilter } from "#api/webhooks/read-due.ts";
-import type { SenderOptions } from "#api/webhooks/send-message.ts";
+import type { RetryTimes } from "#jobs/webhooks/courier.ts";
+import { webhookDeliveries } from "#jobs/webhooks/deliver-webhooks.ts";
+import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
+import type { SenderOptions } from "#jobs/webhooks/send-message.ts";
+import { openWebhookEvents } from "#api/webhooks/webhook-events.ts";
 import { type CreatedWebhook, createWebhook } from "#api/webhooks/stored-webhooks.ts";
 import type { ChainId } from "#chains/index.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
@@ -39,7 +40,7 @@ export function startDelivering(options: Options): Deliverer {
   const logger = pino({ level: "silent" });
   const jobs = webhookDeliveries({
     ...{ db, chainIds: [1, 33139] as const, feeRecipient, projected, sending, retries },
-    ...{ now, logger },
+    ...{ openEvents: openWebhookEvents, now, logger },
   });
   const running = runJobs(jobs, { logger, signal: ending.signal });
   return {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventFilter } from "#api/feed/event.ts";
-import type { WebhookFilter } from "#api/webhooks/read-due.ts";
+import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
 import type { ChainId } from "#chains/index.ts";
 import { formatEventId, isAfter, parseEventId } from "#projections/activity/feed-events.ts";
 import { type FeedSource, readFeed } from "#projections/activity/read-feed.ts";

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tellOfDisabledWebhooks } from "#api/accounts/disabled-webhooks.ts";
 import type { Mail } from "#api/accounts/mail.ts";
 import { setSuspended } from "#api/accounts/stored-accounts.ts";
-import { trimTries } from "#api/webhooks/record-tries.ts";
-import { openSender } from "#api/webhooks/send-message.ts";
-import { makeWebhookSecret } from "#api/webhooks/signature.ts";
+import { trimTries } from "#jobs/webhooks/record-tries.ts";
+import { openSender } from "#jobs/webhooks/send-message.ts";
+import { makeWebhookSecret } from "#jobs/webhooks/signature.ts";
 import {
   deleteWebhook,
   disableWebhook,

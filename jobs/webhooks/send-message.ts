@@ -4,8 +4,8 @@ import {
   type Resolve,
   resolveBySystem,
   urlRefusalReason,
-} from "#jobs/public-address.ts";
-import { retryAfterMs } from "#jobs/retry-after.ts";
+} from "../public-address.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import { signedHeaders, type WebhookMessage } from "./signature.ts";
 
 /** One try of a delivery. `status` null: there was no answer, `failure` says why. */

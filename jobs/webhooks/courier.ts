@@ -1,13 +1,31 @@
-import { backOffMs, sleep } from "#jobs/runner/back-off.ts";
-import { createSignal } from "#jobs/runner/signals.ts";
-import { type EventId, formatEventId } from "#projections/activity/feed-events.ts";
-import { type EventPredicate, eventFilter, type Framed } from "../feed/event.ts";
-import { eventIdOf } from "../feed/subscribers.ts";
-import type { DueWebhook } from "./read-due.ts";
+import { backOffMs, sleep } from "../runner/back-off.ts";
+import { createSignal, type Signal } from "../runner/signals.ts";
+import type { EventId } from "#projections/activity/feed-events.ts";
+import type { DueWebhook, WebhookFilter } from "./read-due.ts";
 import type { TriedEvent, TryRecorder, WebhookProgress } from "./record-tries.ts";
 import { isTaken, type Sender, type Try } from "./send-message.ts";
-import { secretsAt } from "./signature.ts";
-import type { WebhookEvents } from "./webhook-events.ts";
+import { secretsAt, type WebhookMessage } from "./signature.ts";
+
+/** An event as receivers get it. */
+export type WebhookEvent = TriedEvent & WebhookMessage & { readonly place: EventId };
+
+/** Events that match, in their order, and the place up to which they are complete. */
+export type WebhookEventPage = {
+  readonly events: readonly WebhookEvent[];
+  readonly reached: EventId;
+};
+
+/** The events of one chain and delivery: what is new is read once for all webhooks. */
+export type WebhookEvents = {
+  /** Notifies the signal of new events until the returned function is called. */
+  join(news: Signal): () => void;
+  /** What comes next after a place. `reached` is the place itself while nothing has come. */
+  readAfter(place: EventId, filter: WebhookFilter): Promise<WebhookEventPage>;
+  /** Call this when the projections have advanced. */
+  notify(): void;
+  /** Settles once the signal is aborted and nothing is read any more. */
+  readonly stopped: Promise<void>;
+};
 
 /** When a failed delivery is tried again, and for how long. */
 export type RetryTimes = {
@@ -44,7 +62,6 @@ export async function deliverTo(
   signal: AbortSignal,
 ): Promise<void> {
   const { source, now } = parts;
-  const matches = eventFilter(webhook.filter);
   const news = createSignal();
   const leave = source.join(news);
   let { progress } = webhook;
@@ -53,12 +70,14 @@ export async function deliverTo(
     while (!signal.aborted) {
       await pause(progress, now(), signal);
       if (signal.aborted) return;
-      const page = await readPage(source, reading, matches);
+      const page = await source.readAfter(reading, webhook.filter);
+      const { reached } = page;
+      const isEnd = reached.position === reading.position && reached.ordinal === reading.ordinal;
       const taken = await deliverPage({ ...webhook, progress }, page, parts, signal);
       if (taken === null) return;
       progress = taken.progress;
-      reading = taken.isWhole ? page.reached : progress.place;
-      if (page.isEnd) await news.wait(Number.POSITIVE_INFINITY, signal);
+      reading = taken.isWhole ? reached : progress.place;
+      if (isEnd) await news.wait(Number.POSITIVE_INFINITY, signal);
     }
   } finally {
     leave();
@@ -69,35 +88,18 @@ async function pause({ retryAt }: WebhookProgress, now: Date, signal: AbortSigna
   if (retryAt !== null && retryAt > now) await sleep(retryAt.getTime() - now.getTime(), signal);
 }
 
-type Page = {
-  readonly events: readonly Framed[];
-  readonly reached: EventId;
-  /** Nothing has come yet. */
-  readonly isEnd: boolean;
-};
-
-async function readPage(
-  source: WebhookEvents,
-  place: EventId,
-  matches: EventPredicate,
-): Promise<Page> {
-  const { events, reached } = await source.readAfter(place, matches);
-  const isEnd = reached.position === place.position && reached.ordinal === place.ordinal;
-  return { events, reached, isEnd };
-}
-
 /** How far it came; null: the webhook is somebody else's now, disabled or changed, or the signal is aborted. */
 async function deliverPage(
   webhook: DueWebhook,
-  { events, reached }: Page,
+  { events, reached }: WebhookEventPage,
   parts: CourierParts,
   signal: AbortSignal,
 ): Promise<{ progress: WebhookProgress; isWhole: boolean } | null> {
   const { recorder } = parts;
   const { id: webhookId, revision } = webhook;
   let { progress } = webhook;
-  for (const framed of events) {
-    const tried = await tryEvent({ ...webhook, progress }, framed, parts, signal);
+  for (const event of events) {
+    const tried = await tryEvent({ ...webhook, progress }, event, parts, signal);
     if (tried === null) return null;
     progress = tried;
     // A pause may be long: the page is read again after it, and not held meanwhile.
@@ -112,26 +114,23 @@ async function deliverPage(
 
 async function tryEvent(
   webhook: DueWebhook,
-  { event, bytes }: Framed,
+  event: WebhookEvent,
   { sender, recorder, retries, now }: CourierParts,
   signal: AbortSignal,
 ): Promise<WebhookProgress | null> {
-  const tried: TriedEvent = {
-    id: formatEventId(event),
-    type: event.retracts === null ? event.content.type : "retracted",
-  };
+  const { id, type, place } = event;
   const receiver = { url: webhook.url, secrets: secretsAt(webhook, now()) };
   const result = await sender
-    .send(receiver, { id: tried.id, body: bytes }, signal)
+    .send(receiver, event, signal)
     .catch((error: unknown) => {
       if (signal.aborted) return null;
       throw error;
     });
   if (result === null) return null;
   const attempt = webhook.progress.failures + 1;
-  const progress = progressAfter(webhook.progress, eventIdOf(event), result, retries);
+  const progress = progressAfter(webhook.progress, place, result, retries);
   const { id: webhookId, revision } = webhook;
-  const entry = { webhookId, revision, progress, tried: { ...tried, ...result, attempt } };
+  const entry = { webhookId, revision, progress, tried: { id, type, ...result, attempt } };
   const isCurrent = await recorder.record(entry);
   return isCurrent && progress.disabledBy === null ? progress : null;
 }

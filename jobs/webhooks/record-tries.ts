@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
+import { shareWhileBusy } from "../runner/share-while-busy.ts";
 import type { EventId } from "#projections/activity/feed-events.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { Try } from "./send-message.ts";

@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
-import type { Job } from "#jobs/runner/job.ts";
-import { runEach, runJobs } from "#jobs/runner/run-jobs.ts";
-import type { Signal } from "#jobs/runner/signals.ts";
+import type { Job } from "../runner/job.ts";
+import { runEach, runJobs } from "../runner/run-jobs.ts";
+import type { Signal } from "../runner/signals.ts";
+import type { FeedSource } from "#projections/activity/read-feed.ts";
 import type { Database } from "#projections/log/database.ts";
-import { deliverTo, type RetryTimes, usualRetries } from "./courier.ts";
+import { deliverTo, type RetryTimes, usualRetries, type WebhookEvents } from "./courier.ts";
 import { type DueWebhook, readDue, readDueNames } from "./read-due.ts";
 import { openTryRecorder, trimTries } from "./record-tries.ts";
 import { openSender, type SenderOptions } from "./send-message.ts";
-import { openWebhookEvents, type WebhookEvents } from "./webhook-events.ts";
 
 type DeliveryOptions = {
   /** Connections of its own: as many are used as there are. */
@@ -18,6 +18,12 @@ type DeliveryOptions = {
   readonly chainIds: readonly ChainId[];
   /** By which this market's sales are known. */
   readonly feeRecipient: Address;
+  /** The events of a chain and delivery, as they are sent. */
+  readonly openEvents: (options: {
+    readonly source: FeedSource;
+    readonly logger: Logger;
+    readonly signal: AbortSignal;
+  }) => WebhookEvents;
   /** Notified when the projections have advanced. */
   readonly projected: Pick<Signal, "wait">;
   readonly sending?: SenderOptions;
@@ -78,7 +84,10 @@ async function deliver(options: DeliveryOptions, signal: AbortSignal): Promise<u
 }
 
 /** A source for each chain and delivery that a webhook asks for. */
-function openSources({ db, feeRecipient, logger }: DeliveryOptions, signal: AbortSignal) {
+function openSources(
+  { db, feeRecipient, openEvents, logger }: DeliveryOptions,
+  signal: AbortSignal,
+) {
   const opened = new Map<string, WebhookEvents>();
   return {
     of({ chainId, delivery }: DueWebhook): WebhookEvents {
@@ -86,7 +95,7 @@ function openSources({ db, feeRecipient, logger }: DeliveryOptions, signal: Abor
       const known = opened.get(name);
       if (known !== undefined) return known;
       const source = { db, chainIds: [chainId], feeRecipient, delivery };
-      const made = openWebhookEvents({ source, logger, signal });
+      const made = openEvents({ source, logger, signal });
       opened.set(name, made);
       return made;
     },
