@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { withinMs } from "#jobs/runner/limits.ts";
 import { shareWhileBusy } from "#jobs/runner/share-while-busy.ts";
 import type { Database } from "#projections/log/database.ts";
 import {
@@ -52,7 +53,9 @@ export function openSharedCounts(options: SharedCountsOptions) {
   const attempt = async <Result>(work: () => Promise<Result>): Promise<Result | null> => {
     if (performance.now() < pausedUntil) return null;
     try {
-      const result = await withinDeadline(work(), deadlineMs);
+      const result = await withinMs(deadlineMs, work(), () => {
+        throw new Error(`the database did not answer within ${deadlineMs} ms`);
+      });
       if (isLost) logger.info("rate limits are shared again");
       isLost = false;
       return result;
@@ -125,18 +128,3 @@ function share(
 
 const isUsable = ({ isRevoked, isExpired, isAllowed }: KnownKey) =>
   !isRevoked && !isExpired && isAllowed;
-
-async function withinDeadline<Result>(work: Promise<Result>, deadlineMs: number): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`the database did not answer within ${deadlineMs} ms`);
-    timer = setTimeout(() => reject(error), deadlineMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    // It may still fail later, when nothing awaits it any more.
-    work.catch(() => {});
-  }
-}

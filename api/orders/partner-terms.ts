@@ -1,9 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type Address, type Hex, zeroAddress } from "viem";
 import { commonConduit } from "#abis/deployments.ts";
 import type { ChainId } from "#chains/index.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
+import { withinMs } from "#jobs/runner/limits.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
 import { draftListingComponents } from "#projections/domain/seaport/draft-components.ts";
 import { itemType, type OrderComponents } from "#projections/domain/seaport/order-components.ts";
@@ -50,15 +50,8 @@ export async function fetchPartnerTerms(
   contract: Address,
   caller?: string,
 ): Promise<PartnerTermsResult> {
-  const aborter = new AbortController();
-  const timeout = delay(maxWaitMs, unavailable(partner), { signal: aborter.signal }).catch(() =>
-    unavailable(partner),
-  );
-  try {
-    return await Promise.race([cachedTerms(partner, chainId, contract, caller), timeout]);
-  } finally {
-    aborter.abort();
-  }
+  const terms = cachedTerms(partner, chainId, contract, caller);
+  return await withinMs(maxWaitMs, terms, () => unavailable(partner));
 }
 
 /** The terms of the contracts that the partner has terms for. */

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Media } from "#api/http/answer.ts";
 import { type DocumentFetcher, openDocumentFetcher } from "#jobs/metadata/document-fetcher.ts";
-import { createCooldowns, createWindows, openTurns } from "#jobs/runner/limits.ts";
+import { createCooldowns, createWindows, openTurns, withinMs } from "#jobs/runner/limits.ts";
 import { type PictureWidth, pictureWidths } from "./address.ts";
 import { openPictureDecoder, type PictureDecoder, type PictureFormat } from "./decoder.ts";
 import { openPictureFiles, type PictureFiles } from "./picture-files.ts";
@@ -102,13 +102,13 @@ export function openPictures(options: PicturesOptions): Pictures {
       if (faults.has(key) || parts.costly.isCoolingDown(wanted.contract)) return "none";
       const name = nameOf(key, wanted);
       const known = making.get(name);
-      if (known !== undefined) return await atMost(known, waitMs);
+      if (known !== undefined) return await withinMs(waitMs, known, isStillMade);
       if (isBusy(wanted.caller)) return "busy";
       begun.count(wanted.caller);
       const mine = turns.run(wanted.caller, () => make(key, wanted));
       const kept = mine.finally(() => making.delete(name));
       making.set(name, kept);
-      return await atMost(kept, waitMs);
+      return await withinMs(waitMs, kept, isStillMade);
     },
     async close() {
       ending.abort();
@@ -118,15 +118,7 @@ export function openPictures(options: PicturesOptions): Pictures {
   };
 }
 
-async function atMost<Made>(making: Promise<Made>, waitMs: number): Promise<Made | "busy"> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"busy">((resolve) => {
-    timer = setTimeout(() => resolve("busy"), waitMs);
-  });
-  // Whoever made it may have left: its failure is then nobody's.
-  making.catch(() => undefined);
-  return await Promise.race([making, late]).finally(() => clearTimeout(timer));
-}
+const isStillMade = () => "busy" as const;
 
 const nameOf = (key: string, { width, format }: Pick<Wanted, "width" | "format">): string =>
   `${key}-${width}.${format}`;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
+import { withinMs } from "#jobs/runner/limits.ts";
 import {
   describeExcludedFacts,
   type ExcludedFacts,
@@ -141,15 +142,9 @@ function openDatabaseCheck(db: Database): () => Promise<FailingPart | undefined>
 }
 
 async function withTimeout<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  return await withinMs(ms, promise, () => {
+    throw new Error(`no answer within ${ms} ms`);
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** In our words: the driver's may contain addresses and user names, and its codes say nothing to who asks. */

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { chainIds } from "#chains/index.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
-import { sleep } from "#jobs/runner/back-off.ts";
+import { withinMs } from "#jobs/runner/limits.ts";
 import {
   type CollectionMatch,
   readCollectionsByAddress,
@@ -101,13 +101,10 @@ export async function prepareSearch(
   const asked = { name, now: context.now() };
   if (readEnsRecord.kept(context.market, name, asked) !== undefined || !(await mayAsk())) return;
   const resolved = readEnsRecord(context.market, name, asked);
-  const late = new AbortController();
   try {
-    await Promise.race([resolved, sleep(nameMs, late.signal)]);
+    await withinMs(nameMs, resolved, () => undefined);
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
-  } finally {
-    late.abort();
   }
 }
 

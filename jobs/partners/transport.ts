@@ -3,6 +3,7 @@ import { Agent } from "undici";
 import { reject } from "#projections/domain/rejection.ts";
 import type { CallOutcome } from "#projections/log/outgoing-calls.ts";
 import { publishBudget, publishCall } from "../outgoing-calls.ts";
+import { createCooldowns } from "../runner/limits.ts";
 import type { PartnerFailure } from "./partner.ts";
 import {
   type PartnerRequest,
@@ -231,49 +232,39 @@ function createRateLimiter(
 }
 
 const failuresUntilOpen = 5;
-const initialOpenMs = 5_000;
-const maxOpenMs = 60_000;
-
-type CircuitBreaker = {
-  /** Whether a request may be made; if so, one of the other methods must be called after it. */
-  tryEnter(): boolean;
-  recordSuccess(): void;
-  recordFailure(): void;
-  /** The request was not made. */
-  cancel(): void;
-};
 
 /**
  * Opens after five failures in a row. After a wait one request probes the partner: success closes the circuit, failure
- * doubles the wait, up to a minute.
+ * doubles the wait, up to a minute. One of the methods below must be called for each request that may be made.
  */
-function createCircuitBreaker(clock: TransportClock): CircuitBreaker {
-  let failures = 0;
-  let openMs = initialOpenMs;
-  let retryAt: number | null = null;
+function createCircuitBreaker(clock: TransportClock) {
+  const pauses = { firstMs: 5_000, mostMs: 60_000 };
+  const waits = createCooldowns<0>({
+    ...{ now: () => clock.now(), failuresUntilCooldown: failuresUntilOpen, ...pauses },
+  });
+  const isOpen = () => waits.failures(0) >= failuresUntilOpen;
   let isProbing = false;
+  const end = () => {
+    isProbing = false;
+  };
   return {
-    tryEnter() {
-      if (retryAt === null) return true;
-      if (isProbing || clock.now() < retryAt) return false;
+    tryEnter(): boolean {
+      if (!isOpen()) return true;
+      if (isProbing || waits.isCoolingDown(0)) return false;
       isProbing = true;
       return true;
     },
-    recordSuccess() {
-      failures = 0;
-      openMs = initialOpenMs;
-      retryAt = null;
-      isProbing = false;
+    recordSuccess(): void {
+      waits.recordSuccess(0);
+      end();
     },
-    recordFailure() {
-      failures += 1;
-      if (isProbing) openMs = Math.min(openMs * 2, maxOpenMs);
-      if (failures >= failuresUntilOpen) retryAt = clock.now() + openMs;
-      isProbing = false;
+    recordFailure(): void {
+      // Of requests that were under way when it opened none counts.
+      if (isProbing || !isOpen()) waits.recordFailure(0);
+      end();
     },
-    cancel() {
-      isProbing = false;
-    },
+    /** The request was not made. */
+    cancel: end,
   };
 }
 

@@ -67,6 +67,20 @@ export const unansweredContracts = () =>
 
 export type UnansweredContracts = ReturnType<typeof unansweredContracts>;
 
+/** What work comes to, or `late` after so long; how the work ends then, nobody hears. */
+export async function withinMs<Value, Late>(
+  ms: number,
+  work: Promise<Value>,
+  late: () => Late,
+): Promise<Value | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  work.catch(() => undefined);
+  return await Promise.race([work, over.then(late)]).finally(() => clearTimeout(timer));
+}
+
 /** How often each key did something, in a window that begins with its first time. */
 export function createWindows(ms: number, now: () => number = Date.now) {
   const counts = new LRUCache<string, number>({

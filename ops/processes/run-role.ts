@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import type { Logger } from "pino";
 import { openCallMeter } from "#jobs/outgoing-calls.ts";
+import { withinMs } from "#jobs/runner/limits.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../config/read-config.ts";
 import { assertLogin } from "../postgres/answering-server.ts";
@@ -99,15 +100,7 @@ const stopMs = 5_000;
  * vanished without a word never answers, and nobody would start the process again.
  */
 async function stopInTime(stop: () => Promise<void>, logger: Logger): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      logger.warn({ stopMs }, "failed role did not stop in time");
-      resolve();
-    }, stopMs);
+  await withinMs(stopMs, stop(), () => {
+    logger.warn({ stopMs }, "failed role did not stop in time");
   });
-  const stopped = stop();
-  // It may fail after it was given up.
-  stopped.catch(() => undefined);
-  await Promise.race([stopped, late]).finally(() => clearTimeout(timer));
 }

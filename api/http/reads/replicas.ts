@@ -1,3 +1,4 @@
+import { withinMs } from "#jobs/runner/limits.ts";
 import type { DataVersion } from "#projections/engine/snapshot.ts";
 import type { ReadSource } from "./target.ts";
 
@@ -128,12 +129,8 @@ function drawByWeight(replicas: readonly Replica[], drawn: number): Replica | un
 
 /** Undefined: it fails, or does not answer in time. */
 async function readOrGiveUp(target: ReadSource): Promise<DataVersion | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const givenUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), answerMs);
-  });
   const read = target.readVersion().catch(() => undefined);
-  return Promise.race([read, givenUp]).finally(() => clearTimeout(timer));
+  return await withinMs(answerMs, read, () => undefined);
 }
 
 /** When the primary was where, to tell how old a replica's data is. */
