@@ -87,7 +87,7 @@ async function runPass(options: FollowOptions, state: FollowState): Promise<bool
     // What was not answered before; no further block may come.
     state.blocks.touch(await readTouched(options, state, basis));
   }
-  state.undone = await appendUndoneState(options, basis, state.undone);
+  state.undone = await appendState(options, basis, state.undone, true);
   await readNextPage(options, state, basis);
   return state.page === null;
 }
@@ -142,7 +142,7 @@ async function readTouched(
   const upTo = await readLogHead(options.db);
   const added = await options.source.readAdded({ after: state.seen, upTo });
   const touched = [...state.touched, ...added];
-  state.touched = await appendChangedState(options, basis, touched);
+  state.touched = await appendState(options, basis, touched);
   state.seen = upTo;
   return [...touched, ...state.undone];
 }
@@ -154,7 +154,7 @@ async function readNextPage(
 ): Promise<void> {
   if (state.page === null) return;
   const { queries, after } = await options.source.readPage(state.page.after);
-  state.touched.push(...(await appendChangedState(options, basis, queries)));
+  state.touched.push(...(await appendState(options, basis, queries)));
   state.blocks.touch(queries);
   state.page = after === null ? null : { after };
 }
@@ -162,29 +162,20 @@ async function readNextPage(
 type Reading = { db: Database; client: ChainClient };
 
 /**
- * Fetches state at a block and appends what differs from the log. Returns the queries without a result, such as of a
- * contract that is not called for a while: to be read again. Throws `RpcFailure`.
+ * Fetches state at a block and appends it: what differs from the log, or with `isUndone` all of it, which a reorg undid.
+ * Returns the queries without a result, such as of a contract that is not called for a while: to be read again. Throws
+ * `RpcFailure`.
  */
-async function appendChangedState(
+async function appendState(
   { db, client }: Reading,
   basis: ReadBasis,
   queries: readonly ChainQuery[],
+  isUndone = false,
 ): Promise<ChainQuery[]> {
   if (queries.length === 0) return [];
   const { state, missing } = await fetchState(client, basis, queries);
-  await appendChangedReadings(db, [state], new Date());
-  return missing;
-}
-
-/** The same of state that a reorg undid: all of it is appended. */
-async function appendUndoneState(
-  { db, client }: Reading,
-  basis: ReadBasis,
-  queries: readonly ChainQuery[],
-): Promise<ChainQuery[]> {
-  if (queries.length === 0) return [];
-  const { state, missing } = await fetchState(client, basis, queries);
-  await appendReadings(db, state, new Date());
+  if (isUndone) await appendReadings(db, state, new Date());
+  else await appendChangedReadings(db, [state], new Date());
   return missing;
 }
 

@@ -10,7 +10,7 @@ import { secretsAt, type WebhookMessage } from "./signature.ts";
 export type WebhookEvent = TriedEvent & WebhookMessage & { readonly place: EventId };
 
 /** Events that match, in their order, and the place up to which they are complete. */
-export type WebhookEventPage = {
+type WebhookEventPage = {
   readonly events: readonly WebhookEvent[];
   readonly reached: EventId;
 };

@@ -47,30 +47,20 @@ function ponderVersion(): string {
 
 const pollMs = 2_000;
 
-/** Sets the schema that the recorder reads from. */
+/** Sets the schema that the recorder reads from; `isFirst`: unless one is set, so that the first backfill is recorded while it runs. */
 export async function activateSchema(
   db: Database,
   { chainId, indexer }: IndexerId,
   schema: string,
+  isFirst = false,
 ): Promise<void> {
+  const otherwise = isFirst
+    ? sql`nothing`
+    : sql`update set ponder_schema = excluded.ponder_schema, started_at = now()`;
   await sql`
     insert into ops.indexer (chain_id, name, ponder_schema, started_at)
     values (${chainId}, ${indexer}, ${schema}, now())
-    on conflict (chain_id, name) do update set ponder_schema = excluded.ponder_schema, started_at = now()
-  `.execute(db);
-}
-
-/** Sets it unless one is set: the first backfill is recorded while it runs. */
-export async function activateFirstSchema(
-  db: Database,
-  { chainId, indexer }: IndexerId,
-  schema: string,
-): Promise<void> {
-  await sql`
-    insert into ops.indexer (chain_id, name, ponder_schema, started_at)
-    values (${chainId}, ${indexer}, ${schema}, now())
-    on conflict (chain_id, name) do nothing
-  `.execute(db);
+    on conflict (chain_id, name) do ${otherwise}`.execute(db);
 }
 
 /** How many times an operator has had the indexer's sources indexed again. */

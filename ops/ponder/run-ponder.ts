@@ -18,7 +18,6 @@ import type { ReaderAddress } from "../reader/serve-ponder.ts";
 import { openRepeatFilter, readPonderLog } from "./ponder-log.ts";
 import { type IndexingContext, ponderSettings, secretsOf, startPonder } from "./ponder-process.ts";
 import {
-  activateFirstSchema,
   activateSchema,
   lockSchema,
   readGeneration,
@@ -89,7 +88,7 @@ async function runOnce(options: RunPonderOptions, run: PonderRun): Promise<strin
   const lock = await lockSchema(databaseUrl, schema, signal, logger);
   const ending = new AbortController();
   try {
-    await activateFirstSchema(db, id, schema);
+    await activateSchema(db, id, schema, true);
     signal.throwIfAborted();
     const onLine = logReader(options, schema, run);
     const port = await findFreePort();

@@ -11,9 +11,10 @@ import {
 } from "#projections/log/schema.ts";
 
 const logSchema = "projections/log/schema.sql";
+const logFunctions = "projections/log/functions.sql";
 const accountsSchema = "api/accounts/schema.sql";
 const schemaFiles = [
-  ...[logSchema, "projections/log/functions.sql", "projections/traits/rarity.sql", accountsSchema],
+  ...[logSchema, logFunctions, "projections/traits/rarity.sql", accountsSchema],
 ];
 
 /** For a database that an earlier release made. What alters a table that is `madeOf` a schema file says `if not exists`. */
@@ -26,6 +27,7 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0006-order-events": madeOf(logSchema, "engine.book(?:_order|_price)?", "engine.order_event"),
   "0007-wallets": allowWallets,
   "0008-snapshots": madeOf(logSchema, "ops.holder_snapshot", "ops.snapshot_holder"),
+  "0009-store-staged": (session) => runSqlFile(session, logFunctions),
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -74,7 +76,7 @@ insert into access.instant_key_turn (turn) select generate_series(0, 1023)`;
 async function useOrdinals(session: Session): Promise<void> {
   await runSqlFile(session, logSchema, ["log.chain"]);
   await sql.raw(chainOrdinals).execute(session);
-  await runSqlFile(session, "projections/log/functions.sql");
+  await runSqlFile(session, logFunctions);
 }
 
 const chainOrdinals = `
@@ -126,7 +128,7 @@ async function adoptFormer(session: Session): Promise<void> {
   await sql.raw(refuseDetached).execute(session);
   await sql.raw(removeFormer).execute(session);
   await runSqlFile(session, logSchema, ["log.head.partitions_end", "ops.migration"]);
-  await runSqlFile(session, "projections/log/functions.sql");
+  await runSqlFile(session, logFunctions);
 }
 
 const refuseDetached = `

@@ -438,55 +438,8 @@ begin
     from pg_temp.staged s
     left join block b on b.chain_id = s.chain_id and b.hash = s.block_hash
     left join contract c on c.chain_id = s.chain_id and c.address = s.contract;
-  elsif before is null then
-    execute $plan$
-    with block as materialized (
-      select b.chain_id, b.hash, b.block_id from unnest($2, $3, $4) b (chain_id, hash, block_id)
-    ), named as materialized (
-      select distinct s.chain_id, s.contract as address from pg_temp.staged s where s.contract is not null
-      union
-      select item.chain_id, coalesce(alias.stands_for, item.address)
-      from (
-        select distinct s.chain_id, decode(substr(entry ->> 'token', 3), 'hex') as address
-        from pg_temp.staged s
-        cross join lateral jsonb_array_elements((s.payload -> 'offer') || (s.payload -> 'consideration')) entry
-        where s.kind = 30 and (entry ->> 'itemType')::int >= 2
-      ) item
-      left join log.contract_alias alias using (chain_id, address)
-    ), found as materialized (
-      select n.chain_id, n.address, k.contract_id
-      from named n left join lateral (
-        select k.contract_id from log.contract k where k.chain_id = n.chain_id and k.address = n.address offset 0
-      ) k on true
-    ), added as (
-      insert into log.contract (chain_id, address)
-      select f.chain_id, f.address from found f where f.contract_id is null order by f.chain_id, f.address
-      returning chain_id, address, contract_id
-    ), contract as materialized (
-      select chain_id, address, contract_id from found where contract_id is not null
-      union all
-      select chain_id, address, contract_id from added
-    ), told as (
-      insert into log.transaction (block_id, transaction_index, hash)
-      select b.block_id, s.transaction_index, s.transaction_hash
-      from (
-        select distinct chain_id, block_hash, transaction_index, transaction_hash from pg_temp.staged
-        where transaction_hash is not null
-      ) s
-      join block b on b.chain_id = s.chain_id and b.hash = s.block_hash
-      order by b.block_id, s.transaction_index
-      on conflict do nothing
-    )
-    insert into log.fact (position, block_id, transaction_index, log_index, contract_id, sub_index, kind,
-                          token_id, amount, from_address, to_address, order_hash, identity, recorded_at, payload)
-    select $1 + row_number() over (order by s.ord), b.block_id, s.transaction_index, s.log_index, c.contract_id,
-           s.sub_index, s.kind, s.token_id, s.amount, s.from_address, s.to_address, s.order_hash, s.identity, s.recorded_at,
-           s.payload
-    from pg_temp.staged s
-    left join block b on b.chain_id = s.chain_id and b.hash = s.block_hash
-    left join contract c on c.chain_id = s.chain_id and c.address = s.contract$plan$ using base, chains, hashes, ids;
   else
-    execute $plan$
+    execute format($plan$
     with block as materialized (
       select b.chain_id, b.hash, b.block_id from unnest($2, $3, $4) b (chain_id, hash, block_id)
     ), named as materialized (
@@ -526,12 +479,14 @@ begin
     )
     insert into log.fact (position, block_id, transaction_index, log_index, contract_id, sub_index, kind,
                           token_id, amount, from_address, to_address, order_hash, identity, recorded_at, payload)
-    select $1 + s.ord, b.block_id, s.transaction_index, s.log_index, c.contract_id,
+    select $1 + %s, b.block_id, s.transaction_index, s.log_index, c.contract_id,
            s.sub_index, s.kind, s.token_id, s.amount, s.from_address, s.to_address, s.order_hash, s.identity, s.recorded_at,
            s.payload
     from pg_temp.staged s
     left join block b on b.chain_id = s.chain_id and b.hash = s.block_hash
-    left join contract c on c.chain_id = s.chain_id and c.address = s.contract$plan$ using base - before, chains, hashes, ids;
+    left join contract c on c.chain_id = s.chain_id and c.address = s.contract$plan$,
+      case when before is null then 'row_number() over (order by s.ord)' else 's.ord' end)
+    using base - coalesce(before, 0), chains, hashes, ids;
   end if;
   get diagnostics stored = row_count;
   return stored;

@@ -15,6 +15,7 @@ const migrationNames = [
   "0006-order-events",
   "0007-wallets",
   "0008-snapshots",
+  "0009-store-staged",
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Address, Hex } from "viem";
 import type { BidReason, ListingReason } from "../domain/orders/order-status.ts";
 import type { Database } from "../log/database.ts";
@@ -45,18 +45,6 @@ function exposedOrders(
 /** Reasons that end when a token or an approval comes back to the maker, without anything signed anew. */
 const exposedListingReasons: readonly ListingReason[] = ["not_owner", "not_approved"];
 
-/** Inactive listings of a maker, of any marketplace, that a token or an approval would make fillable; newest first. */
-export async function readExposedListings(
-  db: Database,
-  maker: ExposedMaker,
-  slice: OrderSlice,
-  now: Date,
-): Promise<ListingRow[]> {
-  const query = exposedOrders("listings", maker, exposedListingReasons);
-  const page = { columns: listingColumns(now), sort: exposedSort, slice, now } as const;
-  return (await readOrderPage<ListingRow>(db, { total: query, page: query }, page)).rows;
-}
-
 /** Reasons that end when money or an allowance comes back to the maker or the token is minted again, with nothing signed anew. */
 const exposedBidReasons: readonly BidReason[] = [
   "insufficient_balance",
@@ -64,16 +52,25 @@ const exposedBidReasons: readonly BidReason[] = [
   "token_burned",
 ];
 
+/** Inactive listings of a maker, of any marketplace, that a token or an approval would make fillable; newest first. */
+export const readExposedListings = (...of: Exposed): Promise<ListingRow[]> =>
+  readExposed("listings", listingColumns, exposedListingReasons, of);
+
 /** Inactive bids of a maker that a balance, an allowance or a mint would make fillable; newest first. */
-export async function readExposedBids(
-  db: Database,
-  maker: ExposedMaker,
-  slice: OrderSlice,
-  now: Date,
-): Promise<BidRow[]> {
-  const query = exposedOrders("bids", maker, exposedBidReasons);
-  const page = { columns: bidColumns(now), sort: exposedSort, slice, now } as const;
-  return (await readOrderPage<BidRow>(db, { total: query, page: query }, page)).rows;
+export const readExposedBids = (...of: Exposed): Promise<BidRow[]> =>
+  readExposed("bids", bidColumns, exposedBidReasons, of);
+
+type Exposed = [db: Database, maker: ExposedMaker, slice: OrderSlice, now: Date];
+
+async function readExposed<Row extends OrderRow>(
+  schema: OrderQuery["schema"],
+  columnsAt: (now: Date) => RawBuilder<unknown>,
+  reasons: readonly string[],
+  [db, maker, slice, now]: Exposed,
+): Promise<Row[]> {
+  const query = exposedOrders(schema, maker, reasons);
+  const page = { columns: columnsAt(now), sort: exposedSort, slice, now } as const;
+  return (await readOrderPage<Row>(db, { total: query, page: query }, page)).rows;
 }
 
 /** What an account lets the exchange move, as last approved or read from the chain. */

@@ -61,6 +61,7 @@ describe("a database", () => {
       "0006-order-events",
       "0007-wallets",
       "0008-snapshots",
+      "0009-store-staged",
     ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
@@ -108,6 +109,15 @@ describe("a database", () => {
     await expectAsFiles(db);
   });
 
+  it("has it too when it comes from the release that stored what is staged by another function", async () => {
+    await sql`
+      create or replace function log.store_staged(base bigint, chains integer[], hashes bytea[], ids bigint[],
+        is_small boolean, before bigint) returns bigint language sql as 'select 0::bigint'`.execute(db);
+    await sql`delete from ops.migration where name = '0009-store-staged'`.execute(db);
+    await migrate(db);
+    await expectAsFiles(db);
+  });
+
   it("is refused when its ids are made of other ordinals than the list's", async () => {
     await sql`update log.chain set ordinal = 2 where chain_id = 33139`.execute(db);
     await expect(migrate(db)).rejects.toThrow("has 2 for chain 33139: ordinals are permanent");
@@ -142,6 +152,7 @@ describe("a database", () => {
       "0006-order-events",
       "0007-wallets",
       "0008-snapshots",
+      "0009-store-staged",
     ]);
   });
 
