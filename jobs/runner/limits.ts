@@ -84,7 +84,8 @@ export async function withinMs<Value, Late>(
 /** How often each key did something, in a window that begins with its first time. */
 export function createWindows(ms: number, now: () => number = Date.now) {
   const counts = new LRUCache<string, number>({
-    ...{ max: maxKeys, ttl: ms, noUpdateTTL: true },
+    // It keeps what is just as old as it may be.
+    ...{ max: maxKeys, ttl: ms - 1, noUpdateTTL: true },
     ...{ ttlResolution: 0, perf: { now } },
   });
   const of = (key: string): number => counts.get(key) ?? 0;

@@ -20,11 +20,10 @@ import {
   openIntakeFixture,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 1;
 const fundsWei = parseEther("2");
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 let stand: IntakeFixture;
 let stop = async () => {};

@@ -6,6 +6,7 @@ import { queryChain } from "#jobs/chain/query-chain.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 let market: Market;
 let chain: ChainClient;
@@ -17,8 +18,6 @@ beforeAll(async () => {
 afterAll(() => market.stop());
 
 const lower = (address: Address) => address.toLowerCase() as Address;
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 async function isTaken(question: ReturnType<typeof signatureOf>) {
   return (await queryChain(chain, [question])).find(question)?.valid;

@@ -11,6 +11,7 @@ import type { SignedOrder } from "#projections/domain/seaport/order-components.t
 import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { type Market, openMarket } from "#test/support/chain/market.ts";
 import { type RpcProxy, startRpcProxy } from "#test/support/chain/rpc-proxy.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 let market: Market;
 let proxy: RpcProxy;
@@ -21,8 +22,6 @@ let bob: Address;
 const currency = wrappedNative[1];
 const nobody: Address = "0x00000000000000000000000000000000000000aa";
 const lower = (address: Address) => address.toLowerCase() as Address;
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n } as const;
 
 beforeAll(async () => {

@@ -23,6 +23,7 @@ import {
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
 import { changeWalletOwner } from "#test/truth/players.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 const { alice, bob } = accounts;
@@ -50,8 +51,6 @@ afterEach(async () => {
 });
 
 const walletIds = [70_001n, 70_002n, 70_003n];
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const guarded = (tokenId: bigint) =>
   ({ standard: "erc721", contract: contracts.guarded, tokenId: 80_000n + tokenId }) as const;
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { commonConduit, seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { erc20Abi, erc721Abi, erc1155Abi } from "#abis/tokens.ts";
+import { erc20Abi } from "#abis/tokens.ts";
 import { OfferAcceptData } from "#api/v1/orders/accept-data.ts";
 import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
@@ -12,6 +12,7 @@ import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { setPaused } from "#projections/log/operators.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { edition, punk } from "#test/support/orders/stocked-tokens.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {
@@ -31,11 +32,6 @@ afterEach(() => {
 const chainId = 33139;
 const currency = wrappedNative[chainId];
 
-/** On the first day each of the seven accounts gets six punks, in order, and sixty units of each edition. */
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
-const edition = (tokenId: bigint) =>
-  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
 const everyPunk = { standard: "erc721", contract: contracts.punks } as const;
 const everyEdition = { standard: "erc1155", contract: contracts.editions } as const;
 
@@ -88,20 +84,6 @@ const wrappedOf = (owner: Address) =>
     functionName: "balanceOf",
     args: [owner],
   });
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
-const unitsOf = (owner: Address, tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.editions,
-    abi: erc1155Abi,
-    functionName: "balanceOf",
-    args: [owner, tokenId],
-  });
 
 /** Sells with the API's response; the payment must equal `sellerNetWei`. */
 async function sell(from: Seller, data: AcceptData) {
@@ -137,7 +119,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
       basicOrderParameters: { fulfillerConduitKey: commonConduit.key, basicOrderType: 16 },
     });
     await sell("bob", data);
-    expect(await ownerOf(7n)).toBe(alice.address);
+    expect(await book.ownerOf(7n)).toBe(alice.address);
     expect(await refusalOf(bidId, { fulfiller: fulfillerOf("bob") })).toBe("422 order_filled");
     await book.catchUp();
     expect(await bidOf(bidId)).toMatchObject({ status: "filled" });
@@ -145,14 +127,14 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
 
   it("sells all units of an offer for an ERC-1155 token at once", async () => {
     const { alice } = book.actors;
-    const had = await unitsOf(alice.address, 1n);
+    const had = await book.unitsOf(alice.address, 1n);
     const bidId = await book.submit(
       await alice.offers(edition(1n), { priceWei: parseEther("0.7"), quantity: 3n }),
     );
     const data = await acceptDataOf(bidId, { fulfiller: fulfillerOf("bob"), tokenId: "1" });
     expect(data.quantity).toBe(3);
     await sell("bob", data);
-    expect(await unitsOf(alice.address, 1n)).toBe(had + 3n);
+    expect(await book.unitsOf(alice.address, 1n)).toBe(had + 3n);
   });
 
   it("sells a token into an offer for its collection, from its seller only and for half an hour", async () => {
@@ -175,7 +157,7 @@ describe("POST /v1/bids/{bidId}/accept-data", () => {
 
     expect((await send("alice", data)).status).toBe("reverted");
     await sell("carol", data);
-    expect(await ownerOf(13n)).toBe(frank.address);
+    expect(await book.ownerOf(13n)).toBe(frank.address);
     await book.catchUp();
     expect(await bidOf(bidId)).toMatchObject({ status: "active", quantityRemaining: 1 });
     await sell(

@@ -15,13 +15,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { setPaused } from "#projections/log/operators.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { edition, punk } from "#test/support/orders/stocked-tokens.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {
@@ -32,11 +32,6 @@ afterEach(() => {
   book.node.override = () => undefined;
 });
 
-/** On the first day each of the seven accounts gets six punks, in order, and sixty units of each edition. */
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
-const edition = (tokenId: bigint) =>
-  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
 
 async function listed(order: SignedOrder): Promise<string> {
   return book.submit(order);
@@ -66,20 +61,6 @@ async function send(from: "bob" | "carol" | "dave", { to, data, value }: z.outpu
   });
 }
 
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
-const unitsOf = (owner: Address, tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.editions,
-    abi: erc1155Abi,
-    functionName: "balanceOf",
-    args: [owner, tokenId],
-  });
 const weiOf = (address: Address) => book.client.getBalance({ address });
 
 async function statusOf(askId: string) {
@@ -110,7 +91,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     expect(functionName).toBe("fulfillAdvancedOrder");
     const before = { alice: await weiOf(alice.address), fees: await weiOf(accounts.feeRecipient) };
     expect((await send("bob", data)).status).toBe("success");
-    expect(await ownerOf(1n)).toBe(book.actors.bob.address);
+    expect(await book.ownerOf(1n)).toBe(book.actors.bob.address);
     const [sellerLeg, ...taken] = data.orderData.parameters.consideration;
     expect(await weiOf(alice.address)).toBe(before.alice + BigInt(sellerLeg?.startAmount ?? 0));
     expect(await weiOf(accounts.feeRecipient)).toBe(before.fees + priceWei / 100n);
@@ -123,7 +104,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     );
     const data = await buyDataOf(askId, { chainId: 1, buyer: book.actors.erin.address });
     await send("bob", data);
-    expect(await ownerOf(2n)).toBe(book.actors.erin.address);
+    expect(await book.ownerOf(2n)).toBe(book.actors.erin.address);
   });
 
   it("sells an ERC-1155 listing in parts until it is filled", async () => {
@@ -131,20 +112,20 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     const askId = await listed(
       await alice.lists(edition(1n), { priceWei: parseEther("0.3"), quantity: 20n }),
     );
-    const [bobHad, carolHad] = [await unitsOf(bob.address, 1n), await unitsOf(carol.address, 1n)];
+    const [bobHad, carolHad] = [await book.unitsOf(bob.address, 1n), await book.unitsOf(carol.address, 1n)];
 
     const first = await buyDataOf(askId, { amount: 8 });
     expect(first.orderData).toMatchObject({ numerator: "2", denominator: "5" });
     expect(first).toMatchObject({ quantity: 8, value: `${parseEther("2.4")}` });
     await send("bob", first);
-    expect(await unitsOf(bob.address, 1n)).toBe(bobHad + 8n);
+    expect(await book.unitsOf(bob.address, 1n)).toBe(bobHad + 8n);
 
     // The chain is queried, so that units sold since are left out.
     expect(await refusalOf(askId, { amount: 13 })).toMatchObject({ refused: "422 bad_amount" });
     const rest = await buyDataOf(askId);
     expect(rest).toMatchObject({ quantity: 12, value: `${parseEther("3.6")}` });
     await send("carol", rest);
-    expect(await unitsOf(carol.address, 1n)).toBe(carolHad + 12n);
+    expect(await book.unitsOf(carol.address, 1n)).toBe(carolHad + 12n);
     expect(await refusalOf(askId)).toMatchObject({ refused: "409 unavailable" });
     expect(await statusOf(askId)).toMatchObject({ status: "filled", quantityRemaining: 0 });
   });
@@ -159,7 +140,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     const data = await buyDataOf(askId);
     expect(data).toMatchObject({ quantity: 35, value: `${parseEther("3.5")}` });
     expect((await send("bob", data)).status).toBe("success");
-    expect(await unitsOf(dave.address, 2n)).toBe(0n);
+    expect(await book.unitsOf(dave.address, 2n)).toBe(0n);
     expect(await statusOf(askId)).toMatchObject({ quantityFillable: 35 });
   });
 
@@ -172,7 +153,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     const data = await buyDataOf(ids[1] ?? "");
     expect(data.orderData.signature).toBe(orders[1]?.signature);
     await send("carol", data);
-    expect(await ownerOf(8n)).toBe(book.actors.carol.address);
+    expect(await book.ownerOf(8n)).toBe(book.actors.carol.address);
   });
 
   it("sells for a contract maker, and not with a signature that the contract rejects", async () => {
@@ -181,7 +162,7 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     await book.catchUp();
     const order = await wallet.lists(punk(5n), { priceWei: parseEther("1") });
     await send("bob", await buyDataOf(await listed(order)));
-    expect(await ownerOf(5n)).toBe(book.actors.bob.address);
+    expect(await book.ownerOf(5n)).toBe(book.actors.bob.address);
 
     const other = await wallet.lists(punk(6n), { priceWei: parseEther("1") });
     const askId = await listed({ ...other, signature: order.signature });

@@ -2,7 +2,6 @@ import { Interface } from "ethers";
 import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
@@ -14,6 +13,7 @@ import {
 } from "#projections/domain/seaport/order-hash.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { edition, punk } from "#test/support/orders/stocked-tokens.ts";
 
 /*
  * Accounts with code: contracts, and plain accounts that delegate to one (EIP-7702, code 0xef0100…), which have a key and
@@ -56,10 +56,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
-const edition = (tokenId: bigint) =>
-  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
 
 type Person = "bob" | "carol" | "dave" | "erin" | "frank";
 
@@ -106,20 +102,6 @@ async function buys(askId: string, buyer: Person) {
   expect((await send(buyer, BuyData.parse(answer.data))).status).toBe("success");
 }
 
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
-const unitsOf = (owner: Address, tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.editions,
-    abi: erc1155Abi,
-    functionName: "balanceOf",
-    args: [owner, tokenId],
-  });
 
 const encoder = new Interface(JSON.stringify(seaportFunctions));
 
@@ -149,7 +131,7 @@ describe("a buyer with code", () => {
     const askId = await listed(await book.actors.alice.lists(punk(1_000n), { priceWei }));
     await delegate("dave", codeAt("bare"));
     await buys(askId, "dave");
-    expect(await ownerOf(1_000n)).toBe(accounts.dave.address);
+    expect(await book.ownerOf(1_000n)).toBe(accounts.dave.address);
   });
 
   it("is refused for each listing of many apart", async () => {
@@ -171,12 +153,12 @@ describe("a buyer with code", () => {
     const askId = await listed(
       await book.actors.alice.lists(edition(900n), { priceWei, quantity: 2n }),
     );
-    const before = await unitsOf(accounts.dave.address, 900n);
+    const before = await book.unitsOf(accounts.dave.address, 900n);
     for (const target of [contracts.smartWallet, zeroAddress] as const) {
       await delegate("dave", target);
       await buys(askId, "dave");
     }
-    expect(await unitsOf(accounts.dave.address, 900n)).toBe(before + 2n);
+    expect(await book.unitsOf(accounts.dave.address, 900n)).toBe(before + 2n);
   });
 });
 
@@ -188,7 +170,7 @@ describe("a maker with a key and code", () => {
     const units = await listed(await erin.lists(edition(902n), { priceWei, quantity: 3n }));
     await buys(token, "bob");
     await buys(units, "bob");
-    expect(await ownerOf(1_100n)).toBe(accounts.bob.address);
+    expect(await book.ownerOf(1_100n)).toBe(accounts.bob.address);
   });
 
   it("is refused while its code takes no ether, which the exchange pays it", async () => {
@@ -244,7 +226,7 @@ describe("a bidder with code", () => {
     const { to, basicOrderParameters } = accepted.data;
     const data = encoder.encodeFunctionData(accepted.data.method, [basicOrderParameters]);
     expect((await send("bob", { to, data, value: "0" })).status).toBe("success");
-    expect(await ownerOf(1_300n)).toBe(accounts.frank.address);
+    expect(await book.ownerOf(1_300n)).toBe(accounts.frank.address);
   });
 
   it("is not sold units that it stopped taking", async () => {

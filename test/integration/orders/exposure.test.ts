@@ -7,13 +7,12 @@ import { wrappedNative } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 const ether = parseEther("1");
 const lower = ({ address }: { address: string }) => address.toLowerCase();
 const [alice, frank] = [lower(accounts.alice), lower(accounts.frank)];
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 let book: OrderBookFixture;
 beforeAll(async () => {

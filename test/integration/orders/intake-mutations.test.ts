@@ -17,6 +17,7 @@ import {
   resign,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 const base = ["listing", "edition", "bid", "collection bid"] as const;
@@ -32,8 +33,6 @@ const signers = {
   "collection bid": accounts.bob,
 };
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n } as const;
 
 beforeAll(async () => {

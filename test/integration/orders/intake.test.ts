@@ -20,6 +20,7 @@ import {
   toWire,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 const ether = parseEther;
@@ -36,8 +37,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 let nextPunk = 1_000n;
 /** An unused token of alice's. */
 const freshPunk = () => {

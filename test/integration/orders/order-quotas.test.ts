@@ -13,6 +13,7 @@ import {
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
 import { testFee } from "#test/support/orders/test-market.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 const perContract = 10;
@@ -45,8 +46,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 /** A listing by a key that nobody has seen before. */
 async function listedByStranger(contract: Address): Promise<SignedOrder> {

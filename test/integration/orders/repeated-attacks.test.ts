@@ -18,6 +18,7 @@ import { newcomer } from "#test/support/orders/newcomer.ts";
 import { fakeContracts, repeatAttacks } from "#test/support/orders/repeated-attacks.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 import { walking } from "#test/support/orders/walking-contract.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 /** How long the attacks go on. */
 const seconds = Number(process.env.ATTACK_SECONDS ?? 20);
@@ -47,8 +48,6 @@ const marketOf = () => {
 type Newcomer = Awaited<ReturnType<typeof newcomer>>;
 
 const encoder = new Interface(JSON.stringify(seaportFunctions));
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 type Step = "list" | "buy" | "offer" | "accept" | "list a costly contract" | "buy of it";
 

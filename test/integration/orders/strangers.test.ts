@@ -11,6 +11,7 @@ import {
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 /** An hour's orders of what strangers share. */
@@ -37,8 +38,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const punks = { standard: "erc721", contract: contracts.punks } as const;
 
 type Side = "asks" | "bids";

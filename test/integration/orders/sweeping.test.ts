@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { seaportAddresses } from "#abis/deployments.ts";
 import { seaportEvents } from "#abis/seaport.ts";
-import { erc721Abi } from "#abis/tokens.ts";
 import { Sweep } from "#api/v1/orders/sweep.ts";
 import type { ChainId } from "#chains/index.ts";
 import { accounts } from "#devnet/accounts.ts";
@@ -13,13 +12,10 @@ import {
   openPartnerOrderBook,
   type PartnerOrderBook,
 } from "#test/support/orders/partner-order-book-fixture.ts";
+import { edition, punk } from "#test/support/orders/stocked-tokens.ts";
 
 const milli = parseEther("0.001");
 const buyer = accounts.carol.address.toLowerCase() as Address;
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
-const edition = (tokenId: bigint) =>
-  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
 
 /** Of the chain whose tests run. */
 let chainId: ChainId;
@@ -52,13 +48,6 @@ async function send({ to, data, value }: SweepView["transactions"][number]) {
   return { receipt, filled };
 }
 
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
 
 type Seller = "alice" | "bob" | "erin";
 type Listed = { askId: string; order?: SignedOrder; tokenId: bigint; seller: Seller };
@@ -215,7 +204,7 @@ describe.each([1, 33139] as const)("a sweep on chain %i", (chain) => {
     expect(before - after - receipt.gasUsed * receipt.effectiveGasPrice).toBe(costs);
     expect(costs <= budgetWei).toBe(true);
     const tokens = listed.filter(({ askId }) => bought.includes(askId));
-    const owners = await Promise.all(tokens.map(({ tokenId }) => ownerOf(tokenId)));
+    const owners = await Promise.all(tokens.map(({ tokenId }) => book.ownerOf(tokenId)));
     expect(new Set(owners.map((owner) => owner.toLowerCase()))).toEqual(new Set([buyer]));
   });
 

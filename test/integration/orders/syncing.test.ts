@@ -19,6 +19,7 @@ import { orderHash } from "#projections/domain/seaport/order-hash.ts";
 import { recordChain } from "#test/support/chain/chain-facts.ts";
 import { openMarket } from "#test/support/chain/market.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 let book: OrderBookFixture;
 beforeAll(async () => {
@@ -35,9 +36,6 @@ afterEach(() => {
 const chainId = 33139;
 const price = { priceWei: parseEther("1") };
 
-/** On the first day each of the seven accounts gets six punks, in order. */
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 const sync = (side: "asks" | "bids", id: string, body: object = {}) =>
   book.post(`/v1/orders/${side}/${id}/sync`, { chainId, ...body });

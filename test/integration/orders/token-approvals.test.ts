@@ -13,6 +13,7 @@ import { recheckOrders } from "#jobs/orders/recheck-contracts.ts";
 import { readListingsApprovedAlone } from "#projections/orders/read-orders-without-events.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 /** `approve(conduit, id)` of ERC-721, of which no events are indexed, in place of `setApprovalForAll`. */
 const chainId = 1;
@@ -29,8 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 
 async function approve(tokenId: bigint, to: Address = commonConduit.address) {
   const { client } = book;
@@ -79,13 +78,6 @@ async function recheck(): Promise<number> {
   return changed;
 }
 
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
 
 it("a token that is approved alone is listed and sold, one that is not is refused", async () => {
   const refused = await post(1_000n);
@@ -105,7 +97,7 @@ it("a token that is approved alone is listed and sold, one that is not is refuse
     gas: 1_500_000n,
   });
   expect(status).toBe("success");
-  expect(await ownerOf(1_000n)).toBe(accounts.bob.address);
+  expect(await book.ownerOf(1_000n)).toBe(accounts.bob.address);
   await book.catchUp();
 });
 
@@ -168,5 +160,5 @@ it("a seller into an offer needs no more than it", async () => {
     gas: 1_500_000n,
   });
   expect(status).toBe("success");
-  expect(await ownerOf(1_003n)).toBe(accounts.frank.address);
+  expect(await book.ownerOf(1_003n)).toBe(accounts.frank.address);
 });

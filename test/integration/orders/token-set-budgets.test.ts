@@ -9,6 +9,7 @@ import {
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
 import { postFrom } from "#test/support/orders/strangers.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 /** Of a maker, and of all newcomers in an hour: 25 rows of token sets for each. */
@@ -31,8 +32,6 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const punks = { standard: "erc721", contract: contracts.punks } as const;
 const price = { priceWei: parseEther("0.1") };
 

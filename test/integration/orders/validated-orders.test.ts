@@ -2,13 +2,13 @@ import { Interface } from "ethers";
 import { type Address, type Hex, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seaportFunctions } from "#abis/seaport.ts";
-import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { BuyData } from "#api/v1/orders/buy-data.ts";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
 import type { SignedOrder } from "#projections/domain/seaport/order-components.ts";
 import { wireOrder } from "#test/support/orders/intake-fixture.ts";
 import { type OrderBookFixture, openOrderBook } from "#test/support/orders/order-book-fixture.ts";
+import { edition, punk } from "#test/support/orders/stocked-tokens.ts";
 
 const chainId = 33139;
 let book: OrderBookFixture;
@@ -26,10 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
-const edition = (tokenId: bigint) =>
-  ({ standard: "erc1155", contract: contracts.editions, tokenId }) as const;
 
 /** What a client may send in place of a signature. */
 const unsigned: readonly (readonly [string, unknown])[] = [
@@ -64,20 +60,6 @@ async function fillListing(askId: string, buyer: "dave" | "erin") {
   return orderData.signature;
 }
 
-const ownerOf = (tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.punks,
-    abi: erc721Abi,
-    functionName: "ownerOf",
-    args: [tokenId],
-  });
-const unitsOf = (owner: Address, tokenId: bigint) =>
-  book.client.readContract({
-    address: contracts.editions,
-    abi: erc1155Abi,
-    functionName: "balanceOf",
-    args: [owner, tokenId],
-  });
 
 const encoder = new Interface(JSON.stringify(seaportFunctions));
 
@@ -114,7 +96,7 @@ describe("an order that its maker validated on chain", () => {
       expect(answer, JSON.stringify(answer)).toMatchObject({ status: 201 });
       expect(answer.data.status).toBe("active");
       expect(await fillListing(answer.data.askId, "dave")).toBe("0x");
-      expect(await ownerOf(tokenId)).toBe(dave.address);
+      expect(await book.ownerOf(tokenId)).toBe(dave.address);
     },
   );
 
@@ -136,7 +118,7 @@ describe("an order that its maker validated on chain", () => {
     await alice.validates({ ...order, signature: "0x" });
     const { data } = await post("asks", order, "0x");
     await fillListing(data.askId, "dave");
-    expect(await unitsOf(dave.address, 900n)).toBe(4n);
+    expect(await book.unitsOf(dave.address, 900n)).toBe(4n);
   });
 
   it("is accepted of a contract and in bulk", async () => {
@@ -155,7 +137,7 @@ describe("an order that its maker validated on chain", () => {
     const results: { askId?: string; code?: string }[] = answer.data.results ?? answer.data;
     expect(results.map(({ code }) => code ?? null)).toEqual([null, null, "missing_signature"]);
     for (const { askId } of results.slice(0, 2)) await fillListing(askId ?? "", "erin");
-    expect(await ownerOf(1_100n)).toBe(erin.address);
+    expect(await book.ownerOf(1_100n)).toBe(erin.address);
   });
 
   it.each([
@@ -178,10 +160,10 @@ describe("an order that its maker validated on chain", () => {
     expect(answer, JSON.stringify(answer)).toMatchObject({ status: 201 });
     if (name === "one token") {
       await fillBid(answer.data.bidId, "bob", 1_200n);
-      expect(await ownerOf(1_200n)).toBe(frank.address);
+      expect(await book.ownerOf(1_200n)).toBe(frank.address);
     } else {
       await fillBid(answer.data.bidId, "carol", 902n);
-      expect(await unitsOf(frank.address, 902n)).toBe(1n);
+      expect(await book.unitsOf(frank.address, 902n)).toBe(1n);
     }
   });
 

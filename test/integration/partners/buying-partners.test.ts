@@ -11,6 +11,7 @@ import {
   openPartnerOrderBook,
   type PartnerOrderBook,
 } from "#test/support/orders/partner-order-book-fixture.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 let book: PartnerOrderBook;
 beforeAll(async () => {
@@ -22,9 +23,6 @@ afterEach(() => {
   book.magiceden.heal();
 });
 
-/** On the first day each of the seven accounts gets six punks, in order: alice 1 to 6, bob 7 to 12. */
-const punk = (tokenId: bigint) =>
-  ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
 const edition = { standard: "erc1155", contract: contracts.editions, tokenId: 1n } as const;
 const priceWei = parseEther("1");
 const maker = accounts.alice;

@@ -1,8 +1,10 @@
 import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
+import { erc721Abi, erc1155Abi } from "#abis/tokens.ts";
 import { type AppOptions, createApp } from "#api/app.ts";
 import type { ChainId } from "#chains/index.ts";
+import { contracts } from "#devnet/contracts/addresses.ts";
 import type { Partner } from "#jobs/partners/partner.ts";
 import { allProjections } from "#projections/all.ts";
 import type { TradeTerms } from "#projections/domain/orders/order-terms.ts";
@@ -32,6 +34,9 @@ export type OrderBookFixture = Pick<Market, "actors" | "client"> & {
   /** Of the API's app, for another one over the same data. */
   options: AppOptions;
   databaseUrl: string;
+  /** Who owns a punk, and how many units of an edition somebody has, on the chain. */
+  ownerOf(tokenId: bigint): Promise<Address>;
+  unitsOf(owner: Address, tokenId: bigint): Promise<bigint>;
   /** Appends a signed order without validating it; returns its id. */
   submit(order: SignedOrder): Promise<string>;
   /** Records and projects everything mined so far. */
@@ -108,6 +113,15 @@ export async function openOrderBook(
     api,
     options,
     databaseUrl: database.url,
+    ownerOf: (tokenId) =>
+      market.client.readContract({
+        ...{ address: contracts.punks, abi: erc721Abi, functionName: "ownerOf", args: [tokenId] },
+      }),
+    unitsOf: (owner, tokenId) =>
+      market.client.readContract({
+        ...{ address: contracts.editions, abi: erc1155Abi },
+        ...{ functionName: "balanceOf", args: [owner, tokenId] },
+      }),
     catchUp,
     pauseProjections: (paused) => {
       isPaused = paused;
