@@ -1,4 +1,6 @@
 import type { ChainId } from "#chains/index.ts";
+import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
+import { receiverRefusal } from "#jobs/webhooks/send-message.ts";
 import { type EventId, idAfterPosition } from "#projections/activity/feed-events.ts";
 import { readFeedPosition } from "#projections/activity/read-feed.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
@@ -6,8 +8,6 @@ import type { Database } from "#projections/log/database.ts";
 import type { WebhookOwners } from "../accounts/account-context.ts";
 import type { TooMany } from "../accounts/throttle.ts";
 import { resolveEventId } from "../feed/events.ts";
-import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
-import { receiverRefusal } from "#jobs/webhooks/send-message.ts";
 import {
   type CreatedWebhook,
   createWebhook,

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { isTaken } from "#jobs/webhooks/send-message.ts";
 import { formatEventId } from "#projections/activity/feed-events.ts";
 import { eventType } from "../feed/event.ts";
 import { address, chainIdValue, time } from "../v1/wire.ts";
-import { isTaken } from "#jobs/webhooks/send-message.ts";
 import { type LoggedTry, secretOverlapHours, type Webhook } from "./stored-webhooks.ts";
 
 const webhookId = z.string().meta({ description: "Number of the webhook." });

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
+import type { DisabledBy } from "#jobs/webhooks/record-tries.ts";
+import { makeWebhookSecret } from "#jobs/webhooks/signature.ts";
 import type { EventId, FeedEventType } from "#projections/activity/feed-events.ts";
 import { type Rejection, reject } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type Clock, currentTime } from "../keys/clock.ts";
-import type { WebhookFilter } from "#jobs/webhooks/read-due.ts";
-import type { DisabledBy } from "#jobs/webhooks/record-tries.ts";
-import { makeWebhookSecret } from "#jobs/webhooks/signature.ts";
 
 export const maxWebhooks = 10;
 /** For which a replaced secret signs beside the new one. */

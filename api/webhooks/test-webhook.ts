@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import { openSender, type Try } from "#jobs/webhooks/send-message.ts";
+import { secretsAt, type WebhookMessage, type WebhookSecrets } from "#jobs/webhooks/signature.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { WebhookOwners } from "../accounts/account-context.ts";
 import type { TooMany } from "../accounts/throttle.ts";
 import type { OwnWebhook } from "./own-webhooks.ts";
-import { openSender, type Try } from "#jobs/webhooks/send-message.ts";
-import { secretsAt, type WebhookMessage, type WebhookSecrets } from "#jobs/webhooks/signature.ts";
 import { type LoggedTry, type NoWebhook, noWebhook } from "./stored-webhooks.ts";
 
 /** Shorter than a delivery's: somebody waits for it. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { maxTries, tryDays } from "#jobs/webhooks/record-tries.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { cutNumbered, numberedFields, numberedMeta } from "../http/page.ts";
 import { route } from "../v1/context.ts";
@@ -6,7 +7,6 @@ import { optionalChainId } from "../v1/parameters.ts";
 import { ofWebhooks } from "./manage-webhooks.ts";
 import { replaceSecret } from "./own-webhooks.ts";
 import { NewSecret, presentTry, WebhookDelivery } from "./present-webhook.ts";
-import { maxTries, tryDays } from "#jobs/webhooks/record-tries.ts";
 import { readTries, readWebhook } from "./stored-webhooks.ts";
 import { sendTest } from "./test-webhook.ts";
 import { ownWebhookOf, webhookParams, webhookRefusals } from "./webhook-access.ts";

@@ -76,7 +76,10 @@ export function openWebhookEvents({ source, logger, signal }: SourceOptions): We
         awaitPart(reader, place.position - 1n, upTo, partPositions),
       );
       const events = part.events.filter((event) => isAfter(event, place) && matches(event));
-      return { events: events.map(frameBody).map(messageOf), reached: idAfterPosition(part.reached) };
+      return {
+        events: events.map(frameBody).map(messageOf),
+        reached: idAfterPosition(part.reached),
+      };
     },
     notify: () => wake.notify(),
     stopped: follower.stopped,

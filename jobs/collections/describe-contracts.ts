@@ -19,8 +19,8 @@ import {
   haveCode,
   type ReadBasis,
 } from "../chain/contract-calls.ts";
-import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 import type { Job, Waker } from "../runner/job.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 import { detectStandard, parseContractText, standardCalls } from "./token-standard.ts";
 
 const pollMs = 5_000;

@@ -20,8 +20,8 @@ import { readUnknownFees, type UnknownFee } from "#projections/sales/read-unknow
 import { readReferenceTokens } from "#projections/tokens/read-token.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { queryChain } from "../chain/query-chain.ts";
-import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 import type { Job, Waker } from "../runner/job.ts";
+import { type UnansweredContracts, unansweredContracts } from "../runner/limits.ts";
 
 const pollMs = 5_000;
 

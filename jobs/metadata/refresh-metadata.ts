@@ -15,8 +15,8 @@ import {
   readRequested,
 } from "#projections/metadata/read-due-metadata.ts";
 import type { ChainClient } from "../chain/client.ts";
-import { createCooldowns } from "../runner/limits.ts";
 import type { Job, Waker } from "../runner/job.ts";
+import { createCooldowns } from "../runner/limits.ts";
 import {
   createStorageMeter,
   createUnpaidBudget,

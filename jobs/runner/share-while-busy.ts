@@ -14,7 +14,11 @@ type Sharing<Item> = {
  */
 export function shareWhileBusy<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-  { weigh = () => 1, mostWeight = Number.POSITIVE_INFINITY, returnMs = () => 0 }: Sharing<Item> = {},
+  {
+    weigh = () => 1,
+    mostWeight = Number.POSITIVE_INFINITY,
+    returnMs = () => 0,
+  }: Sharing<Item> = {},
 ): (item: Item) => Promise<Answer> {
   type Waiting = {
     readonly item: Item;

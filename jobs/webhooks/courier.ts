@@ -1,6 +1,6 @@
+import type { EventId } from "#projections/activity/feed-events.ts";
 import { backOffMs, sleep } from "../runner/back-off.ts";
 import { createSignal, type Signal } from "../runner/signals.ts";
-import type { EventId } from "#projections/activity/feed-events.ts";
 import type { DueWebhook, WebhookFilter } from "./read-due.ts";
 import type { TriedEvent, TryRecorder, WebhookProgress } from "./record-tries.ts";
 import { isTaken, type Sender, type Try } from "./send-message.ts";
@@ -120,12 +120,10 @@ async function tryEvent(
 ): Promise<WebhookProgress | null> {
   const { id, type, place } = event;
   const receiver = { url: webhook.url, secrets: secretsAt(webhook, now()) };
-  const result = await sender
-    .send(receiver, event, signal)
-    .catch((error: unknown) => {
-      if (signal.aborted) return null;
-      throw error;
-    });
+  const result = await sender.send(receiver, event, signal).catch((error: unknown) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
   if (result === null) return null;
   const attempt = webhook.progress.failures + 1;
   const progress = progressAfter(webhook.progress, place, result, retries);

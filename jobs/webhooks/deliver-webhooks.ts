@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { Address } from "viem";
 import type { ChainId } from "#chains/index.ts";
+import type { FeedSource } from "#projections/activity/read-feed.ts";
+import type { Database } from "#projections/log/database.ts";
 import type { Job } from "../runner/job.ts";
 import { runEach, runJobs } from "../runner/run-jobs.ts";
 import type { Signal } from "../runner/signals.ts";
-import type { FeedSource } from "#projections/activity/read-feed.ts";
-import type { Database } from "#projections/log/database.ts";
 import { deliverTo, type RetryTimes, usualRetries, type WebhookEvents } from "./courier.ts";
 import { type DueWebhook, readDue, readDueNames } from "./read-due.ts";
 import { openTryRecorder, trimTries } from "./record-tries.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { shareWhileBusy } from "../runner/share-while-busy.ts";
 import type { EventId } from "#projections/activity/feed-events.ts";
 import type { Database } from "#projections/log/database.ts";
+import { shareWhileBusy } from "../runner/share-while-busy.ts";
 import type { Try } from "./send-message.ts";
 
 /** Who disabled a webhook: its owner, an operator, three days of failures, or its receiver (410). */

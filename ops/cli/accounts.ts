@@ -17,14 +17,10 @@ import { createLogger } from "../output/logger.ts";
 import { type Opened, withDatabase } from "./open-database.ts";
 import { type JsonFlag, print, tableLines } from "./output.ts";
 
-
 /** `op accounts list`, `show`, `suspend`, `resume`, `delete-sessions` and `remove-second-factor` */
 export function addAccounts(program: Command): void {
   const accounts = program.command("accounts").description("accounts of the developer section");
-  accounts
-    .command("list")
-    .description("list all accounts, newest first")
-    .action(listAccounts);
+  accounts.command("list").description("list all accounts, newest first").action(listAccounts);
   const one = (name: string, description: string, work: Work) =>
     accounts
       .command(name)

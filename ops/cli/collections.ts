@@ -30,10 +30,7 @@ type Naming = JsonFlag & { slug?: string; name?: string };
 export function addCollections(program: Command): void {
   const collections = program.command("collections").description("the collection registry");
   const command = (name: string, description: string) =>
-    collections
-      .command(name)
-      .description(description)
-      .exitOverride();
+    collections.command(name).description(description).exitOverride();
   command("add", "register the collection of a contract, or change its entry")
     .argument("<contract>", "chain:address", parseContract)
     .option("--slug <slug>", "lower-case words separated by -", parseSlug)

@@ -10,7 +10,6 @@ import { parseAddress } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
 import { type JsonFlag, print, tableLines } from "./output.ts";
 
-
 /** `op makers block`, `op makers unblock` and `op makers list` */
 export function addMakers(program: Command): void {
   const makers = program.command("makers").description("makers whose orders are refused");
@@ -25,10 +24,7 @@ export function addMakers(program: Command): void {
     .description("accept orders of a maker again")
     .argument("<address>", "the maker", parseAddress)
     .action(unblock);
-  makers
-    .command("list")
-    .description("list blocked makers, the latest first")
-    .action(list);
+  makers.command("list").description("list blocked makers, the latest first").action(list);
 }
 
 async function block(

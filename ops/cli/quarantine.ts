@@ -11,7 +11,6 @@ import { withDatabase } from "./open-database.ts";
 import { type JsonFlag, openProgress, print } from "./output.ts";
 import { rebuildShown } from "./rebuild.ts";
 
-
 /** `op quarantine list|release` */
 export function addQuarantine(program: Command): void {
   const quarantine = program

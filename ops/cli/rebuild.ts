@@ -14,7 +14,7 @@ import { schemaOf } from "#projections/log/versions.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { chooseProjections } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { type JsonFlag, openProgress, print, type Progress, reportBuild } from "./output.ts";
+import { type JsonFlag, openProgress, type Progress, print, reportBuild } from "./output.ts";
 
 /** `op rebuild [projection…]` */
 export function addRebuild(program: Command): void {

@@ -11,7 +11,6 @@ import type { Database } from "#projections/log/database.ts";
 import { withDatabase } from "./open-database.ts";
 import { type JsonFlag, print, tableLines } from "./output.ts";
 
-
 /** `op webhooks list`, `op webhooks disable` and `op webhooks enable` */
 export function addWebhooks(program: Command): void {
   const webhooks = program.command("webhooks").description("webhooks of accounts");

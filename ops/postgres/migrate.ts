@@ -13,9 +13,7 @@ import {
 const logSchema = "projections/log/schema.sql";
 const logFunctions = "projections/log/functions.sql";
 const accountsSchema = "api/accounts/schema.sql";
-const schemaFiles = [
-  ...[logSchema, logFunctions, "projections/traits/rarity.sql", accountsSchema],
-];
+const schemaFiles = [...[logSchema, logFunctions, "projections/traits/rarity.sql", accountsSchema]];
 
 /** For a database that an earlier release made. What alters a table that is `madeOf` a schema file says `if not exists`. */
 const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {

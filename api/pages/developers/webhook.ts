@@ -1,7 +1,5 @@
 import { cutNumbered } from "#api/http/page.ts";
 import { changeWebhook, type OwnWebhook, replaceSecret } from "#api/webhooks/own-webhooks.ts";
-import { maxTries, tryDays } from "#jobs/webhooks/record-tries.ts";
-import { isTaken } from "#jobs/webhooks/send-message.ts";
 import {
   type CreatedWebhook,
   deleteWebhook,
@@ -13,6 +11,8 @@ import {
 } from "#api/webhooks/stored-webhooks.ts";
 import { sendTest } from "#api/webhooks/test-webhook.ts";
 import { type ChainId, chainById } from "#chains/index.ts";
+import { maxTries, tryDays } from "#jobs/webhooks/record-tries.ts";
+import { isTaken } from "#jobs/webhooks/send-message.ts";
 import { formatEventId } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";

@@ -5,7 +5,6 @@ import { isLockHeld } from "#projections/log/named-lock.ts";
 import { withDatabase } from "../open-database.ts";
 import { type JsonFlag, openProgress, print, tableLines } from "../output.ts";
 
-
 /** `op analytics sync`, `op analytics status` and `op analytics forget` */
 export function addAnalytics(program: Command): void {
   const analytics = program
@@ -16,10 +15,7 @@ export function addAnalytics(program: Command): void {
     .description("copy what is new, up to the position of the projections")
     .option("--anew", "drop the copy first")
     .action(syncOnce);
-  analytics
-    .command("status")
-    .description("how far the copy is")
-    .action(status);
+  analytics.command("status").description("how far the copy is").action(status);
   analytics
     .command("forget")
     .description("forget a copy whose setting was removed: its metrics and their alert end")
@@ -28,7 +24,10 @@ export function addAnalytics(program: Command): void {
 
 const setting = "ANALYTICS_CLICKHOUSE_URL";
 
-async function syncOnce({ anew: isAnew = false, json }: JsonFlag & { anew?: boolean }): Promise<void> {
+async function syncOnce({
+  anew: isAnew = false,
+  json,
+}: JsonFlag & { anew?: boolean }): Promise<void> {
   await withDatabase("analytics sync", async ({ db, config, url }) => {
     const { clickhouseUrl, readUrl } = config.analytics;
     if (clickhouseUrl === null) throw new Error(`${setting} is not set: it says where to copy to`);

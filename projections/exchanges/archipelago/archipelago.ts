@@ -1,9 +1,9 @@
 import type { Address, Hex } from "viem";
 import { archipelagoEvents } from "#abis/archipelago.ts";
 import {
-  eventsOf,
   type Exchange,
   type ExchangeTransaction,
+  eventsOf,
   type Fill,
   sourceOf,
   translateEvents,
@@ -54,8 +54,6 @@ function tradesOf(transaction: ExchangeTransaction): Fill[] {
 export const archipelago: Exchange = {
   protocol: "archipelago",
   marketplace: "archipelago",
-  sources: [
-    sourceOf("archipelago", "Archipelago", archipelagoEvents, ["Trade"]),
-  ],
+  sources: [sourceOf("archipelago", "Archipelago", archipelagoEvents, ["Trade"])],
   tradesOf,
 };

@@ -1,9 +1,9 @@
 import { type AbiEvent, type Address, type Hex, numberToHex, zeroAddress } from "viem";
 import { blendEvents, blurAddresses, blurV1Events, blurV2Events } from "#abis/blur.ts";
 import {
-  eventsOf,
   type Exchange,
   type ExchangeTransaction,
+  eventsOf,
   type Fill,
   type PlacedEvent,
   sourceOf,

@@ -56,7 +56,10 @@ export const cryptopunks: Exchange = {
   protocol: "cryptopunks",
   marketplace: "cryptopunks",
   sources: [
-    { ...sourceOf("cryptopunks", "CryptoPunks", cryptopunksEvents, ["PunkBought"]), isEachWithTransfers: true },
+    {
+      ...sourceOf("cryptopunks", "CryptoPunks", cryptopunksEvents, ["PunkBought"]),
+      isEachWithTransfers: true,
+    },
   ],
   tradesOf,
 };

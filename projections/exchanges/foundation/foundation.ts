@@ -101,8 +101,6 @@ const trades = [
 export const foundation: Exchange = {
   protocol: "foundation",
   marketplace: "foundation",
-  sources: [
-    sourceOf("foundation", "Foundation", foundationEvents, trades),
-  ],
+  sources: [sourceOf("foundation", "Foundation", foundationEvents, trades)],
   tradesOf,
 };

@@ -7,9 +7,9 @@ import {
   nftxV3VaultEvents,
 } from "#abis/nftx.ts";
 import {
-  eventsOf,
   type Exchange,
   type ExchangeTransaction,
+  eventsOf,
   type Fill,
   type PlacedEvent,
   sourceOf,

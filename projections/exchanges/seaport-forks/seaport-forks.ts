@@ -2,9 +2,9 @@ import type { Hex } from "viem";
 import { seaportEvents } from "#abis/seaport.ts";
 import type { ExchangeSources } from "#chains/chain.ts";
 import {
-  eventsOf,
   type Exchange,
   type ExchangeTransaction,
+  eventsOf,
   type Fill,
   type PlacedEvent,
   sourceOf,

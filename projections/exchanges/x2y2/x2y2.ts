@@ -133,8 +133,6 @@ function decodeTokens(delegateType: string, data: Hex) {
 export const x2y2: Exchange = {
   protocol: "x2y2",
   marketplace: "x2y2",
-  sources: [
-    sourceOf("x2y2", "X2Y2", x2y2Events, ["EvInventory"]),
-  ],
+  sources: [sourceOf("x2y2", "X2Y2", x2y2Events, ["EvInventory"])],
   tradesOf,
 };

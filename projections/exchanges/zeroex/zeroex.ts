@@ -89,8 +89,6 @@ const trades = ["ERC721OrderFilled", "ERC1155OrderFilled"];
 /** NFT orders of 0x v4. Its coin swaps are other events. */
 export const zeroex: Exchange = {
   protocol: "0x",
-  sources: [
-    sourceOf("zeroex", "ZeroExNft", zeroexNftEvents, trades),
-  ],
+  sources: [sourceOf("zeroex", "ZeroExNft", zeroexNftEvents, trades)],
   tradesOf,
 };

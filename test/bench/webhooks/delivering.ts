@@ -1,9 +1,9 @@
 import { argv } from "node:process";
 import { pino } from "pino";
 import { openWebhookEvents } from "#api/webhooks/webhook-events.ts";
-import { webhookDeliveries } from "#jobs/webhooks/deliver-webhooks.ts";
 import { runJobs } from "#jobs/runner/run-jobs.ts";
 import { createThrottledSignal, openListener } from "#jobs/runner/signals.ts";
+import { webhookDeliveries } from "#jobs/webhooks/deliver-webhooks.ts";
 import { openDatabase } from "#projections/log/database.ts";
 
 const [, , url = "", ...allowedOrigins] = argv;

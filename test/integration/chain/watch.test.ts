@@ -22,8 +22,8 @@ import {
   openIntakeFixture,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
-import { changeWalletOwner } from "#test/truth/players.ts";
 import { punk } from "#test/support/orders/stocked-tokens.ts";
+import { changeWalletOwner } from "#test/truth/players.ts";
 
 const chainId = 33139;
 const { alice, bob } = accounts;

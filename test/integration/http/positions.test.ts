@@ -10,7 +10,12 @@ import { allProjections, projectionNames } from "#projections/all.ts";
 import { inSnapshot } from "#projections/engine/snapshot.ts";
 import { appendObservations } from "#projections/log/append.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
-import { type Database, driverTypes, preparing, VersionedDialect } from "#projections/log/database.ts";
+import {
+  type Database,
+  driverTypes,
+  preparing,
+  VersionedDialect,
+} from "#projections/log/database.ts";
 import { randomFrom } from "#test/simulation/random.ts";
 import { appendEvents } from "#test/support/database/given.ts";
 import { until } from "#test/support/database/pipeline.ts";

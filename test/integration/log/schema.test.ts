@@ -112,7 +112,9 @@ describe("a database", () => {
   it("has it too when it comes from the release that stored what is staged by another function", async () => {
     await sql`
       create or replace function log.store_staged(base bigint, chains integer[], hashes bytea[], ids bigint[],
-        is_small boolean, before bigint) returns bigint language sql as 'select 0::bigint'`.execute(db);
+        is_small boolean, before bigint) returns bigint language sql as 'select 0::bigint'`.execute(
+      db,
+    );
     await sql`delete from ops.migration where name = '0009-store-staged'`.execute(db);
     await migrate(db);
     await expectAsFiles(db);

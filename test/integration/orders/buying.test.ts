@@ -32,7 +32,6 @@ afterEach(() => {
   book.node.override = () => undefined;
 });
 
-
 async function listed(order: SignedOrder): Promise<string> {
   return book.submit(order);
 }
@@ -112,7 +111,10 @@ describe("POST /v1/listings/{askId}/buy-data", () => {
     const askId = await listed(
       await alice.lists(edition(1n), { priceWei: parseEther("0.3"), quantity: 20n }),
     );
-    const [bobHad, carolHad] = [await book.unitsOf(bob.address, 1n), await book.unitsOf(carol.address, 1n)];
+    const [bobHad, carolHad] = [
+      await book.unitsOf(bob.address, 1n),
+      await book.unitsOf(carol.address, 1n),
+    ];
 
     const first = await buyDataOf(askId, { amount: 8 });
     expect(first.orderData).toMatchObject({ numerator: "2", denominator: "5" });

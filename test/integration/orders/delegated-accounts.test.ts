@@ -56,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-
 type Person = "bob" | "carol" | "dave" | "erin" | "frank";
 
 /** The zero address ends the delegation. */
@@ -101,7 +100,6 @@ async function buys(askId: string, buyer: Person) {
   expect(answer, JSON.stringify(answer)).toMatchObject({ status: 200 });
   expect((await send(buyer, BuyData.parse(answer.data))).status).toBe("success");
 }
-
 
 const encoder = new Interface(JSON.stringify(seaportFunctions));
 

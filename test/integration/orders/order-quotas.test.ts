@@ -12,8 +12,8 @@ import {
   resign,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
-import { testFee } from "#test/support/orders/test-market.ts";
 import { punk } from "#test/support/orders/stocked-tokens.ts";
+import { testFee } from "#test/support/orders/test-market.ts";
 
 const chainId = 33139;
 const perContract = 10;
@@ -45,7 +45,6 @@ beforeAll(async () => {
   await stand.record();
 });
 afterAll(() => stand?.close());
-
 
 /** A listing by a key that nobody has seen before. */
 async function listedByStranger(contract: Address): Promise<SignedOrder> {

@@ -16,9 +16,9 @@ import {
 } from "#test/support/orders/intake-fixture.ts";
 import { newcomer } from "#test/support/orders/newcomer.ts";
 import { fakeContracts, repeatAttacks } from "#test/support/orders/repeated-attacks.ts";
+import { punk } from "#test/support/orders/stocked-tokens.ts";
 import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 import { walking } from "#test/support/orders/walking-contract.ts";
-import { punk } from "#test/support/orders/stocked-tokens.ts";
 
 /** How long the attacks go on. */
 const seconds = Number(process.env.ATTACK_SECONDS ?? 20);

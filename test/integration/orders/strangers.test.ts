@@ -10,8 +10,8 @@ import {
   openIntakeFixture,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
-import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 import { punk } from "#test/support/orders/stocked-tokens.ts";
+import { postFrom, signedByStranger } from "#test/support/orders/strangers.ts";
 
 const chainId = 33139;
 /** An hour's orders of what strangers share. */

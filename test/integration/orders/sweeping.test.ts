@@ -48,7 +48,6 @@ async function send({ to, data, value }: SweepView["transactions"][number]) {
   return { receipt, filled };
 }
 
-
 type Seller = "alice" | "bob" | "erin";
 type Listed = { askId: string; order?: SignedOrder; tokenId: bigint; seller: Seller };
 

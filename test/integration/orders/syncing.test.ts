@@ -36,7 +36,6 @@ afterEach(() => {
 const chainId = 33139;
 const price = { priceWei: parseEther("1") };
 
-
 const sync = (side: "asks" | "bids", id: string, body: object = {}) =>
   book.post(`/v1/orders/${side}/${id}/sync`, { chainId, ...body });
 

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-
 async function approve(tokenId: bigint, to: Address = commonConduit.address) {
   const { client } = book;
   const hash = await client.writeContract({
@@ -77,7 +76,6 @@ async function recheck(): Promise<number> {
   await book.catchUp();
   return changed;
 }
-
 
 it("a token that is approved alone is listed and sold, one that is not is refused", async () => {
   const refused = await post(1_000n);

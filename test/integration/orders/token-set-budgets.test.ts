@@ -8,8 +8,8 @@ import {
   openIntakeFixture,
   wireOrder,
 } from "#test/support/orders/intake-fixture.ts";
-import { postFrom } from "#test/support/orders/strangers.ts";
 import { punk } from "#test/support/orders/stocked-tokens.ts";
+import { postFrom } from "#test/support/orders/strangers.ts";
 
 const chainId = 33139;
 /** Of a maker, and of all newcomers in an hour: 25 rows of token sets for each. */

@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => book?.close());
 
-
 /** What a client may send in place of a signature. */
 const unsigned: readonly (readonly [string, unknown])[] = [
   ["no signature", undefined],
@@ -59,7 +58,6 @@ async function fillListing(askId: string, buyer: "dave" | "erin") {
   expect(receipt.status).toBe("success");
   return orderData.signature;
 }
-
 
 const encoder = new Interface(JSON.stringify(seaportFunctions));
 

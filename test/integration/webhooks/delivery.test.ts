@@ -5,9 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tellOfDisabledWebhooks } from "#api/accounts/disabled-webhooks.ts";
 import type { Mail } from "#api/accounts/mail.ts";
 import { setSuspended } from "#api/accounts/stored-accounts.ts";
-import { trimTries } from "#jobs/webhooks/record-tries.ts";
-import { openSender } from "#jobs/webhooks/send-message.ts";
-import { makeWebhookSecret } from "#jobs/webhooks/signature.ts";
 import {
   deleteWebhook,
   disableWebhook,
@@ -17,6 +14,9 @@ import {
   rotateSecret,
   updateWebhook,
 } from "#api/webhooks/stored-webhooks.ts";
+import { trimTries } from "#jobs/webhooks/record-tries.ts";
+import { openSender } from "#jobs/webhooks/send-message.ts";
+import { makeWebhookSecret } from "#jobs/webhooks/signature.ts";
 import { parseEventId } from "#projections/activity/feed-events.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";

@@ -3,13 +3,7 @@ import { type ChainId, wrappedNative } from "#chains/index.ts";
 import type { ChainReading } from "#projections/log/readings.ts";
 import { someElsewhere, someSighting } from "#test/simulation/partners.ts";
 import type { Random } from "#test/simulation/random.ts";
-import {
-  addressOf,
-  type Block,
-  block,
-  type ChainEvent,
-  zeroAddress,
-} from "#test/support/database/given.ts";
+import { addressOf, block, type ChainEvent, zeroAddress } from "#test/support/database/given.ts";
 import {
   approval,
   cancelled,
