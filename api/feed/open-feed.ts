@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { openTurns, type Turns } from "#jobs/runner/limits.ts";
+import { openTurns } from "#jobs/runner/limits.ts";
 import { createSignal } from "#jobs/runner/signals.ts";
 import { type EventId, idAfterPosition, isAfter } from "#projections/activity/feed-events.ts";
 import type { FeedSource } from "#projections/activity/read-feed.ts";
@@ -134,6 +134,7 @@ export function openFeed(options: FeedOptions): Feed {
   };
 }
 
+type Turns = ReturnType<typeof openTurns>;
 type Reading = PartReader & { frame: FrameEvent };
 
 /** Size of one part from the buffer. */

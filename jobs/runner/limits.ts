@@ -125,8 +125,6 @@ export function openTurns({ atOnce, ofCaller = atOnce }: { atOnce: number; ofCal
   };
 }
 
-export type Turns = ReturnType<typeof openTurns>;
-
 /** Counts by name; a name without any takes no memory. */
 export function openCounts() {
   const counts = new Map<string, number>();
