@@ -8,12 +8,12 @@ import { openDatabase } from "#projections/log/database.ts";
 import { configuredProjections } from "../reports/inspected-config.ts";
 import { chooseProjections } from "./arguments.ts";
 import { withDatabase } from "./open-database.ts";
-import { print } from "./output.ts";
+import { type JsonFlag, print } from "./output.ts";
 
 /** Rows printed for the log, and for each projection. */
 const MOST = 20;
 
-type Options = { wait: number; json?: boolean };
+type Options = JsonFlag & { wait: number };
 
 /** `op diff <database> [projections]` */
 export function addDiff(program: Command): void {
@@ -25,7 +25,6 @@ export function addDiff(program: Command): void {
     .argument("<database>", "address of the other: postgres://…; a password may be in PGPASSWORD")
     .argument("[projections...]", "default: all")
     .option("--wait <seconds>", "until both are at one position", parseSeconds, 30)
-    .option("--json", "print JSON")
     .action(async (address: string, names: string[], options: Options, command: Command) => {
       await withDatabase("diff", async ({ db, config }) => {
         const all = configuredProjections(config);

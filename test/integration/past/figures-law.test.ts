@@ -17,7 +17,6 @@ import {
 import { readTraits } from "#projections/traits/read-traits.ts";
 import { type Random, randomFrom } from "#test/simulation/random.ts";
 import {
-  type BookStep,
   bookContracts,
   bookHeights,
   bookHistory,
@@ -25,6 +24,7 @@ import {
 } from "#test/support/orders/book-history.ts";
 import { feeRecipient } from "#test/support/orders/order-facts.ts";
 import { knownContractIds, openPlayedBook } from "#test/support/orders/played-book.ts";
+import type { BookStep } from "#test/support/orders/projected-log.ts";
 import { seedsOf } from "#test/support/thoroughness.ts";
 
 const { live, stopped, play, stopAt, drop } = await openPlayedBook(
