@@ -38,8 +38,9 @@ type ProofsOfChain = {
   blooms: boolean | null;
 };
 
-const kept = { blocks: 600, logs: 400, headers: 2_000, heights: 50_000 };
-const recentMs = 5_000;
+/** The newest blocks of a range are read for one filter after the other: more of them are kept than there are. */
+const kept = { blocks: 600, logs: 600, headers: 2_000, heights: 50_000 };
+const recentMs = 20_000;
 const answerForMs = 60_000;
 const headersOfRequest = 50;
 /** Failures, and no proof ever, before the chain counts as one that does not allow it. */

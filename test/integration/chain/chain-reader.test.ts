@@ -93,6 +93,16 @@ describe("the logs of a range through the reader", () => {
     expect(await readPlaces(world)).toEqual(placesOf(world.chain));
   });
 
+  it("are read once of the newest blocks, whatever the number of filters", async () => {
+    const world = await openWorld([{}]);
+    const { counts } = world.nodes[0] as FaultyNode;
+    await readPlaces(world);
+    const before = counts.requests;
+    for (let time = 0; time < 3; time += 1)
+      expect(await readPlaces(world)).toEqual(placesOf(world.chain));
+    expect(counts.requests - before).toBeLessThan(50);
+  });
+
   it("come from the node that has old history, where another has none", async () => {
     const pruned = { below: 1_000_500, answer: "empty" } as const;
     const world = await openWorld([{ pruned }, {}]);
