@@ -19,7 +19,7 @@ const ownTables = {
   ],
   usage: [sql`select key_id, day::text, requests::text`, "access.usage.day"],
   key_request: [
-    sql`select id::text, key_id, at, method, path, status, duration_ms`,
+    sql`select id::text, key_id, at, method, path, query, status, code, request_id, duration_ms`,
     "access.key_request.id",
   ],
   client_key: [sql`select id, ending, created_at, revoked_at, last_used_at`, "id"],

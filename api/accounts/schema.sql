@@ -114,10 +114,15 @@ create table access.key_request (
   path text not null,
   status smallint not null,
   duration_ms integer not null,
+  query text,
+  code text,
+  request_id text,
   constraint key_request_pkey PRIMARY KEY (id)
 );
 comment on table access.key_request is 'The newest requests of each key; older ones are deleted.';
 comment on column access.key_request.path is 'Without its query, cut.';
+comment on column access.key_request.query is 'Cut, keys in it masked.';
+comment on column access.key_request.code is 'Of the refusal; null: it was none.';
 CREATE INDEX key_request_at ON access.key_request USING btree (at);
 CREATE INDEX key_request_key ON access.key_request USING btree (key_id, id);
 

@@ -118,6 +118,11 @@ export function showErrorsAsList(response: Response): void {
   listingErrors.add(response);
 }
 
+const refusalCodes = new WeakMap<Response, string>();
+
+/** The code by which a request was refused; undefined: it was not, or another API's error was sent. */
+export const refusalCodeOf = (response: Response): string | undefined => refusalCodes.get(response);
+
 export function sendRejection(
   response: Response,
   status: number,
@@ -134,6 +139,7 @@ export function sendRejection(
     ...(listingErrors.has(response) && { errors: [message] }),
     ...extra,
   };
+  refusalCodes.set(response, rejected);
   const link = `</docs/errors#${rejected}>; rel="help"`;
   response.status(status).set({ "Cache-Control": "no-store", Link: link });
   write(response, json, Buffer.from(JSON.stringify(body)));

@@ -3,11 +3,19 @@ import { isRejection, type Rejection } from "#projections/domain/rejection.ts";
 import {
   type RateLimitState,
   type Refund,
+  refusalCodeOf,
   registerRefund,
   sendRejection,
   setRateLimitHeaders,
 } from "./answer.ts";
-import { callerAddress, callerIp, loggedPath, networkOf } from "./request.ts";
+import {
+  callerAddress,
+  callerIp,
+  loggedPath,
+  loggedQuery,
+  networkOf,
+  requestIdOf,
+} from "./request.ts";
 
 /** Codes that every rate-limited path may answer with. */
 export const limitRefusals = {
@@ -51,7 +59,12 @@ export type AnsweredRequest = {
   readonly at: Date;
   readonly method: string;
   readonly path: string;
+  /** Cut, as the path is. */
+  readonly query: string | null;
   readonly status: number;
+  /** Of a refusal. */
+  readonly code: string | null;
+  readonly requestId: string;
   readonly durationMs: number;
 };
 
@@ -134,10 +147,12 @@ function recordAnswer(
 ): void {
   const startedAt = performance.now();
   const { method } = request;
-  const path = loggedPath(request);
+  const [path, query] = [loggedPath(request), loggedQuery(request)];
   response.once("close", () => {
     const durationMs = Math.round(performance.now() - startedAt);
-    limiter.record({ keyId, at, method, path, status: response.statusCode, durationMs });
+    const code = refusalCodeOf(response) ?? null;
+    const answered = { status: response.statusCode, code, requestId: requestIdOf(response) };
+    limiter.record({ keyId, at, method, path, query, ...answered, durationMs });
   });
 }
 

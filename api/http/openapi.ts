@@ -27,7 +27,7 @@ const headers = {
   ETag: { description: "For If-None-Match.", schema: { type: "string" as const }, required: true },
   "X-Position": {
     description:
-      "How far the data is that the answer was made from: what the answer tells is in every answer with this number or a higher one, of the same chain. Of a POST: what it did is there, too.",
+      "How far the data of the answer is: what it tells, or what a POST did, is in every answer of the same chain with this number or a higher one.",
     schema: { type: "string" as const, pattern: "^\\d+$" },
     required: true,
   },

@@ -86,3 +86,7 @@ const maxLength = 300;
 /** The path of a request as it is logged: without its query, cut. */
 export const loggedPath = ({ baseUrl, path }: Pick<Request, "baseUrl" | "path">): string =>
   (baseUrl + path).slice(0, maxLength);
+
+/** What stands behind the path of a request, cut; null: nothing. */
+export const loggedQuery = ({ originalUrl }: Pick<Request, "originalUrl">): string | null =>
+  /\?(.+)$/s.exec(originalUrl)?.[1]?.slice(0, maxLength) ?? null;

@@ -19,7 +19,8 @@ export function openRequestLog(db: Database) {
   return {
     add(request: AnsweredRequest): void {
       if (pending.length >= maxPending) pending = pending.slice(maxPending / 2);
-      pending.push({ ...request, path: maskKeys(request.path) });
+      const { path, query } = request;
+      pending.push({ ...request, path: maskKeys(path), query: query && maskKeys(query) });
     },
     /** Writes the requests since the last flush; on failure they are kept for the next one. */
     async flush(): Promise<void> {
@@ -49,12 +50,14 @@ function newestOfEach(requests: readonly AnsweredRequest[]): AnsweredRequest[] {
 async function writeRequests(db: Database, requests: readonly AnsweredRequest[]): Promise<void> {
   const column = <Value>(of: (request: AnsweredRequest) => Value) => requests.map(of);
   await sql`
-    insert into access.key_request (key_id, at, method, path, status, duration_ms)
+    insert into access.key_request (key_id, at, method, path, status, duration_ms, query, code, request_id)
     select r.* from unnest(${column(({ keyId }) => keyId)}::int[], ${column(({ at }) => at)}::timestamptz[],
                            ${column(({ method }) => method)}::text[], ${column(({ path }) => path)}::text[],
                            ${column(({ status }) => status)}::smallint[],
-                           ${column(({ durationMs }) => durationMs)}::int[])
-      as r (key_id, at, method, path, status, duration_ms)
+                           ${column(({ durationMs }) => durationMs)}::int[],
+                           ${column(({ query }) => query)}::text[], ${column(({ code }) => code)}::text[],
+                           ${column(({ requestId }) => requestId)}::text[])
+      as r (key_id, at, method, path, status, duration_ms, query, code, request_id)
     -- A key of a deleted account is gone.
     where exists (select from access.key k where k.id = r.key_id)`.execute(db);
   const keyIds = [...new Set(column(({ keyId }) => keyId))];
@@ -72,22 +75,33 @@ export type KeyRequest = {
   readonly id: bigint;
   readonly at: Date;
   readonly method: string;
-  /** Without its query; a long one is cut. */
+  /** A long one is cut, as a long query is. */
   readonly path: string;
+  readonly query: string | null;
   readonly status: number;
+  /** Of a refusal; null: it was none, or of a release that kept no codes, as then the id. */
+  readonly code: string | null;
+  readonly requestId: string | null;
   readonly durationMs: number;
 };
+
+/** `text`: in the path, the query, the code or the id. */
+export type RequestFilter = { readonly isRefused: boolean; readonly text: string };
+const everyRequest: RequestFilter = { isRefused: false, text: "" };
 
 /** The newest requests of a key, before the one with the id `before`. */
 export async function readKeyRequests(
   db: Database,
   keyId: number,
   { before, limit }: { readonly before: bigint | null; readonly limit: number },
+  { isRefused, text }: RequestFilter = everyRequest,
 ): Promise<KeyRequest[]> {
   const { rows } = await sql<KeyRequest>`
-    select id, at, method, path, status, duration_ms as "durationMs"
+    select id, at, method, path, query, status, code, request_id as "requestId", duration_ms as "durationMs"
     from access.key_request
     where key_id = ${keyId} and (${before}::bigint is null or id < ${before})
+      and (not ${isRefused} or status >= 400)
+      and (${text} = '' or strpos(lower(concat_ws(' ', path, query, code, request_id)), lower(${text})) > 0)
     order by id desc limit ${limit}`.execute(db);
   return rows;
 }

@@ -214,7 +214,7 @@ function subjectUrls(
 
 export const activityDescriptions = {
   collection:
-    "Only events of this collection. A cancel is in the list of its order's collection if the order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's.",
+    "Only events of this collection. A cancel is there if its order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's list.",
   perPage:
     "Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history.",
 } as const;

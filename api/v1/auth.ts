@@ -112,8 +112,11 @@ const KeyRequest = z
   .object({
     at: z.iso.datetime(),
     method: z.string(),
-    path: z.string().meta({ description: "Without its query; a long one is cut." }),
+    path: z.string(),
+    query: z.string().nullable().meta({ description: "Cut, as a long path is." }),
     status: z.int(),
+    code: z.string().nullable(),
+    requestId: z.string().nullable(),
     durationMs: z.int(),
   })
   .meta({ id: "KeyRequest" });
@@ -142,13 +145,7 @@ export const listKeyRequests = route(
     const rows = await own.keys.readRequests(own.id, { before, limit: per_page + 1 });
     const { shown, next } = cutNumbered(rows, per_page);
     return {
-      data: shown.map(({ at, method, path, status, durationMs }) => ({
-        at: at.toISOString(),
-        method,
-        path,
-        status,
-        durationMs,
-      })),
+      data: shown.map(({ id: _, at, ...request }) => ({ at: at.toISOString(), ...request })),
       meta: { per_page, next },
     };
   },

@@ -29,15 +29,15 @@ const history = z
     }),
     evidence: z.enum(["receipts", "blooms"]).nullable().meta({
       description:
-        "What each block's logs were held against: the root of its receipts, or the bloom of its logs, in a header whose hash the next block names.",
+        "What a block's logs were held against: the receipts' root, or the logs' bloom, of a header that the next block names.",
     }),
     sampledBlocks: z
       .int()
       .meta({ description: "Blocks below `provedFrom` that were drawn at random and proved." }),
     repaired: z.int().meta({
-      description: "Blocks in which the log differed from the chain and was mended.",
+      description: "Blocks that differed and were mended.",
     }),
-    unrepaired: z.int(),
+    unrepaired: z.int().meta({ description: "Blocks that differ now." }),
     repairedAt: z.int().nullable().meta({ description: "Unix seconds." }),
   })
   .meta({
@@ -60,7 +60,7 @@ const chain = z.object({
       number: z.int(),
       saidBy: z.enum(["tag", "depth"]).nullable().meta({
         description:
-          "`tag`: the `finalized` block of the chain's nodes. `depth`: no node serves it; a number of blocks below the head that is never smaller than the tag was seen to be. null: not asked yet.",
+          "`tag`: the nodes' `finalized` block. `depth`: no node serves it; as many blocks below the head as the tag ever was. null: not asked yet.",
       }),
     })
     .nullable(),

@@ -136,7 +136,7 @@ function addCompared(audit: Audit, { blocks, events, differences, left }: Compar
     blocks: audit.blocks + blocks,
     events: audit.events + events,
     found: audit.found + differences.length,
-    left: audit.left + left,
+    left: audit.left + left.length,
     differences: [...audit.differences, ...differences].slice(0, maxListedDifferences),
   };
 }
@@ -173,7 +173,7 @@ type Comparison = {
   events: number;
   differences: Difference[];
   /** Differences after the repair. */
-  left: number;
+  left: Difference[];
 };
 
 /** Compares the log with a range of a chain, and repairs it where that is asked for. */
@@ -183,9 +183,9 @@ export async function compareRange(options: CompareOptions): Promise<Comparison>
   const counted = { blocks: blocks.length, events: options.events.length, differences };
   // What the chain lacks stays in the log, for an operator.
   const due = differences.filter((one) => one.kind !== "surplus" && options.mends(one));
-  if (due.length === 0) return { ...counted, left: differences.length };
+  if (due.length === 0) return { ...counted, left: differences };
   await repair(options, due);
-  return { ...counted, left: (await compare(options, blocks)).length };
+  return { ...counted, left: await compare(options, blocks) };
 }
 
 function blocksOf(events: readonly ChainEvent[]): ChainBlock[] {

@@ -5,6 +5,7 @@ import type { ChainLog } from "#jobs/chain/fetch-logs.ts";
 import { RpcFailure } from "#jobs/chain/rpc.ts";
 import type { Job } from "#jobs/runner/job.ts";
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
+import type { Difference } from "#projections/log/audit.ts";
 import {
   type HistoryProof,
   readHistoryProof,
@@ -32,7 +33,7 @@ type HistoryOptions = {
 const stepBlocks = 64;
 /** The part of the time that it works: nodes and processor are there for what happens now. */
 const workingShare = 1 / 10;
-const pauseMs = { least: 50, most: 60_000, idle: 2_000, failed: 5_000 };
+const pauseMs = { least: 50, most: 60_000, idle: 2_000, again: 5_000, failed: 5_000 };
 /** Times in a row that blocks do not join those that are proved, before the proof begins anew. */
 const mostBreaks = 5;
 
@@ -63,11 +64,11 @@ export function historyProof(options: HistoryOptions): Job {
   };
 }
 
-type Step = { isIdle: boolean; mended: number };
+type Step = { isIdle: boolean; mended: number; left: number };
 
 /** A history that lacks something is mended without a pause. */
 function pauseAfter(step: Step, workedMs: number): number {
-  if (step.isIdle) return pauseMs.idle;
+  if (step.isIdle) return step.left > 0 ? pauseMs.again : pauseMs.idle;
   if (step.mended > 0) return pauseMs.least;
   return Math.min(Math.max(workedMs * (1 / workingShare - 1), pauseMs.least), pauseMs.most);
 }
@@ -75,7 +76,7 @@ function pauseAfter(step: Step, workedMs: number): number {
 /** Blocks that are not those which what is proved leads to. */
 class NotJoined extends RpcFailure {}
 
-const nothing: Step = { isIdle: true, mended: 0 };
+const nothing: Step = { isIdle: true, mended: 0, left: 0 };
 
 type Proving = HistoryOptions & Pick<BlocksWork, "client">;
 
@@ -93,25 +94,45 @@ async function proveNext(options: Proving, isAnew: boolean): Promise<Step> {
       "none of the log's oldest blocks is on the chain: nothing of it is proved",
     );
   const range = nextRange(proof, { first, last });
-  if (range === null) return nothing;
+  if (range === null) return proof === null ? nothing : compareAgain(options, work, proof);
   const proved = await readProvedBlocks(work, range);
   await expectJoined(reader, proof, proved);
   const { found, left } = await mendBlocks(work, proved, { mayRetract: true });
   const below = { from: first, to: (proof?.provedFrom ?? first) - stepBlocks };
   const sample = await proveSample(work, below);
-  const mended = found - left + sample.mended;
+  const mended = found - left.length + sample.mended;
   const evidence = reader.blocks.evidence();
   const next = { ...extend(proof, proved), chainId, sources, evidence, firstNumber: first };
   await storeHistoryProof(db, {
     ...next,
     sampled: next.sampled + sample.blocks,
     repaired: next.repaired + mended,
-    differing: next.differing + left,
+    differing: namedBlocks([...next.differing, ...left.map(({ number }) => number)]),
     repairedAt: mended > 0 ? new Date() : next.repairedAt,
   });
-  if (mended + left > 0)
-    options.logger.warn({ chainId, mended, left }, "log differed from the chain");
-  return { isIdle: false, mended };
+  if (mended + left.length > 0)
+    options.logger.warn({ chainId, mended, left: left.length }, "log differed from the chain");
+  return { isIdle: false, mended, left: left.length };
+}
+
+/** Blocks that differ are named up to this many; an operator acts long before. */
+const mostNamed = 1_000;
+const namedBlocks = (numbers: readonly number[]) => [...new Set(numbers)].slice(0, mostNamed);
+
+/** The next of the blocks that differed: something else may have mended it since. */
+async function compareAgain(
+  { db }: HistoryOptions,
+  work: BlocksWork,
+  proof: HistoryProof,
+): Promise<Step> {
+  const [number, ...others] = proof.differing;
+  if (number === undefined) return nothing;
+  const proved = await readProvedBlocks(work, { from: number, to: number });
+  const { found, left } = await mendBlocks(work, proved, { mayRetract: false });
+  const mended = found - left.length;
+  const differing = left.length > 0 ? [...others, number] : others;
+  await storeHistoryProof(db, { ...proof, differing, repaired: proof.repaired + mended });
+  return { isIdle: true, mended, left: differing.length };
 }
 
 /** What can be proved now: what is final on the chain, and recorded from all indexers that follow it. */
@@ -181,7 +202,7 @@ type Reached = Omit<HistoryProof, "chainId" | "sources" | "firstNumber" | "evide
 function extend(proof: HistoryProof | null, proved: ProvedBlocks): Reached {
   const { range, parentHash, headHash } = proved;
   if (proof === null) {
-    const counted = { sampled: 0, repaired: 0, differing: 0, repairedAt: null };
+    const counted = { sampled: 0, repaired: 0, differing: [], repairedAt: null };
     return { ...counted, provedFrom: range.from, provedTo: range.to, parentHash, headHash };
   }
   return range.from > proof.provedTo
@@ -198,7 +219,7 @@ async function proveSample(work: BlocksWork, { from, to }: BlockRange) {
   const mend = async (range: BlockRange) => {
     const proved = await readProvedBlocks(work, range);
     const { found, left } = await mendBlocks(work, proved, { mayRetract: false });
-    return found - left;
+    return found - left.length;
   };
   const number = from + Math.floor(Math.random() * (to - from + 1));
   let mended = await mend({ from: number, to: number });
@@ -232,7 +253,7 @@ type ProvedBlocks = {
 };
 
 /** Where the log differed from the chain, and where it still does. */
-type Mended = { found: number; left: number };
+type Mended = { found: number; left: Difference[] };
 
 /** Blocks whose logs are read at a time. */
 const concurrentBlocks = 4;

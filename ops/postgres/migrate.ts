@@ -26,6 +26,8 @@ const migrations: Record<MigrationName, (session: Session) => Promise<void>> = {
   "0007-wallets": allowWallets,
   "0008-snapshots": madeOf(logSchema, "ops.holder_snapshot", "ops.snapshot_holder"),
   "0009-store-staged": (session) => runSqlFile(session, logFunctions),
+  "0010-differing-blocks": nameDifferingBlocks,
+  "0011-request-log": explainRequests,
 };
 
 /** Brings the database to this version. Safe to run from several processes at once. */
@@ -102,6 +104,28 @@ async function allowWallets(session: Session): Promise<void> {
   const made = ["access.siwe_nonce", "access.wallet"];
   const told = ["access.account.email", "access.account.password"];
   await runSqlFile(session, accountsSchema, [...made, ...told]);
+}
+
+/** A proof that counted blocks which differ, without naming them, begins anew. */
+async function nameDifferingBlocks(session: Session): Promise<void> {
+  await sql
+    .raw(`
+delete from ops.history_proof where differing > 0;
+alter table ops.history_proof
+  alter column differing drop default,
+  alter column differing type bigint[] using '{}',
+  alter column differing set default '{}';
+comment on table ops.history_proof is 'Blocks of each chain whose receipts made the root of their header, and whose events the log holds: from proved_from to proved_to without a gap. sampled: blocks below these that were proved alone. differing: blocks that could not be mended; each is compared again until it agrees.'`)
+    .execute(session);
+}
+
+async function explainRequests(session: Session): Promise<void> {
+  await sql
+    .raw(`
+alter table access.key_request add column query text, add column code text, add column request_id text;
+comment on column access.key_request.query is 'Cut, keys in it masked.';
+comment on column access.key_request.code is 'Of the refusal; null: it was none.'`)
+    .execute(session);
 }
 
 /** The last migration of the releases that had 49 of them, in place of one start. */

@@ -110,9 +110,10 @@ export type HistoryProof = {
   readonly evidence: "receipts" | "blooms" | null;
   /** Blocks below `provedFrom` that were proved alone, drawn at random. */
   readonly sampled: number;
-  /** Differences from the chain that were mended, and that were not. */
+  /** Differences from the chain that were mended. */
   readonly repaired: number;
-  readonly differing: number;
+  /** Blocks that were not mended, each compared again until it agrees: the next one first. */
+  readonly differing: readonly number[];
   readonly repairedAt: Date | null;
 };
 
@@ -133,7 +134,7 @@ export async function readHistoryProof(
     ...row,
     ...{ firstNumber: Number(firstNumber), provedFrom: Number(provedFrom) },
     ...{ provedTo: Number(provedTo), sampled: Number(sampled) },
-    ...{ repaired: Number(repaired), differing: Number(differing) },
+    ...{ repaired: Number(repaired), differing: differing.map(Number) },
   };
 }
 
@@ -144,7 +145,7 @@ export async function storeHistoryProof(db: Database, proof: HistoryProof): Prom
     insert into ops.history_proof (chain_id, sources, first_number, proved_from, proved_to, parent_hash, head_hash,
                                    evidence, sampled, repaired, differing, repaired_at)
     values (${chainId}, ${sources}, ${firstNumber}, ${provedFrom}, ${provedTo}, ${parentHash}, ${headHash},
-            ${evidence}, ${sampled}, ${repaired}, ${differing}, ${repairedAt})
+            ${evidence}, ${sampled}, ${repaired}, ${differing}::bigint[], ${repairedAt})
     on conflict (chain_id) do update
       set sources = excluded.sources, first_number = excluded.first_number, proved_from = excluded.proved_from,
           proved_to = excluded.proved_to, parent_hash = excluded.parent_hash, head_hash = excluded.head_hash, evidence = excluded.evidence,
@@ -187,7 +188,7 @@ export async function readHistoryState(
     ...{ firstBlock, provedFrom, provedTo, evidence, repaired },
     share: evidence === null ? null : proved,
     sampledBlocks: proof.sampled,
-    unrepaired: proof.differing,
+    unrepaired: proof.differing.length,
     repairedAt: repairedAt && Math.floor(repairedAt.getTime() / 1_000),
   };
 }

@@ -16,6 +16,8 @@ const migrationNames = [
   "0007-wallets",
   "0008-snapshots",
   "0009-store-staged",
+  "0010-differing-blocks",
+  "0011-request-log",
 ] as const;
 
 export type MigrationName = (typeof migrationNames)[number];

@@ -117,7 +117,7 @@ export interface paths {
         get: operations["getTokenOwnership"];
     };
     "/v1/collections/{collection}/tokens/{tokenId}/refresh": {
-        /** @description Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After`. */
+        /** @description Has a token's metadata fetched again. A change is seen in the token, and in the feed as `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After`. */
         post: operations["refreshToken"];
     };
     "/v1/collections/{collection}/traits": {
@@ -598,7 +598,7 @@ export interface components {
         };
         BookDepth: {
             bids: {
-                /** @description Highest price first. Offers on the collection take any token, those on tokens one each, those on traits and lists of tokens (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together. */
+                /** @description Highest price first. Offers on the collection take any token, those on traits and lists (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together. */
                 levels: components["schemas"]["BidLevel"][];
                 /** @description True: there are more orders, of further prices or of the last one shown. */
                 truncated: boolean;
@@ -1246,13 +1246,13 @@ export interface components {
         };
         /** @description How far the log is proved to hold what the chain said. */
         HistoryProof: {
-            /** @description What each block's logs were held against: the root of its receipts, or the bloom of its logs, in a header whose hash the next block names. */
+            /** @description What a block's logs were held against: the receipts' root, or the logs' bloom, of a header that the next block names. */
             evidence: ("receipts" | "blooms") | null;
             /** @description Where the indexed history begins. */
             firstBlock: number;
             provedFrom: number;
             provedTo: number;
-            /** @description Blocks in which the log differed from the chain and was mended. */
+            /** @description Blocks that differed and were mended. */
             repaired: number;
             /** @description Unix seconds. */
             repairedAt: number | null;
@@ -1260,6 +1260,7 @@ export interface components {
             sampledBlocks: number;
             /** @description Part of the history up to `provedTo` that is proved without a gap; null where headers prove nothing. */
             share: number | null;
+            /** @description Blocks that differ now. */
             unrepaired: number;
         };
         Holder: {
@@ -1356,10 +1357,13 @@ export interface components {
         KeyRequest: {
             /** Format: date-time */
             at: string;
+            code: string | null;
             durationMs: number;
             method: string;
-            /** @description Without its query; a long one is cut. */
             path: string;
+            /** @description Cut, as a long path is. */
+            query: string | null;
+            requestId: string | null;
             status: number;
         };
         KeyRequestMeta: {
@@ -2136,7 +2140,7 @@ export interface components {
                 chainId: number;
                 finalized: {
                     number: number;
-                    /** @description `tag`: the `finalized` block of the chain's nodes. `depth`: no node serves it; a number of blocks below the head that is never smaller than the tag was seen to be. null: not asked yet. */
+                    /** @description `tag`: the nodes' `finalized` block. `depth`: no node serves it; as many blocks below the head as the tag ever was. null: not asked yet. */
                     saidBy: ("tag" | "depth") | null;
                 } | null;
                 head: {
@@ -2209,7 +2213,7 @@ export interface components {
                 currency: components["schemas"]["Currency"];
                 wei: string;
             }[];
-            /** @description One for all orders of an exchange; more only where one would need more than 16,777,216 gas (EIP-7825). Orders that are filled, cancelled or expired when it is mined are left out of it; a token that its maker can no longer transfer fails it as a whole: ask again for its `askIds`. */
+            /** @description One for all orders of an exchange; more only above 16,777,216 gas (EIP-7825). Orders that ended before it is mined are left out; a token that its maker can no longer transfer fails it as a whole: ask again for its `askIds`. */
             transactions: components["schemas"]["SweepTransaction"][];
         };
         SweepItem: {
@@ -2609,7 +2613,7 @@ export interface operations {
             query?: {
                 /** @description Chain the request is about. */
                 chainId?: 1 | 33139;
-                /** @description Slug or 0x address. Only events of this collection. A cancel is in the list of its order's collection if the order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's. */
+                /** @description Slug or 0x address. Only events of this collection. A cancel is there if its order was submitted here or shown by a partner before; a raised counter, which cancels all of a maker's orders, is in no collection's list. */
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;

@@ -6,11 +6,13 @@ import { type KeyTerms, parseExpiry, parseNetworks, parseScopes } from "#api/key
 import {
   type KeyRequest,
   maxRequests,
+  type RequestFilter,
   readKeyRequests,
   requestDays,
 } from "#api/keys/request-log.ts";
 import { isRejection } from "#projections/domain/rejection.ts";
 import { type Html, html } from "../kit/html.ts";
+import { pageLink } from "../kit/links.ts";
 import { field, secondTag, timeTag } from "./form.ts";
 import {
   type DeveloperVisit,
@@ -31,11 +33,26 @@ export const showKey: SignedInHandler = async ({ accounts: { db, clock } }, visi
     return { page, status: 404 };
   }
   const slice = { before: beforeOf(visit), limit: pageSize + 1 };
-  const requests = await readKeyRequests(db, key.id, slice);
-  return { page: keyPage(key, requests, signedIn) };
+  const filter = filterOf(visit);
+  const requests = await readKeyRequests(db, key.id, slice, filter);
+  return { page: keyPage({ key, requests, filter, signedIn }) };
 };
 
-function keyPage(key: AccountKey, requests: readonly KeyRequest[], signedIn: SignedIn): Html {
+const mostFilterLength = 200;
+
+const filterOf = (visit: DeveloperVisit): RequestFilter => ({
+  isRefused: visit.parameter("refused") === "yes",
+  text: visit.parameter("text").trim().slice(0, mostFilterLength),
+});
+
+type KeyPage = {
+  readonly key: AccountKey;
+  readonly requests: readonly KeyRequest[];
+  readonly filter: RequestFilter;
+  readonly signedIn: SignedIn;
+};
+
+function keyPage({ key, requests, filter, signedIn }: KeyPage): Html {
   const { id, name, ending, createdAt, lastUsedAt } = key;
   const { shown, next } = cutNumbered(requests, pageSize);
   const title = `Key “${name}”`;
@@ -48,28 +65,39 @@ ${termsList(key)}
 <section aria-labelledby="requests">
 <h2 id="requests">Requests</h2>
 <p>The newest ${maxRequests} of the last ${requestDays} days, a few seconds late.</p>
-${shown.length === 0 ? html`<p class="empty">There are no requests.</p>` : requestTable(shown)}
-${next !== null && html`<p class="below"><a href="/developers/keys/${id}?before=${next}">Older ones</a></p>`}
+${filterForm(id, filter)}
+${shown.length === 0 ? html`<p class="empty">There are no such requests.</p>` : requestTable(shown)}
+${next !== null && html`<p class="below"><a href="${pageLink(`/developers/keys/${id}`, { before: next, refused: filter.isRefused ? "yes" : undefined, text: filter.text })}">Older ones</a></p>`}
 </section>
 <p class="below"><a href="/developers">Back to the keys</a></p>`;
   return developerLayout({ title, body, signedIn, current: "keys" });
 }
 
+const filterForm = (id: number, { isRefused, text }: RequestFilter): Html =>
+  html`<form method="get" action="/developers/keys/${id}" class="inline" role="search">
+<label>Path, query, code or request id <input type="search" name="text" value="${text}" maxlength="${mostFilterLength}" autocomplete="off"></label>
+<label class="check"><input type="checkbox" name="refused" value="yes"${isRefused && html` checked`}> Refused or failed only</label>
+<button class="quiet">Show</button>
+</form>`;
+
 const requestTable = (requests: readonly KeyRequest[]): Html =>
   html`<table class="list">
-<thead><tr><th scope="col">Time</th><th scope="col">Request</th><th scope="col" class="number">Status</th><th scope="col" class="number">Took</th></tr></thead>
+<thead><tr><th scope="col">Time</th><th scope="col">Request</th><th scope="col">Status</th><th scope="col">Request id</th><th scope="col" class="number">Took</th></tr></thead>
 <tbody>
 ${requests.map(requestRow)}
 </tbody>
 </table>`;
 
-const requestRow = ({ at, method, path, status, durationMs }: KeyRequest): Html =>
-  html`<tr>
+const requestRow = (request: KeyRequest): Html => {
+  const { at, method, path, query, status, code, requestId, durationMs } = request;
+  return html`<tr>
 <th scope="row">${secondTag(at)}</th>
-<td data-label="Request"><code>${method} ${path}</code></td>
-<td data-label="Status" class="number">${status}</td>
+<td data-label="Request"><code>${method} ${path}${query !== null && `?${query}`}</code></td>
+<td data-label="Status">${status}${code !== null && html` <a href="/docs/errors#${code}">${code}</a>`}</td>
+<td data-label="Request id"><code>${requestId ?? ""}</code></td>
 <td data-label="Took" class="number">${durationMs} ms</td>
 </tr>`;
+};
 
 /** The terms of a new key as they were typed, and what is wrong with them. */
 export type TermsState = {

@@ -86,7 +86,7 @@ const depthFields = {
   bids: z.object({
     levels: z.array(BidLevel).meta({
       description:
-        "Highest price first. Offers on the collection take any token, those on tokens one each, those on traits and lists of tokens (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together.",
+        "Highest price first. Offers on the collection take any token, those on traits and lists (criteria) one of theirs. Each bid is covered by its maker's balance for itself, not all bids of a maker together.",
     }),
     truncated,
   }),

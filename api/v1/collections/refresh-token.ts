@@ -24,7 +24,7 @@ export const refreshToken = route(
     operationId: "refreshToken",
     tag: "Collections",
     summary:
-      "Has a token's metadata fetched again, within seconds unless its contract's or host's answers are awaited. A change is seen in the token, and in the feed as an event `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After`",
+      "Has a token's metadata fetched again. A change is seen in the token, and in the feed as `metadata`. Once in ten minutes for each token, whoever asks: earlier requests are refused with `Retry-After`",
     scope: "read",
     params: z.object({ collection: collectionKey, tokenId }),
     query: z.object({ chainId }),

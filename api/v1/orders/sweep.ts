@@ -68,7 +68,7 @@ export const Sweep = z
       .meta({ description: "What all items cost, by currency. Together at most the budget." }),
     transactions: z.array(sweepTransaction).meta({
       description:
-        "One for all orders of an exchange; more only where one would need more than 16,777,216 gas (EIP-7825). Orders that are filled, cancelled or expired when it is mined are left out of it; a token that its maker can no longer transfer fails it as a whole: ask again for its `askIds`.",
+        "One for all orders of an exchange; more only above 16,777,216 gas (EIP-7825). Orders that ended before it is mined are left out; a token that its maker can no longer transfer fails it as a whole: ask again for its `askIds`.",
     }),
     skipped: z
       .array(sweepProblem)

@@ -218,25 +218,35 @@ describe("the limit of a permanent key", () => {
 });
 
 describe("the request log of a key", () => {
-  it("has the method, the path, the status and the time of each request", async () => {
+  it("has the method, the path, the query, the status, the code and the id of each request", async () => {
     const { browser, key, page } = await keyWith({ scopes: ["read"] });
     await call({ path: reading, key });
-    await call({ path: "/v1/collections/some-slug?chainId=5", key, at: desks.other });
+    await call({ path: `/v1/collections/some-slug?chainId=5&secret=${key}`, key, at: desks.other });
     await call({ path: selling, key, method: "post" });
-    await call({ path: "/v1/nothing", key });
+    const { headers } = await fetch(`${desks.one.url}/v1/nothing`, {
+      headers: { "x-api-key": key, "x-forwarded-for": "203.0.113.7" },
+    });
     await Promise.all([desks.one.flushUsage(), desks.other.flushUsage()]);
 
-    const { text } = await browser.get(`/developers/keys/${keyIdOf(page, key)}`);
-    const rows = [...text.matchAll(/<code>([^<]+)<\/code><\/td>\n<td[^>]*>(\d+)</g)].map(
-      ([, request, status]) => `${request} ${status}`,
-    );
-    expect(rows.sort()).toEqual([
-      "GET /v1/collections/some-slug 422",
-      "GET /v1/nothing 404",
-      "GET /v1/orders/params 422",
-      "POST /v1/orders/asks 403",
-    ]);
-    expect(text).not.toContain("chainId");
+    const own = `/developers/keys/${keyIdOf(page, key)}`;
+    const rowsOf = async (query: string) => {
+      const { text } = await browser.get(own + query);
+      expect(text).not.toContain(key);
+      const row =
+        /<code>([A-Z]+ [^<]+)<\/code><\/td>\n<td[^>]*>(\d+)(?: <a href="\/docs\/errors#\w+">(\w+))?/g;
+      return [...text.matchAll(row)].map(([, ...cells]) => cells.join(" ")).sort();
+    };
+    const all = [
+      "GET /v1/collections/some-slug?chainId=5&#38;secret=mk_live_*** 422 unknown_parameter",
+      "GET /v1/nothing 404 not_found",
+      `GET ${reading} 422 unsupported_chain`,
+      `POST ${selling} 403 insufficient_scope`,
+    ];
+    expect(await rowsOf("")).toEqual(all);
+    expect(await rowsOf("?refused=yes")).toEqual(all);
+    expect(await rowsOf("?text=UNSUPPORTED_CHAIN")).toEqual([all[2]]);
+    expect(await rowsOf(`?text=${headers.get("x-request-id")}`)).toEqual([all[1]]);
+    expect(await rowsOf("?text=%25")).toEqual([]);
   });
 
   it("is its owner's", async () => {

@@ -172,6 +172,22 @@ describe("the proof of a chain's history", () => {
     },
   );
 
+  it("counts what it cannot mend for as long as the log differs", async () => {
+    database = await createRecorded();
+    await sql`
+      insert into log.fact
+      select (jsonb_populate_record(f, jsonb_build_object('position', f.position + 1000000, 'log_index', 90000))).*
+      from log.fact f where f.log_index is not null order by f.position limit 1`.execute(
+      database.db,
+    );
+    prove();
+    await wholeProof();
+    expect((await proof())?.unrepaired).toBe(1);
+    await sql`delete from log.fact where log_index = 90000`.execute(database.db);
+    await expect.poll(async () => (await proof())?.unrepaired).toBe(0);
+    expect(await dumpFacts(database.db)).toEqual(facts);
+  });
+
   const lies: [string, Partial<Faults>][] = [
     ["logs are altered", { altered: 1, receipts: "unknown" }],
     ["blocks are null", { nullBlocks: 1 }],

@@ -62,6 +62,8 @@ describe("a database", () => {
       "0007-wallets",
       "0008-snapshots",
       "0009-store-staged",
+      "0010-differing-blocks",
+      "0011-request-log",
     ]);
     await migrate(db);
     expect(await pendingMigrations(db)).toEqual([]);
@@ -120,6 +122,27 @@ describe("a database", () => {
     await expectAsFiles(db);
   });
 
+  it("has it too when it comes from the release that counted differing blocks; such a proof begins anew", async () => {
+    await sql.raw(withoutBlocks).execute(db);
+    await sql`
+      insert into ops.history_proof (chain_id, sources, first_number, proved_from, proved_to, parent_hash, head_hash, differing)
+      values (1, 'main', 1, 1, 9, '0x', '0x', 0), (33139, 'main', 1, 1, 9, '0x', '0x', 2)`.execute(
+      db,
+    );
+    await sql`delete from ops.migration where name = '0010-differing-blocks'`.execute(db);
+    await migrate(db);
+    await expectAsFiles(db);
+    const { rows } = await sql`select chain_id, differing from ops.history_proof`.execute(db);
+    expect(rows).toEqual([{ chain_id: 1, differing: [] }]);
+  });
+
+  it("has it too when it comes from the release whose requests had no codes", async () => {
+    await sql.raw(withoutCodes).execute(db);
+    await sql`delete from ops.migration where name = '0011-request-log'`.execute(db);
+    await migrate(db);
+    await expectAsFiles(db);
+  });
+
   it("is refused when its ids are made of other ordinals than the list's", async () => {
     await sql`update log.chain set ordinal = 2 where chain_id = 33139`.execute(db);
     await expect(migrate(db)).rejects.toThrow("has 2 for chain 33139: ordinals are permanent");
@@ -155,6 +178,8 @@ describe("a database", () => {
       "0007-wallets",
       "0008-snapshots",
       "0009-store-staged",
+      "0010-differing-blocks",
+      "0011-request-log",
     ]);
   });
 
@@ -190,6 +215,13 @@ const withoutWallets = `
   alter table access.account drop constraint account_check;
   alter table access.account alter email set not null, alter password set not null;`;
 
+const withoutBlocks = `
+  alter table ops.history_proof alter differing drop default, alter differing type bigint using 0,
+    alter differing set default 0`;
+
+const withoutCodes =
+  "alter table access.key_request drop column query, drop column code, drop column request_id";
+
 /** What this release lacks and those had. */
 async function makeFormer(db: Database, applied: readonly string[]): Promise<void> {
   const statements = `
@@ -199,6 +231,8 @@ async function makeFormer(db: Database, applied: readonly string[]): Promise<voi
     drop table engine.book, engine.book_order, engine.book_price, engine.order_event;
     ${withoutWallets}
     drop table ops.holder_snapshot, ops.snapshot_holder;
+    ${withoutBlocks};
+    ${withoutCodes};
     create table ops.kysely_migration (name text);
     create table ops.kysely_migration_lock ();
     create table ops.later_migration (name text);

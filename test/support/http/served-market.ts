@@ -152,8 +152,9 @@ async function makeUsedKey(db: Database, accountId: number): Promise<string> {
   const asked = { name: "price bot", perMinute: null, accountId };
   const { id, key } = await createPermanentKey(db, asked);
   const log = openRequestLog(db);
-  const answered = { method: "GET", path: "/v1/sales", status: 200, durationMs: 12 };
-  log.add({ keyId: id, at: new Date(), ...answered });
+  const answered = { status: 200, code: null, requestId: "request-1", durationMs: 12 };
+  const request = { method: "GET", path: "/v1/sales", query: "chainId=33139" };
+  log.add({ keyId: id, at: new Date(), ...request, ...answered });
   await log.flush();
   return key;
 }
