@@ -257,7 +257,7 @@ async function proofNote({ chainId, read }: Visit): Promise<Html | false> {
   if (history === null || history.share === null) return false;
   const { share, provedFrom, provedTo } = history;
   const part = share === 1 ? "All" : formatProvedShare(share);
-  return html`<p class="note">${part} of the recorded history is proved by the chain's own block headers: blocks ${formatCount(provedFrom)} to ${formatCount(provedTo)}, each one's logs against the root in its header. <a href="/v1/status">Details</a></p>`;
+  return html`<p class="note">${part} of the recorded history is proved by the chain's own block headers: blocks ${formatCount(provedFrom)} to ${formatCount(provedTo)}, each one's logs against the root in its header. <a href="/status">Details</a></p>`;
 }
 
 /** Blocks, and events, that are not worth mentioning: they pass within seconds. */
@@ -265,7 +265,7 @@ const maxLagBlocks = 50;
 const maxLagFacts = 5_000;
 
 const note = (title: string, text: string): Html =>
-  html`<div class="notice" role="status"><strong>${title}</strong><p>${text} <a href="/v1/status">Details</a></p></div>`;
+  html`<div class="notice" role="status"><strong>${title}</strong><p>${text} <a href="/status">Details</a></p></div>`;
 
 /** What happens on a chain, live. */
 export async function activityPage({ chainId, read, parameter, now }: Visit): Promise<PageContent> {

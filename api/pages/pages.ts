@@ -5,6 +5,7 @@ import { activityPage, marketPage } from "./market.ts";
 import { bidPage, listingPage } from "./order.ts";
 import { salePage } from "./sale.ts";
 import { searchPage } from "./search.ts";
+import { statusPage } from "./status.ts";
 import { tokenPage } from "./token.ts";
 import { transactionPage } from "./transaction.ts";
 import { walletPage } from "./wallet.ts";
@@ -26,5 +27,6 @@ export const pages: readonly SitePage[] = [
   ["/bids/{bidId}", bidPage],
   ["/wallets/{wallet}", walletPage, { parameters: ["cursor", "view"] }],
   ["/activity", activityPage, { parameters: ["cursor", "type"] }],
+  ["/status", statusPage],
   ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],
 ];

@@ -60,7 +60,7 @@ export function layout({ title, description, body, live, search, ...page }: Layo
 </form>
 <nav class="menu" aria-label="Main">${menuLink(marketLink(chainId), "Market", path === "/")}${menuLink(activityLink(chainId), "Activity", path === "/activity")}${menuLink("/docs", "API")}${menuLink("/developers", "Keys")}</nav>`,
     footer: html`${requests.length > 0 && sources(requests)}
-<p>${asOf(now)} <a href="/v1/status">How far the chains are indexed</a> · <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a></p>`,
+<p>${asOf(now)} <a href="/status">Status</a> · <a href="/docs/guides/changelog">Changelog</a> · <a href="/docs">API reference</a> · <a href="/v1/openapi.json">OpenAPI</a></p>`,
   });
 }
 

@@ -18,7 +18,7 @@ const guideNames = [
   ...["first-call", "keys-and-limits", "paging", "errors", "orders", "feed", "webhooks", "mcp"],
 ] as const;
 
-/** The guides, then the recipes, all written in Markdown in `docs/`, with the address of this installation. */
+/** The guides, the recipes and the changelog, all written in Markdown, with the address of this installation. */
 export function readGuides(baseUrl: string): Guide[] {
   const readGuide = (file: string, name: string) => guideOf(file, name, baseUrl);
   const recipes = readdirSync(join(docs, "recipes"))
@@ -28,6 +28,7 @@ export function readGuides(baseUrl: string): Guide[] {
     ...guideNames.map((name) => readGuide(`guides/${name}.md`, name)),
     readGuide("recipes/README.md", "recipes"),
     ...recipes.map((file) => readGuide(`recipes/${file}`, `recipes-${file.replace(/\.md$/, "")}`)),
+    readGuide("../CHANGELOG.md", "changelog"),
   ];
 }
 

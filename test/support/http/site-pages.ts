@@ -30,6 +30,7 @@ export function sitePagesOf({ ids }: Pick<ServedMarket, "ids">): Record<string, 
     "wallet-exposure": `/wallets/${accounts.alice.address}?${chain}&view=exposure`,
     activity: `/activity?${chain}`,
     transaction: `/transactions/${ids.txHash}?${chain}`,
+    status: `/status?${chain}`,
     search: `/search?${chain}&q=pun`,
     "search-hash": `/search?${chain}&q=${ids.txHash}`,
   };
