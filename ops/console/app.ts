@@ -14,6 +14,7 @@ import { mountActions } from "./actions.ts";
 import { callersPage } from "./callers.ts";
 import { chainsPage } from "./chains.ts";
 import { databasePage } from "./database.ts";
+import { endpointsPage } from "./endpoints.ts";
 import { factPage, rowPage } from "./fact.ts";
 import { guard } from "./guard.ts";
 import { logPage } from "./log.ts";
@@ -33,8 +34,6 @@ import { workPage } from "./work.ts";
 type ConsoleOptions = {
   readonly context: ConsoleContext;
   readonly readStatus: StatusReader;
-  /** Where the API serves its metrics. */
-  readonly metricsUrl: string;
 };
 
 const assetOf = (name: string): string => join(import.meta.dirname, "assets", name);
@@ -47,7 +46,7 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 `;
 
 /** The operator's console. */
-export function createConsole({ context, readStatus, metricsUrl }: ConsoleOptions): Express {
+export function createConsole({ context, readStatus }: ConsoleOptions): Express {
   const { password } = context.config.console;
   const app = express();
   app.disable("x-powered-by");
@@ -58,7 +57,7 @@ export function createConsole({ context, readStatus, metricsUrl }: ConsoleOption
   }, consoleHeaders);
   servePath(app, "/healthz", { get: [answerHealth] });
   app.use(guard({ password, now: context.now }));
-  servePath(app, "/metrics", { get: [passOn(metricsUrl)] });
+  servePath(app, "/metrics", { get: [passOnMetrics(context)] });
   servePath(app, "/readyz", { get: [answerReadiness(readStatus, "operators")] });
   for (const [path, handler] of pages) {
     servePath(app, path, { get: [serveConsolePage(context, handler)] });
@@ -90,6 +89,7 @@ const pages: readonly (readonly [path: string, handler: ConsolePage])[] = [
   ["/projections", projectionsPage],
   ["/work", workPage],
   ["/upstream", upstreamPage],
+  ["/endpoints", endpointsPage],
   ["/callers", callersPage],
   ["/database", databasePage],
 ];
@@ -102,13 +102,10 @@ const consoleHeaders = websiteHeaders({
   sources: { "connect-src": ["'self'"] },
 });
 
-/** Milliseconds for the other listener to answer. */
-const timeoutMs = 5_000;
-
 /** Answers with what another listener of this service answers. */
-function passOn(url: string): RequestHandler {
+function passOnMetrics({ fetchMetrics }: Pick<ConsoleContext, "fetchMetrics">): RequestHandler {
   return async (_request, response) => {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => null);
+    const answer = await fetchMetrics();
     if (answer === null) {
       response.status(502).type("text").end("The API does not answer\n");
       return;

@@ -36,6 +36,13 @@ export function openProblemReader({ db, config, fetchHead, now }: Options): Read
   };
 }
 
+/** Milliseconds for the API to answer. */
+const metricsTimeoutMs = 5_000;
+
+/** Reads the metrics that an API process serves. */
+export const openMetricsReader = (url: string) => (): Promise<Response | null> =>
+  fetch(url, { signal: AbortSignal.timeout(metricsTimeoutMs) }).catch(() => null);
+
 /** Milliseconds for the supervisor to answer. */
 const timeoutMs = 2_000;
 

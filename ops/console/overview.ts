@@ -3,6 +3,7 @@ import { formatCount, moment } from "#api/pages/kit/number.ts";
 import { figures, panel } from "#api/pages/kit/panel.ts";
 import type { Finding } from "../reports/find-server-problems.ts";
 import { readServiceProgress, type ServiceProgress } from "../reports/read-status.ts";
+import { actionLink, findAction } from "./known-actions.ts";
 import type { ConsoleContent, ConsoleVisit } from "./page.ts";
 import { readRate } from "./samples.ts";
 import { chainTable, projectionTable } from "./tables.ts";
@@ -40,7 +41,7 @@ export async function overviewPage(visit: ConsoleVisit): Promise<ConsoleContent>
         value: progress.paused.length === 0 ? "nothing" : progress.paused.join(", "),
       },
     ]),
-    problemsPanel(findings, progress, html`as of ${moment(at.toISOString(), time)}`),
+    problemsPanel(visit, findings, progress, html`as of ${moment(at.toISOString(), time)}`),
     panel({
       id: "chains-panel",
       title: html`<a href="/chains">Chains</a>`,
@@ -55,8 +56,30 @@ export async function overviewPage(visit: ConsoleVisit): Promise<ConsoleContent>
   return { title: "Overview", body };
 }
 
+type FindingGroup = Omit<Finding, "about"> & { abouts: string[] };
+
+/** What was found of several is one problem. */
+function grouped(findings: readonly Finding[]): FindingGroup[] {
+  const groups = new Map<string, FindingGroup>();
+  for (const { about, ...finding } of findings) {
+    const key = JSON.stringify(finding);
+    const group = groups.get(key) ?? { ...finding, abouts: [] };
+    group.abouts.push(about);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** The way to start what an advice names, where it is one of the console's actions. */
+function startOf(visit: ConsoleVisit, advice: string): Html | false {
+  const [, name, target = ""] = /\bop (rebuild|prune)\b(?: (\w+)(?:,|$))?/.exec(advice) ?? [];
+  if (name === undefined || findAction(visit, name, target) === null) return false;
+  return html` ${actionLink("Start", name, target)}`;
+}
+
 /** Warnings, each with what to do. */
 function problemsPanel(
+  visit: ConsoleVisit,
   findings: readonly Finding[],
   { paused }: ServiceProgress,
   asOf: Html,
@@ -65,8 +88,8 @@ function problemsPanel(
     ...paused.map((name) =>
       problem(false, name, "is paused", html`<a href="/actions">Actions</a>: resume it`),
     ),
-    ...findings.map(({ isFault, about, finding, advice }) =>
-      problem(isFault, about, finding, html`${advice}`),
+    ...grouped(findings).map(({ isFault, abouts, finding, advice }) =>
+      problem(isFault, abouts.join(", "), finding, html`${advice}${startOf(visit, advice)}`),
     ),
   ];
   return panel({

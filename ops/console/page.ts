@@ -74,6 +74,8 @@ export type ConsoleContext = {
   readonly fetchHead: FetchChainHead;
   readonly readProblems: ReadProblems;
   readonly measureRebuilds: MeasureRebuilds;
+  /** What the API answers at its `/metrics`; null: nothing. */
+  readonly fetchMetrics: () => Promise<globalThis.Response | null>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** Null where no supervisor runs commands for this process. */
@@ -89,6 +91,7 @@ const menu = [
   ["/projections", "Projections"],
   ["/work", "Work"],
   ["/upstream", "Nodes and partners"],
+  ["/endpoints", "Endpoints"],
   ["/callers", "Callers"],
   ["/database", "Database"],
   ["/actions", "Actions"],
@@ -110,7 +113,7 @@ const layout = ({ title, body, isLive = true, path, now }: Layout): Html =>
     home: "/",
     bodyAttributes: isLive && html` data-refresh`,
     bar: html`<nav class="menu" aria-label="Main">${menu.map(([href, text]) => menuLink(href, text, isCurrent(path, href)))}</nav>
-<button type="button" id="refresh" hidden>Pause</button>`,
+<button type="button" id="refresh" hidden>Stop refreshing</button>`,
     footer: html`<p>${asOf(now)} <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a></p>`,
   });
 

@@ -85,8 +85,10 @@ export async function startPostgres(options: EmbeddedPostgresOptions): Promise<E
     if (child.pid !== undefined) options.onSpawn?.(child.pid);
     const isReady = () => isReadyIn(paths.cluster, child);
     await untilReady({ ...options, child, exited, isReady, logFile: paths.log });
+    const url = await urlOf(paths.password, port);
+    if (durable) await countStatements(url);
     return {
-      url: await urlOf(paths.password, port),
+      url,
       port,
       pid: child.pid ?? 0,
       exited,
@@ -123,11 +125,24 @@ async function urlOf(passwordFile: string, port: number): Promise<string> {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
+async function countStatements(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query("create extension if not exists pg_stat_statements");
+  } finally {
+    await client.end();
+  }
+}
+
 /** Memory of the machine or the container, in bytes. */
 const availableMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
-/** pg_prewarm saves the list of cached pages every five minutes and loads them at the start: lists are fast after a restart. */
-const durableSettings = { shared_preload_libraries: "pg_prewarm" };
+/**
+ * pg_prewarm saves the list of cached pages every five minutes and loads them at the start: lists are fast after a restart.
+ * pg_stat_statements counts what the console shows of statements.
+ */
+const durableSettings = { shared_preload_libraries: "pg_prewarm, pg_stat_statements" };
 const temporarySettings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
 /**

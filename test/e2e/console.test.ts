@@ -57,6 +57,7 @@ const pages = {
   projections: "/projections",
   work: "/work",
   upstream: "/upstream",
+  endpoints: "/endpoints",
   callers: "/callers",
   database: "/database",
   actions: "/actions",

@@ -203,6 +203,14 @@ describe("embedded PostgreSQL", () => {
     await second.stop();
   });
 
+  it("counts its statements", async () => {
+    const { url, stop } = await start(join(directory, "data"), true);
+    await query(url, "select 'counted' as text");
+    const counted = "select calls::int from pg_stat_statements where query = 'select $1 as text'";
+    expect(await query(url, counted)).toEqual([1]);
+    await stop();
+  });
+
   it("rejects a directory that another running process uses", async () => {
     const server = await start(directory);
 

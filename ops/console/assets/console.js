@@ -6,7 +6,7 @@ async function refresh() {
   if (document.hidden || button.dataset.state === "paused" || isInUse()) return;
   const answer = await fetch(location.href).catch(() => null);
   if (answer === null || !answer.ok) {
-    button.textContent = "No answer: pause";
+    button.textContent = "No answer: stop refreshing";
     return;
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -21,7 +21,7 @@ async function refresh() {
   for (const [index, one] of document.querySelectorAll(".scroll").entries()) {
     one.scrollLeft = scrolled[index] ?? 0;
   }
-  button.textContent = "Pause";
+  button.textContent = "Stop refreshing";
 }
 
 /** Somebody reads, selects or types there. */
@@ -36,7 +36,7 @@ if (document.body.dataset.refresh !== undefined) {
   button.addEventListener("click", () => {
     const isPaused = button.dataset.state === "paused";
     button.dataset.state = isPaused ? "live" : "paused";
-    button.textContent = isPaused ? "Pause" : "Go on";
+    button.textContent = isPaused ? "Stop refreshing" : "Refresh by itself";
   });
   setInterval(refresh, everyMs);
 }

@@ -5,7 +5,12 @@ import { openHashReader } from "#jobs/chain/client.ts";
 import { openHeadReader } from "#jobs/chain/fetch-head.ts";
 import { type ChainConfig, listeningUrl } from "#ops/config/config.ts";
 import { createConsole } from "#ops/console/app.ts";
-import { openProblemReader, openProcessReader, openRebuildMeter } from "#ops/console/figures.ts";
+import {
+  openMetricsReader,
+  openProblemReader,
+  openProcessReader,
+  openRebuildMeter,
+} from "#ops/console/figures.ts";
 import { openOperationRunner } from "#ops/console/operations.ts";
 import { sampling } from "#ops/console/samples.ts";
 import type { FetchChainHead } from "#ops/reports/read-status.ts";
@@ -38,6 +43,9 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
       measureRebuilds: openRebuildMeter(),
       runOperation: openOperationRunner(),
       readProcesses: openProcessReader(),
+      fetchMetrics: openMetricsReader(
+        `${hasOwnMetrics ? `http://127.0.0.1:${http.metricsPort}` : listeningUrl(http)}/metrics`,
+      ),
     },
     readStatus: openStatusReader({
       db,
@@ -52,7 +60,6 @@ export async function runRole({ config, logger, signal }: RoleContext): Promise<
       lateSeconds: maxLagSeconds,
       maxAgeMs: 500,
     }),
-    metricsUrl: `${hasOwnMetrics ? `http://127.0.0.1:${http.metricsPort}` : listeningUrl(http)}/metrics`,
   });
   const listening = await listen(app, console.host, port).catch(async (error: unknown) => {
     await db.destroy();

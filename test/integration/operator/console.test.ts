@@ -1,7 +1,12 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { measureRequests, openMetrics } from "#api/http/metrics.ts";
+import { listen } from "#api/http/server.ts";
 import { OperationEnded, operationArguments, type RunOperation } from "#ops/console/operations.ts";
 import { startOrphanGuard } from "#ops/processes/child.ts";
 import { openOperations } from "#ops/processes/start-roles.ts";
@@ -10,6 +15,7 @@ import { advance } from "#projections/engine/tick.ts";
 import { readLogHead } from "#projections/log/blocks.ts";
 import { readOperatorActions, readPaused, storeJobFigures } from "#projections/log/operators.ts";
 import { addSources } from "#projections/log/sources.ts";
+import { schemaOf } from "#projections/log/versions.ts";
 import {
   apes,
   appendTrades,
@@ -138,6 +144,31 @@ describe("figures", () => {
     );
   });
 
+  it("of equal problems are one, with the way to start what mends them", async () => {
+    const run = { startedAt: new Date(), durationMs: 5, runs: 1, failures: 1, nextAt: null };
+    const fails = { ...run, name: "prices", failure: "no source answers" };
+    await storeJobFigures(database.db, [
+      { ...fails, part: "apecoin" },
+      { ...fails, part: "ethereum" },
+    ]);
+    const change = (parameters: string) =>
+      sql`update engine.checkpoint set parameters = ${parameters} where projection = ${schemaOf("activity")}`.execute(
+        database.db,
+      );
+    const { rows } = await sql<{ parameters: string }>`
+      select parameters from engine.checkpoint where projection = ${schemaOf("activity")}`.execute(
+      database.db,
+    );
+    await change("others");
+    const other = await openConsole(database, { runOperation: null });
+    const text = decode((await other.get("/")).page);
+    await other.close();
+    await change(rows[0]?.parameters ?? "");
+
+    expect(text).toContain("<b>job prices apecoin, job prices ethereum</b>");
+    expect(text).toContain('href="/actions/new?action=rebuild&target=activity"');
+  });
+
   it("of sources and quarantined facts are those of op", async () => {
     type Sources = { chains: { chainId: number; sources: { source: string; state: string }[] }[] };
     const sources = await op<Sources>("sources");
@@ -164,6 +195,34 @@ describe("figures", () => {
         ...[projection, `${fact.position}`, fact.kind, error],
       ]),
     );
+  });
+
+  it("of endpoints are those of the API's metrics", async () => {
+    const registry = openMetrics();
+    const app = express();
+    app.use(measureRequests(registry));
+    app.get("/:status", (request, response) => {
+      response.locals.route = "/one";
+      response.status(Number(request.params.status)).end();
+    });
+    const api = await listen(app, "127.0.0.1", 0);
+    for (const status of [200, 200, 404, 503])
+      await fetch(`http://127.0.0.1:${api.port}/${status}`);
+    const metrics = createServer(
+      (_, response) => void registry.metrics().then((text) => response.end(text)),
+    );
+    await once(metrics.listen(0, "127.0.0.1"), "listening");
+    const { port } = metrics.address() as AddressInfo;
+    const other = await openConsole(database, { metricsUrl: `http://127.0.0.1:${port}/metrics` });
+    const text = (await other.get("/endpoints")).page;
+    await Promise.all([other.close(), api.close()]);
+    metrics.close();
+
+    const rows = cellsOf(text, "Requests by path");
+    expect(
+      rows.map(([path, requests, , , , refused, failed]) => [path, requests, refused, failed]),
+    ).toEqual([["GET /one", "4", "1 25%", "1 25%"]]);
+    expect(rows[0]?.[3]).toMatch(/^\d+ ms$/);
   });
 
   it("of the database are those of SQL", async () => {

@@ -2,7 +2,12 @@ import { pino } from "pino";
 import { listen } from "#api/http/server.ts";
 import { readConfig } from "#ops/config/read-config.ts";
 import { createConsole } from "#ops/console/app.ts";
-import { openProblemReader, openRebuildMeter, type ReadProcesses } from "#ops/console/figures.ts";
+import {
+  openMetricsReader,
+  openProblemReader,
+  openRebuildMeter,
+  type ReadProcesses,
+} from "#ops/console/figures.ts";
 import type { RunOperation } from "#ops/console/operations.ts";
 import { sample } from "#ops/console/samples.ts";
 import { fetchChainHead } from "#ops/reports/read-status.ts";
@@ -15,6 +20,8 @@ type Options = {
   settings?: Record<string, string>;
   runOperation?: RunOperation | null;
   readProcesses?: ReadProcesses | null;
+  /** Default: nothing listens there. */
+  metricsUrl?: string;
 };
 
 export type TestConsole = {
@@ -37,15 +44,15 @@ export async function openConsole(
   const config = readConfig({ ...environmentOf(databaseUrl), ...settings });
   const logger = pino({ level: "warn" });
   const common = { db, config, fetchHead: fetchChainHead };
-  const { now = () => new Date() } = options;
+  const { now = () => new Date(), metricsUrl = "http://127.0.0.1:1/metrics" } = options;
   const app = createConsole({
     context: {
       ...{ ...common, logger, now, runOperation, readProcesses },
       readProblems: openProblemReader({ ...common, now }),
       measureRebuilds: openRebuildMeter(),
+      fetchMetrics: openMetricsReader(metricsUrl),
     },
     readStatus: () => Promise.reject(new Error("not read here")),
-    metricsUrl: "http://127.0.0.1:1/metrics",
   });
   const listening = await listen(app, "127.0.0.1", 0);
   const url = `http://127.0.0.1:${listening.port}`;
