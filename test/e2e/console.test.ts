@@ -124,8 +124,8 @@ describe("an open page", () => {
     await appendTrades(database.db, 20, 20);
     const head = await readLogHead(database.db);
     await page.locator(`tr[data-key="${head}"]`).waitFor();
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Stop refreshing" }).click();
+    await page.getByRole("button", { name: "Refresh by itself" }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });
