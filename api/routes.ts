@@ -51,6 +51,7 @@ import {
 import { status } from "./v1/status.ts";
 import { transaction } from "./v1/transaction.ts";
 import { walletDiff } from "./v1/wallet-diff.ts";
+import { walletSummary } from "./v1/wallet-summary.ts";
 import { walletTokens } from "./v1/wallet-tokens.ts";
 import {
   changeAccountWebhook,
@@ -100,6 +101,7 @@ export const routes: readonly V1Route[] = [
   transaction,
   listActivity,
   walletTokens,
+  walletSummary,
   walletDiff,
   walletOffers,
   walletExposure,

@@ -255,7 +255,7 @@ export function rowFields(row: z.ZodObject) {
     .optional()
     .meta({
       description:
-        "Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires.",
+        "Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires.",
       override: { type: "array", items: { type: "string", enum: names }, minItems: 1 },
       param: { style: "form", explode: false },
     });

@@ -133,7 +133,7 @@ export function planningOf({ query, plansOnceWith }: Pick<Shape, "query" | "plan
 }
 
 export function successesOf({ successes }: { successes?: Successes }): Successes {
-  return successes ?? { 200: "Success" };
+  return successes ?? { 200: "OK" };
 }
 
 export type Input<Params = unknown, Query = unknown, Body = unknown> = {

@@ -25,12 +25,12 @@ type PresentedMedia = { uri: string | null; url: string | null };
 
 export const mediaUri = z.string().nullable().meta({
   id: "MediaUri",
-  description: "As in the metadata. In lists a link to this API instead of a `data:` document.",
+  description: "As in the metadata; in lists a link to this API in place of a `data:` document.",
 });
 export const mediaUrl = z.string().nullable().meta({
   id: "MediaUrl",
   description:
-    "The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none.",
+    "The same over http(s): of `ipfs://` and `ar://` at a gateway, of a `data:` document at this API; null: none.",
 });
 
 /** `path`: where this API serves the document if it is stored inline. */

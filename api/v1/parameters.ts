@@ -184,14 +184,22 @@ export const since = moment.meta({ description: "Only rows at or after this ISO 
 export const until = moment.meta({ description: "Only rows before this ISO 8601 time." });
 
 const maxTraits = 5;
+const maxTraitValues = 20;
 
-/** Traits that a token must all have, in a parameter of the given name. Their types are any text, `__proto__` too. */
-export function traitFilter(name: "traits" | "attributes", more = "") {
+/**
+ * Traits that a token must all have, in a parameter of the given name. Their types are any text, `__proto__` too. With
+ * `hasAlternatives` a type may have several values, of which a token must have one.
+ */
+export function traitFilter(
+  name: "traits" | "attributes",
+  { more = "", hasAlternatives = true } = {},
+) {
+  const again = hasAlternatives ? "; a type again: either value" : "";
   return z
     .unknown()
-    .transform((asked, context) => traitsOf(asked, context))
+    .transform((asked, context) => traitsOf(asked, context, hasAlternatives))
     .meta({
-      description: `\`${name}[<type>]=<value>\`; at most ${maxTraits}, all must match. ${more}Types ignore case and spacing, values are those of the token's \`attributes\`.`,
+      description: `\`${name}[<type>]=<value>\`; at most ${maxTraits}, all must match${again}. ${more}Types ignore case and spacing, values are those of the token's \`attributes\`.`,
       param: { style: "deepObject", explode: true },
       override: {
         type: "object",
@@ -205,7 +213,11 @@ const maxTypeLength = 200;
 const maxValueLength = 500;
 const trait = z.tuple([text(maxTypeLength), text(maxValueLength)]);
 
-function traitsOf(asked: unknown, context: z.RefinementCtx): (readonly [string, string])[] {
+function traitsOf(
+  asked: unknown,
+  context: z.RefinementCtx,
+  hasAlternatives: boolean,
+): (readonly [string, string])[] {
   const refuse = (message: string, path: string[] = []) => {
     context.addIssue({ code: "custom", message, path });
     return z.NEVER;
@@ -214,11 +226,17 @@ function traitsOf(asked: unknown, context: z.RefinementCtx): (readonly [string, 
     return refuse(`must be written ${"`name[<type>]=<value>`"}`);
   const entries = Object.entries(asked);
   if (entries.length > maxTraits) return refuse(`must be at most ${maxTraits}`);
-  return entries.map((entry) => {
-    const parsed = trait.safeParse(entry);
+  const traits = entries.flatMap(([type, value]) =>
+    hasAlternatives && Array.isArray(value)
+      ? [...new Set(value)].map((one) => [type, one] as const)
+      : [[type, value] as const],
+  );
+  if (traits.length > maxTraitValues) return refuse(`must be at most ${maxTraitValues} values`);
+  return traits.map((one) => {
+    const parsed = trait.safeParse(one);
     if (parsed.success) return parsed.data;
     return refuse(parsed.error.issues[0]?.message ?? "is no trait", [
-      entry[0].slice(0, maxTypeLength),
+      one[0].slice(0, maxTypeLength),
     ]);
   });
 }

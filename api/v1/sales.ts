@@ -268,10 +268,9 @@ export const listSales = route(
       token_id: tokenId.optional().meta({
         description: "Only this token id: of the collection, else of every contract of the chain.",
       }),
-      traits: traitFilter(
-        "traits",
-        `Without \`collection\`, tokens of every contract of the chain: refused where more than ${maxContracts} contracts have such tokens. `,
-      ).optional(),
+      traits: traitFilter("traits", {
+        more: `Without \`collection\`, tokens of every contract of the chain: refused where more than ${maxContracts} contracts have such tokens. `,
+      }).optional(),
       ...tradeFields,
       fields: rowFields(Sale),
       ...pageFields,

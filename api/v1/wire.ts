@@ -11,7 +11,7 @@ export const uint256Text = z.string().regex(/^(0|[1-9][0-9]*)$/);
 /** Beside a number of units, which is rounded beyond 2^53. */
 export const exactUnits = uint256Text.meta({
   id: "ExactUnits",
-  description: "The same number exactly: JSON's numbers are rounded beyond 2^53.",
+  description: "Exact: JSON's numbers are rounded beyond 2^53.",
 });
 export const time = z.iso.datetime();
 export const chainIdValue = z.literal(chainIds).meta({

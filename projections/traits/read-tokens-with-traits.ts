@@ -4,7 +4,7 @@ import { matchKey } from "../engine/trait-keys.ts";
 import type { Database } from "../log/database.ts";
 import { anyValue } from "../log/sql-values.ts";
 
-/** A type in any spelling, and a value as text. */
+/** A type in any spelling, and a value as text. Of several values of a type a token must have one. */
 export type RequestedTrait = readonly [type: string, value: string];
 
 /** A key of `traits.trait`; the key alone names the contract too. */
@@ -95,11 +95,14 @@ export function hasRequestedTraits(
   traits: readonly RequestedTrait[],
 ): RawBuilder<unknown> {
   const [contractId, tokenId] = [sql.ref(`${row}.contract_id`), sql.ref(`${row}.token_id`)];
-  const each = traits.map(
-    ([type, value]) => sql`exists (
+  const each = [...valuesByType(traits)].map(
+    ([type, values]) => sql`exists (
       select from traits.trait v join traits.token_bitmap m using (contract_id, trait_key)
-      where v.contract_id = ${contractId}
-        and v.match_key = (select ${matchKey(anyValue(type, "text"), anyValue(value, "text"))})
+      where v.contract_id = ${contractId} and v.match_key in (${sql.join(
+        values.map(
+          (value) => sql`(select ${matchKey(anyValue(type, "text"), anyValue(value, "text"))})`,
+        ),
+      )})
         and m.chunk = ${chunkOf(tokenId)} and ${bitOf(sql`m.bits`, tokenId)} = 1 offset 0
     )`,
   );
@@ -119,10 +122,17 @@ export function hasTraits(row: Row, traitKeys: TraitKeys): RawBuilder<unknown> {
   return each.length === 0 ? sql`true` : sql.join(each, sql` and `);
 }
 
+/** Values that are alternatives, by their type, in the order of the types. */
+export function valuesByType(traits: readonly RequestedTrait[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [type, value] of traits) groups.set(type, [...(groups.get(type) ?? []), value]);
+  return groups;
+}
+
 type KeysOfTrait = { contractIds: number[]; keys: string[] };
 
 /**
- * The keys of each trait in the contracts: one per contract and spelling, none where no token has it. The rarest trait
+ * The keys of each type's values in the contracts: one per contract and spelling, none where no token has one. The rarest
  * comes first: it excludes most tokens.
  */
 export async function readTraitKeys(
@@ -132,15 +142,14 @@ export async function readTraitKeys(
 ): Promise<TraitKey[][]> {
   if (traits.length === 0) return [];
   const { rows } = await sql<KeysOfTrait>`
-    select own."contractIds", own.keys
+    select coalesce(array_agg(own.contract_id) filter (where own.contract_id is not null), '{}') as "contractIds",
+           coalesce(array_agg(own.trait_key::text) filter (where own.contract_id is not null), '{}') as keys
     from ${requestedTraits(traits)}
-    cross join lateral (
-      select coalesce(array_agg(v.contract_id), '{}') as "contractIds",
-             coalesce(array_agg(v.trait_key::text), '{}') as keys, coalesce(sum(v.tokens), 0) as tokens
-      from traits.trait v
-      where v.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and ${isRequested}
-    ) own
-    order by own.tokens`.execute(db);
+    left join lateral (
+      select v.contract_id, v.trait_key, v.tokens from traits.trait v
+      where v.contract_id = any (${anyValue(contractIds, "int[]")}::int[]) and ${isRequested} offset 0
+    ) own on true
+    group by requested.ord order by coalesce(sum(own.tokens), 0), requested.ord`.execute(db);
   return rows.map(keysOf);
 }
 
@@ -151,6 +160,7 @@ export async function readTraitKeysOfChain(
   traits: readonly RequestedTrait[],
   maxContracts: number,
 ): Promise<TraitKey[][] | null> {
+  const types = valuesByType(traits).size;
   const { rows } = await sql<KeysOfTrait>`
     with found as materialized (
       select v.contract_id, v.trait_key, v.tokens, requested.ord
@@ -162,22 +172,31 @@ export async function readTraitKeysOfChain(
       where k.chain_id = ${chainId}
     ), complete as materialized (
       select contract_id from found group by contract_id
-      having count(distinct ord) = ${traits.length} limit ${maxContracts + 1}
+      having count(distinct ord) = ${types} limit ${maxContracts + 1}
     )
     select array_agg(found.contract_id) as "contractIds", array_agg(found.trait_key::text) as keys
     from found join complete using (contract_id)
     group by found.ord order by sum(found.tokens)`.execute(db);
   if (new Set(rows[0]?.contractIds).size > maxContracts) return null;
-  return rows.length === 0 ? traits.map(() => []) : rows.map(keysOf);
+  return rows.length === 0 ? Array.from({ length: types }, () => []) : rows.map(keysOf);
 }
 
 /** SQL: whether row `v` of `traits.trait` is the trait `requested`. */
 const isRequested = sql`v.match_key = ${matchKey(sql`requested.type`, sql`requested.value`)}`;
 
+/** SQL: rows of each value; `ord` is that of its type. */
 function requestedTraits(traits: readonly RequestedTrait[]): RawBuilder<unknown> {
-  const [types, values] = [traits.map(([type]) => type), traits.map(([, value]) => value)];
+  const rows = [...valuesByType(traits)].flatMap(([type, values], ord) =>
+    values.map((value) => ({ type, value, ord })),
+  );
+  const [types, values, ords] = [
+    rows.map(({ type }) => type),
+    rows.map(({ value }) => value),
+    rows.map(({ ord }) => ord),
+  ];
   return sql`
-    unnest(${anyValue(types, "text[]")}, ${anyValue(values, "text[]")}) with ordinality requested (type, value, ord)`;
+    unnest(${anyValue(types, "text[]")}, ${anyValue(values, "text[]")}, ${anyValue(ords, "int[]")})
+      requested (type, value, ord)`;
 }
 
 function keysOf({ contractIds, keys }: KeysOfTrait): TraitKey[] {

@@ -264,6 +264,10 @@ export interface paths {
         /** @description What a wallet could sell into now: each of its tokens with the best bid of others for it, best net first. */
         get: operations["listWalletOffers"];
     };
+    "/v1/wallets/{wallet}/summary": {
+        /** @description What a wallet holds is worth, and what its trades earned. */
+        get: operations["getWalletSummary"];
+    };
     "/v1/wallets/{wallet}/tokens": {
         /** @description Tokens that a wallet holds, of both standards, by contract and id. */
         get: operations["listWalletTokens"];
@@ -1017,7 +1021,7 @@ export interface components {
         };
         /** @enum {string} */
         EventType: "mint" | "transfer" | "burn" | "sale" | "listing" | "offer" | "cancel" | "metadata" | "order_activated" | "order_updated" | "order_invalidated" | "order_superseded" | "order_filled" | "order_cancelled" | "order_expired" | "order_removed" | "floor_changed" | "best_bid_changed" | "retracted";
-        /** @description The same number exactly: JSON's numbers are rounded beyond 2^53. */
+        /** @description Exact: JSON's numbers are rounded beyond 2^53. */
         ExactUnits: string;
         Exposure: {
             approval: {
@@ -1542,9 +1546,9 @@ export interface components {
             /** @description The exchange. */
             seaport: string;
         };
-        /** @description As in the metadata. In lists a link to this API instead of a `data:` document. */
+        /** @description As in the metadata; in lists a link to this API in place of a `data:` document. */
         MediaUri: string | null;
-        /** @description The same as an http or https URL: behind a public gateway for `ipfs://` and `ar://`, at this API for a `data:` document. null where there is none. */
+        /** @description The same over http(s): of `ipfs://` and `ar://` at a gateway, of a `data:` document at this API; null: none. */
         MediaUrl: string | null;
         MetadataRefresh: {
             /** @enum {integer} */
@@ -2539,6 +2543,36 @@ export interface components {
             sellerNetWei: string;
             token: components["schemas"]["HeldToken"];
         };
+        WalletSummary: {
+            /** @description Of the first 500 contracts: `truncated`. */
+            holdings: {
+                contracts: number;
+                /** @description Each unit at its collection's floor, where there is one. */
+                floorWei: string;
+                /** @description Each at the most that an offer on its collection leaves a seller. */
+                offersWei: string;
+                /** @description Token ids. */
+                tokens: string;
+                truncated: boolean;
+                units: string;
+            };
+            /** @description In the coin or its wrapped form, first in, first out, by sales alone; wash trades and other currencies are only counted. null: over 10000 purchases or sales. */
+            trades: {
+                /** @description Of units that were bought and sold. */
+                costWei: string;
+                /** @description After fees: cost, profit and unbought. */
+                earnedWei: string;
+                otherCurrencies: number;
+                /** @description May be negative. */
+                profitWei: string;
+                purchases: number;
+                sales: number;
+                spentWei: string;
+                /** @description Of units that were not bought. */
+                unboughtWei: string;
+                wash: number;
+            } | null;
+        };
         WalletTokensMeta: {
             at?: components["schemas"]["PointInTime"];
             chainId: number;
@@ -2617,7 +2651,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
@@ -2634,7 +2668,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2662,7 +2696,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2693,7 +2727,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2832,7 +2866,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("bidId" | "kind" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "criteria" | "amountWei" | "sellerNetWei" | "inactiveReason" | "urls")[];
                 kind?: "single-token" | "collection" | "trait" | "token-list";
                 /** @description 0x address. */
@@ -2854,7 +2888,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2885,7 +2919,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2928,7 +2962,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2959,7 +2993,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2994,7 +3028,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3036,7 +3070,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3061,7 +3095,7 @@ export interface operations {
                 direction?: "asc" | "desc";
                 /** @description Sorts by volume and sales without wash trades. Figures shown stay the same; `washVolumeWei` and `washSales` tell the part. */
                 exclude_wash?: boolean;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("chainId" | "address" | "slug" | "name" | "symbol" | "description" | "standard" | "contracts" | "media" | "links" | "metadata" | "verified" | "royalty" | "stats" | "urls" | "createdAt" | "updatedAt")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -3080,7 +3114,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3113,7 +3147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3144,7 +3178,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3178,7 +3212,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3221,7 +3255,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3257,7 +3291,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3293,7 +3327,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3324,7 +3358,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3354,7 +3388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3378,7 +3412,7 @@ export interface operations {
                 contract?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls")[];
                 /** @description Only tokens with an active listing (`true`) or without one (`false`). */
                 listed?: boolean;
@@ -3390,7 +3424,7 @@ export interface operations {
                 sort?: "token_id" | "price_asc" | "price_desc" | "rarity" | "recently_listed";
                 /** @description Token ids, comma-separated, at most 100. */
                 token_ids?: string;
-                /** @description `traits[<type>]=<value>`; at most 5, all must match. Types ignore case and spacing, values are those of the token's `attributes`. */
+                /** @description `traits[<type>]=<value>`; at most 5, all must match; a type again: either value. Types ignore case and spacing, values are those of the token's `attributes`. */
                 traits?: {
                     [key: string]: string;
                 };
@@ -3404,7 +3438,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3439,7 +3473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3462,7 +3496,7 @@ export interface operations {
                 chainId?: 1 | 33139;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("id" | "type" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "from" | "to" | "price" | "priceWei" | "currency" | "usd" | "marketplace" | "protocol" | "via" | "washTrade" | "saleId" | "orderId" | "orderHash" | "expiresAt" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description Maximum number of rows. With a filter for rare events a page may hold fewer rows, or none, with more to follow: each page scans a bounded part of the history. */
                 per_page?: number;
@@ -3482,7 +3516,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3515,7 +3549,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3553,7 +3587,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3586,7 +3620,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3618,7 +3652,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3649,7 +3683,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3718,7 +3752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3752,7 +3786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3781,7 +3815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3823,7 +3857,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3856,7 +3890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3882,7 +3916,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("askId" | "marketplace" | "buyableViaApi" | "chainId" | "orderHash" | "status" | "maker" | "collection" | "contract" | "standard" | "price" | "priceWei" | "currency" | "usd" | "quantity" | "quantityExact" | "quantityFilled" | "quantityFilledExact" | "quantityRemaining" | "quantityRemainingExact" | "startsAt" | "expiresAt" | "createdAt" | "updatedAt" | "feeBps" | "royaltyBps" | "fees" | "protocol" | "tokenId" | "quantityFillable" | "quantityFillableExact" | "invalidReason" | "urls")[];
                 /** @description 0x address. */
                 maker?: string;
@@ -3899,7 +3933,7 @@ export interface operations {
                 status?: "active" | "inactive" | "filled" | "expired" | "cancelled" | "all";
                 /** @description Only this token id: of the collection, else of every contract of the chain. */
                 token_id?: string;
-                /** @description `traits[<type>]=<value>`; at most 5, all must match. Needs `collection`. Types ignore case and spacing, values are those of the token's `attributes`. */
+                /** @description `traits[<type>]=<value>`; at most 5, all must match; a type again: either value. Needs `collection`. Types ignore case and spacing, values are those of the token's `attributes`. */
                 traits?: {
                     [key: string]: string;
                 };
@@ -3910,7 +3944,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3941,7 +3975,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3987,7 +4021,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4019,7 +4053,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4059,7 +4093,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4096,7 +4130,7 @@ export interface operations {
                     count: number;
                     /** @description Only listings in it. Default: both. */
                     currency?: ("native" | "wrapped") | null;
-                    /** @description `traits[<type>]=<value>`; at most 5, all must match. Types ignore case and spacing, values are those of the token's `attributes`. */
+                    /** @description `traits[<type>]=<value>`; at most 5, all must match; a type again: either value. Types ignore case and spacing, values are those of the token's `attributes`. */
                     traits?: {
                         [key: string]: string;
                     };
@@ -4104,7 +4138,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4183,7 +4217,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4213,7 +4247,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4253,7 +4287,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4433,7 +4467,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4463,7 +4497,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4503,7 +4537,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4662,7 +4696,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4690,7 +4724,7 @@ export interface operations {
                 currency?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("saleId" | "chainId" | "collection" | "contract" | "tokenId" | "quantity" | "quantityExact" | "price" | "priceWei" | "totalWei" | "currency" | "usd" | "seller" | "buyer" | "via" | "washTrade" | "side" | "marketplace" | "protocol" | "orderHash" | "fees" | "bundle" | "txHash" | "logIndex" | "blockNumber" | "blockHash" | "timestamp" | "urls")[];
                 /** @description `marketplace` of a sale; `unknown` is one. `partner_a` is opensea, `partner_b` is magiceden. */
                 marketplace?: string;
@@ -4706,7 +4740,7 @@ export interface operations {
                 since?: string;
                 /** @description Only this token id: of the collection, else of every contract of the chain. */
                 token_id?: string;
-                /** @description `traits[<type>]=<value>`; at most 5, all must match. Without `collection`, tokens of every contract of the chain: refused where more than 1000 contracts have such tokens. Types ignore case and spacing, values are those of the token's `attributes`. */
+                /** @description `traits[<type>]=<value>`; at most 5, all must match; a type again: either value. Without `collection`, tokens of every contract of the chain: refused where more than 1000 contracts have such tokens. Types ignore case and spacing, values are those of the token's `attributes`. */
                 traits?: {
                     [key: string]: string;
                 };
@@ -4721,7 +4755,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4752,7 +4786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4783,7 +4817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4872,7 +4906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4906,7 +4940,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4937,7 +4971,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4965,7 +4999,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4992,7 +5026,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5022,7 +5056,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5066,7 +5100,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5102,7 +5136,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5127,7 +5161,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("token" | "bid" | "kind" | "currency" | "sellerNetWei" | "sellableUnits" | "sellableUnitsExact")[];
                 /** @description Page, from 1. Not together with `cursor`. */
                 page?: number;
@@ -5143,7 +5177,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5152,6 +5186,36 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["WalletOffer"][];
                         meta: components["schemas"]["PageMeta"];
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getWalletSummary: {
+        parameters: {
+            query?: {
+                /** @description Chain the request is about. */
+                chainId?: 1 | 33139;
+            };
+            header?: never;
+            path: {
+                /** @description 0x address. */
+                wallet: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WalletSummary"];
                         /** @constant */
                         success: true;
                     };
@@ -5170,7 +5234,7 @@ export interface operations {
                 collection?: string;
                 /** @description `meta.next_cursor` of the previous page, with the same sort and filters. */
                 cursor?: string;
-                /** @description Only these fields of each row, comma-separated; without it all. What only other fields need is not read. Rows then lack fields that the schema of the answer requires. */
+                /** @description Only these fields of each row, comma-separated; what only others need is not read. Rows then lack fields that the schema requires. */
                 fields?: ("chainId" | "collection" | "contract" | "tokenId" | "name" | "description" | "standard" | "media" | "tokenUri" | "attributes" | "rarity" | "owner" | "holders" | "supply" | "supplyExact" | "listing" | "bestOffer" | "lastSale" | "isBurned" | "metadata" | "urls" | "units")[];
                 /** @description Rows per page. */
                 per_page?: number;
@@ -5184,7 +5248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5212,7 +5276,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5284,7 +5348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5330,7 +5394,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5357,7 +5421,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5393,7 +5457,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5448,7 +5512,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;

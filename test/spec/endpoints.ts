@@ -298,6 +298,12 @@ export const documentedEndpoints: DocumentedEndpoint[] = [
   },
   {
     method: "get",
+    path: "/v1/wallets/{wallet}/summary",
+    parameters: ["wallet", "chainId"],
+    codes: chain,
+  },
+  {
+    method: "get",
     path: "/v1/wallets/{wallet}/offers",
     parameters: ["fields", "wallet", "chainId", "collection", "page", "cursor", "per_page"],
     codes: { not_found: 404, too_many_tokens: 422, ...chain, ...paged },

@@ -128,7 +128,7 @@ export const listListings = route(
       max_price: nativeAmount("down").optional(),
       sort: orderSort.default("price_asc"),
       marketplace,
-      traits: traitFilter("traits", "Needs `collection`. ").optional(),
+      traits: traitFilter("traits", { more: "Needs `collection`. " }).optional(),
       fields: rowFields(Listing),
       ...pageFields,
     }),

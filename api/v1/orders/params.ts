@@ -63,10 +63,10 @@ const query = z
     }),
     contract: wallet.optional(),
     tokenId: tokenId.optional(),
-    traits: traitFilter(
-      "traits",
-      "Of kind `trait`; bounds of numbers are taken by `POST /v1/bids/requirements`. ",
-    ).optional(),
+    traits: traitFilter("traits", {
+      more: "Of kind `trait`; bounds of numbers are taken by `POST /v1/bids/requirements`. ",
+      hasAlternatives: false,
+    }).optional(),
     tokenIds: criteriaTokenIds.optional(),
     quantity: units,
     unitPriceWei: wei.optional(),

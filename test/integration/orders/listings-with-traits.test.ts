@@ -39,8 +39,12 @@ describe("listings with traits", () => {
     const pairs = single.flatMap(([one]) =>
       single.flatMap(([other]) => (one && other && one[0] < other[0] ? [[one, other]] : [])),
     );
+    const either = data.traitTypes
+      .filter(({ values }) => values.length > 1)
+      .map(({ type, values }) => values.slice(0, 2).map(({ value }) => [type, value] as const));
+    expect(either.length).toBeGreaterThan(0);
     let found = 0;
-    for (const traits of [...single, ...pairs, [["Fur", "none has it"] as const]]) {
+    for (const traits of [...single, ...pairs, ...either, [["Fur", "none has it"] as const]]) {
       const query = traits.map(written).join("&");
       const path = `/v1/collections/${punks}/tokens?chainId=1&per_page=100&${query}`;
       const ids = new Set(Tokens.parse(await ask(path)).data.map(({ tokenId }) => tokenId));
@@ -51,6 +55,24 @@ describe("listings with traits", () => {
       found += expected.length;
     }
     expect(found).toBeGreaterThan(0);
+  });
+
+  it("of several values of a type are those of the tokens with either", async () => {
+    const idsOf = async (query: string) => {
+      const path = `/v1/collections/${punks}/tokens?chainId=1&per_page=100&${query}`;
+      return Tokens.parse(await ask(path)).data.map(({ tokenId }) => tokenId);
+    };
+    const [gold, brown] = [written(["Fur", "Gold"]), written(["Fur", "Brown"])];
+    const both = await idsOf(`${gold}&${brown}`);
+    const apart = [...(await idsOf(gold)), ...(await idsOf(brown))];
+    expect(both.toSorted()).toEqual(apart.toSorted());
+    const level = written(["Level", "3"]);
+    expect(await idsOf(`${gold}&${level}&${brown}`)).toEqual(["3"]);
+    const many = Array.from({ length: 21 }, (_, index) => written(["Level", `${index}`])).join("&");
+    const { status, body } = await market.v1.get(
+      `/v1/collections/${punks}/tokens?chainId=1&${many}`,
+    );
+    expect([status, body]).toMatchObject([422, { details: [{ field: "traits" }] }]);
   });
 
   it("need a collection, since a type means something else in each", async () => {

@@ -98,7 +98,12 @@ function expected(
     .map((sale, logIndex) => ({ ...sale, logIndex }))
     .filter((sale) => contracts?.includes(sale.contract) ?? true)
     .filter((sale) => tokenId === undefined || sale.tokenId === tokenId)
-    .filter((sale) => traits.every(([type, value]) => has(sale, type, value)))
+    .filter((sale) =>
+      // Values of one type are alternatives.
+      traits.every(([type]) =>
+        traits.some(([other, value]) => other === type && has(sale, type, value)),
+      ),
+    )
     .map(({ logIndex }) => logIndex)
     .toReversed();
 }
@@ -133,6 +138,31 @@ const cases: [string, [string, string][], boolean][] = [
   ],
   ["one named as what every object has", [["__PROTO__", "constructor"]], true],
   ["one of a single token", [["crown", "100% & <more>"]], true],
+  [
+    "either of two values, in any number of spellings",
+    [
+      ["Fur", "Gold"],
+      ["Fur", "Tan"],
+    ],
+    true,
+  ],
+  [
+    "either of two values, and one of another type",
+    [
+      ["Fur", "Gold"],
+      ["EYES", "Sad"],
+      ["Fur", "Tan"],
+    ],
+    true,
+  ],
+  [
+    "a value that nobody has, or another",
+    [
+      ["Fur", "Cap"],
+      ["Fur", "Gold"],
+    ],
+    true,
+  ],
   [
     "one that nobody has beside one that many have",
     [

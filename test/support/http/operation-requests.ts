@@ -155,6 +155,7 @@ export function v1Requests({
     "get /v1/transactions/{hash}": { path: { hash: ids.txHash }, ...onChain },
     "get /v1/activity": list({ collection: punks }),
     "get /v1/wallets/{wallet}/tokens": { path: { wallet: alice ?? "" }, ...list() },
+    "get /v1/wallets/{wallet}/summary": { path: { wallet: alice ?? "" }, ...onChain },
     "get /v1/wallets/{wallet}/offers": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/wallets/{wallet}/exposure": { path: { wallet: alice ?? "" }, ...list() },
     "get /v1/events": list({ after: "0-0", type: "sale" }),
