@@ -166,6 +166,7 @@ function describe(routes: readonly V1Route[]) {
     description:
       `Collections, tokens and sales of ${numberedChains}. ` +
       "Amounts in wei and token ids are decimal strings; addresses are lower case; times are UTC. " +
+      "The `message` of a refusal is its `error` again. " +
       "Answers that count against a limit have `RateLimit` and `X-RateLimit-Remaining`.",
     baseUrl: "",
   };

@@ -167,9 +167,9 @@ function failure(status: number, refuses: Refusals): ZodOpenApiResponseObject {
   const schema = z.object({
     success: z.literal(false),
     error: z.string(),
-    message: z.string().meta({ description: "Equal to `error`." }),
+    message: z.string(),
     code: z.enum(codes),
-    details: z.array(detail).optional(),
+    details: details.optional(),
     ...(retryValues.length > 0 && { retry: z.enum([...new Set(retryValues)]).optional() }),
     requestId: z.string(),
   });
@@ -194,6 +194,7 @@ const detail = z
     message: z.string(),
   })
   .meta({ id: "ErrorDetail" });
+const details = z.array(detail).meta({ id: "ErrorDetails" });
 
 /** Answers of every operation, before it is asked. */
 const sharedResponses: Record<string, ZodOpenApiResponseObject> = {

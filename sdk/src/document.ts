@@ -944,6 +944,7 @@ export interface components {
             field: string;
             message: string;
         };
+        ErrorDetails: components["schemas"]["ErrorDetail"][];
         Event: {
             /** @description Sent again, because its block came back to the chain after a reorg. */
             again: boolean;
