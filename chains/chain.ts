@@ -52,7 +52,7 @@ export type Chain = {
   readonly coin: Coin;
   /** The wrapped form of the native currency, a WETH9: what bids are paid in. */
   readonly wrapped: { readonly symbol: string; readonly address: Address };
-  /** Address of a block explorer with `/block/<number>` and `/tx/<hash>`. */
+  /** Address of a block explorer with `/block/<number>`, `/tx/<hash>`, `/address/<address>` and `/token/<contract>?a=<id>`. */
   readonly explorer: string;
   /** Blocks after which a block is treated as final where the chain's nodes do not say so. */
   readonly finalityBlocks: number;

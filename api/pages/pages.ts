@@ -10,9 +10,11 @@ import { tokenPage } from "./token.ts";
 import { transactionPage } from "./transaction.ts";
 import { walletPage } from "./wallet.ts";
 
+const ofMoment = ["at", "block"] as const;
 /** Of its views. */
 const ofCollection = [
-  ...(["cursor", "days", "listed", "marketplace", "max_price", "min_price"] as const),
+  ...ofMoment,
+  ...(["currency", "cursor", "days", "listed", "marketplace", "max_price", "min_price"] as const),
   ...(["sort", "traits", "type", "view"] as const),
 ];
 
@@ -20,12 +22,12 @@ const ofCollection = [
 export const pages: readonly SitePage[] = [
   ["/", marketPage, { parameters: ["cursor", "exclude_wash", "period", "sort"] }],
   ["/collections/{collection}", collectionPage, { parameters: ofCollection }],
-  ["/collections/{collection}/tokens/{tokenId}", tokenPage],
+  ["/collections/{collection}/tokens/{tokenId}", tokenPage, { parameters: ofMoment }],
   ["/sales/{saleId}", salePage],
   ["/transactions/{hash}", transactionPage],
   ["/listings/{askId}", listingPage],
   ["/bids/{bidId}", bidPage],
-  ["/wallets/{wallet}", walletPage, { parameters: ["cursor", "view"] }],
+  ["/wallets/{wallet}", walletPage, { parameters: [...ofMoment, "cursor", "view"] }],
   ["/activity", activityPage, { parameters: ["cursor", "type"] }],
   ["/status", statusPage],
   ["/search", searchPage, { parameters: ["q"], prepare: prepareSearch }],

@@ -9,7 +9,7 @@ const textOf = (sales: Sales) => priceChart(sales, { id: "chart", now: new Date(
 it("says that its times are UTC", () => {
   const sale = { price: 1, quantity: 1, saleId: "1", timestamp: "2026-03-05T10:30:00Z" };
   const sold = [{ ...sale, currency: { symbol: "ETH" } }] as unknown as Sales;
-  expect(textOf(sold)).toMatch(/<div class="below"[^>]*><span>[^<]* UTC<\/span>/);
+  expect(textOf(sold)).toMatch(/<svg class="below"[^>]*><text [^>]*>[^<]* UTC<\/text>/);
 });
 
 it("tells a token without a sale from one whose sales were paid in other currencies", () => {

@@ -4,7 +4,15 @@ import { listBids } from "../v1/orders/bids.ts";
 import { listListings } from "../v1/orders/listings.ts";
 import { type Sale, sale } from "../v1/sales.ts";
 import { type Html, html } from "./kit/html.ts";
-import { saleLink, toCollection, toToken, toTransaction, toWallet } from "./kit/links.ts";
+import {
+  chainTools,
+  copyButton,
+  saleLink,
+  toCollection,
+  toToken,
+  toTransaction,
+  toWallet,
+} from "./kit/links.ts";
 import { picture } from "./kit/media.ts";
 import { amount, exactTime, formatCount, formatShare, moment } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
@@ -81,7 +89,10 @@ function termsPanel(row: SaleRow): Html {
     id: "terms",
     title: "On the chain",
     body: details([
-      ["Transaction", toTransaction(chainId, txHash)],
+      [
+        "Transaction",
+        html`${toTransaction(chainId, txHash)} ${chainTools(chainId, { transaction: txHash })}`,
+      ],
       ["Block", html`<span title="${blockHash}">${formatCount(blockNumber)}</span>`],
       ["Event", `log index ${logIndex}`],
       [
@@ -93,7 +104,7 @@ function termsPanel(row: SaleRow): Html {
       ["Filled order", side === "ask" ? "the seller's listing" : "the buyer's offer"],
       orderHash !== null && [
         "Order hash",
-        html`<span class="hex" title="${orderHash}">${orderHash.slice(0, 18)}…</span>`,
+        html`<span class="hex" title="${orderHash}">${orderHash.slice(0, 18)}…</span> ${copyButton(orderHash)}`,
       ],
       bundle !== null && [
         "Bundle",

@@ -9,7 +9,8 @@ import { type Html, html } from "./kit/html.ts";
 import { counted } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { cutNote, panel, table } from "./kit/panel.ts";
-import { height, place, plot, roundScale, width } from "./kit/plot.ts";
+import { height, markAt, place, plot, roundScale, timeTicks, width } from "./kit/plot.ts";
+import { listingPick } from "./trades.ts";
 
 /** The answer of a list's endpoint: its first page. */
 type Rows<Row extends z.ZodType, Meta = { readonly total: number }> = {
@@ -20,14 +21,16 @@ type Rows<Row extends z.ZodType, Meta = { readonly total: number }> = {
 /** Columns that would say the same in every row. */
 const without = ["collection", "token"] as const;
 
-export function listingsPanel({ data, meta }: Rows<typeof Listing>, now: Date): Html {
+/** `picks`: what is done with the picked rows. */
+export function listingsPanel({ data, meta }: Rows<typeof Listing>, now: Date, picks: Html): Html {
+  const pickOf = (row: z.output<typeof Listing>) => listingPick(null, row.tokenId, row);
   const caption = "Active listings, cheapest first";
   const empty = "Nobody offers it for sale.";
   const note = cutNote({ which: "first", shown: data.length, total: meta?.total });
   return panel({
     id: "listings",
     title: "Listings",
-    body: html`${listingsTable(data, { now, caption, without, empty })}${note}`,
+    body: html`${listingsTable(data, { now, caption, without, empty, pickOf })}${note}${picks}`,
   });
 }
 
@@ -102,12 +105,9 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
     shapes: [
       html`<path class="line" d="M${line}"/>`,
       html`<path class="dots" d="${points.map(([x, y]) => `M${place(x)} ${place(y)}h0`).join("")}"/>`,
-      ...points.map(([x]) => html`<g data-at="${place(x / width)}"/>`),
+      ...points.map(([x, y]) => markAt(x / width, y / height)),
     ],
-    below: [from, (from + to) / 2, to].map((time, index) => {
-      const text = axisTime(time, to - from);
-      return index === 0 ? `${text} UTC` : text;
-    }),
+    below: timeTicks(from, to),
     table: table(
       priced,
       [
@@ -123,12 +123,4 @@ export function priceChart(sales: readonly SaleRow[], { id, now }: Options): Htm
       { caption: "Sales", isCaptionShown: true, keyOf: ({ saleId }) => saleId },
     ),
   });
-}
-
-const dayMs = 86_400_000;
-
-/** The day, and the minute where all of them are within three days. UTC. */
-function axisTime(time: number, rangeMs: number): string {
-  const text = new Date(time).toISOString();
-  return rangeMs > 3 * dayMs ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
 }

@@ -10,6 +10,7 @@ import { uncoveredPage } from "./collection/page.ts";
 import { type Html, html } from "./kit/html.ts";
 import {
   bidLink,
+  chainTools,
   collectionLink,
   listingLink,
   saleLink,
@@ -32,8 +33,10 @@ import { details, figures, panel, table } from "./kit/panel.ts";
 import { amountLine, type Preview } from "./kit/preview.ts";
 import { foreignText, marketplaceName, nameOr, plainText, shortHex, shortId } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
+import { pastToken } from "./past/past-token.ts";
+import { askedMoment, timeBar } from "./past/time-bar.ts";
 import { activityPanel, listingsPanel, offersPanel, pricesPanel } from "./token-panels.ts";
-import { tokenTrades } from "./trades.ts";
+import { buyPicks, tokenTrades } from "./trades.ts";
 
 const maxDescription = 1_000;
 
@@ -43,12 +46,31 @@ export function tokenPage(visit: Visit): Promise<PageContent> {
 }
 
 async function coveredPage(visit: Visit): Promise<PageContent> {
-  const { chainId, key, read, now } = visit;
-  const chain = { chainId: String(chainId) };
+  const { chainId, key, read } = visit;
   const params = { collection: key("collection"), tokenId: key("tokenId") };
-  const { data: row } = await read(token, { params, query: chain });
+  const { data: row } = await read(token, { params, query: { chainId: String(chainId) } });
   const { contract, tokenId } = row;
   const { name, slug } = row.collection;
+  const own = plainText(row.name ?? `#${shortId(tokenId)}`);
+  const title = `${own} · ${name ?? slug ?? shortHex(contract)}`;
+  if (askedMoment(visit) !== "") {
+    const past = await pastToken(visit, row, nameOfToken(row));
+    const preview = { canonical: tokenLink(chainId, contract, tokenId) };
+    return { ...past, title: `${title} · as it was`, preview, isUnlisted: true };
+  }
+  return {
+    title,
+    description: row.description,
+    preview: previewOf(row, own),
+    body: await bodyOf(visit, row, own),
+    live: { collection: contract, token: tokenId },
+  };
+}
+
+async function bodyOf(visit: Visit, row: ShownToken, title: string): Promise<Html> {
+  const { chainId, read, now } = visit;
+  const { contract, tokenId, collection } = row;
+  const chain = { chainId: String(chainId) };
   const own = { ...chain, collection: contract, token_id: tokenId };
   const [listings, bids, sales, activity, known] = await Promise.all([
     read(listListings, { query: { ...own, per_page: "20" } }),
@@ -58,14 +80,14 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
       params: { collection: contract, tokenId },
       query: { ...chain, per_page: "30" },
     }),
-    read(traits, { params: { collection: slug ?? contract }, query: chain }),
+    read(traits, { params: { collection: collection.slug ?? contract }, query: chain }),
   ]);
-  const title = plainText(row.name ?? `#${shortId(tokenId)}`);
-  const body = html`<div class="token"><div>
+  return html`<div class="token"><div>
 <section class="panel" aria-labelledby="media"><h2 id="media" class="unseen">Media</h2>${tokenMedia({ chainId, contract, tokenId, imageUrl: row.media.imageUrl }, row.media, title)}</section>
 </div><div>
 ${head(row, now)}
-${listingsPanel(listings, now)}
+${timeBar(visit, {})}
+${listingsPanel(listings, now, buyPicks({ chainId, ...collection }))}
 ${offersPanel(bids, now)}
 ${pricesPanel(sales, now)}
 ${activityPanel(activity, now)}
@@ -73,13 +95,6 @@ ${provenance(row, activity.data)}
 </div><div>
 ${attributesPanel(row, known.data.traitTypes)}
 </div></div>`;
-  return {
-    title: `${title} · ${name ?? slug ?? shortHex(contract)}`,
-    description: row.description,
-    preview: previewOf(row, title),
-    body,
-    live: { collection: contract, token: tokenId },
-  };
 }
 
 function previewOf(row: ShownToken, title: string): Preview {
@@ -105,24 +120,17 @@ function previewOf(row: ShownToken, title: string): Preview {
   };
 }
 
-function head(row: ShownToken, now: Date): Html {
-  const {
-    chainId,
-    collection,
-    tokenId,
-    name,
-    description,
-    standard,
-    owner,
-    listing,
-    bestOffer,
-    lastSale,
-    rarity,
-  } = row;
+function nameOfToken(row: ShownToken): Html {
+  const { chainId, collection, contract, tokenId, name, standard } = row;
   return html`<header class="token-head">
-<p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span><span>${standard}</span><span title="Token id ${tokenId}">#${shortId(tokenId)}</span></p>
+<p class="facts">${toCollection(chainId, collection)}<span>${chainNames[chainId]}</span><span>${standard}</span><span title="Token id ${tokenId}">#${shortId(tokenId)}</span>${chainTools(chainId, { contract, tokenId })}</p>
 <h1>${nameOr(name, `#${shortId(tokenId)}`)}${row.isBurned && html` <span class="mark bad">burned</span>`}</h1>
-</header>
+</header>`;
+}
+
+function head(row: ShownToken, now: Date): Html {
+  const { chainId, description, owner, listing, bestOffer, lastSale, rarity } = row;
+  return html`${nameOfToken(row)}
 ${tokenTrades(row)}
 ${figures([
   {

@@ -118,7 +118,7 @@ export const tokenPick = ({
 });
 
 /** Buys the picked tokens of a collection together. */
-export const buyPicks = ({ chainId, slug, address }: Collected): Html =>
+export const buyPicks = ({ chainId, slug, address }: Omit<Collected, "stats">): Html =>
   picksTrade("Buy selected", {
     ...{ verb: "buySelected", chainId, collection: slug ?? address, title: "Buy the selected" },
     coin: coinSymbol(chainId),

@@ -2,7 +2,7 @@ import { chainNames } from "#chains/index.ts";
 import { transaction } from "../v1/transaction.ts";
 import { activityTable } from "./kit/activity-table.ts";
 import { html } from "./kit/html.ts";
-import { transactionLink } from "./kit/links.ts";
+import { chainTools, transactionLink } from "./kit/links.ts";
 import { exactTime, formatCount, moment } from "./kit/number.ts";
 import { figures, panel } from "./kit/panel.ts";
 import { salesTable } from "./kit/sales-table.ts";
@@ -22,7 +22,7 @@ export async function transactionPage(visit: Visit): Promise<PageContent> {
   });
   const { txHash, sales, activity, blockNumber, blockHash, timestamp, truncated } = data;
   const body = html`<header class="token-head"><p class="facts"><span>Transaction</span><span>${chainNames[chainId]}</span></p>
-<h1><span class="address">${txHash}</span></h1></header>
+<h1><span class="address">${txHash}</span> ${chainTools(chainId, { transaction: txHash })}</h1></header>
 ${figures([
   { label: "Block", value: html`<span title="${blockHash}">${formatCount(blockNumber)}</span>` },
   { label: "When", value: moment(timestamp, now), note: html`${exactTime(timestamp)}` },
@@ -36,7 +36,7 @@ ${panel({
   title: "What it did to tokens and orders",
   about:
     "In its own order. A sale fills an order, a transfer ends the former owner's listings, a cancel ends an order.",
-  body: html`${activityTable(activity, { now, caption: "Events of the transaction" })}`,
+  body: html`${activityTable(activity, { now, caption: "Events of the transaction", isWhole: true })}`,
 })}`;
   const preview = { canonical: transactionLink(chainId, txHash) };
   return { title: `Transaction ${shortHex(txHash)}`, body, preview };

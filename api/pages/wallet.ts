@@ -8,12 +8,14 @@ import { type HeldToken, walletTokens } from "../v1/wallet-tokens.ts";
 import { activityTable, liveSwitch } from "./kit/activity-table.ts";
 import { type Html, html } from "./kit/html.ts";
 import { itemGrid } from "./kit/item-grid.ts";
-import { pageLink, toCollection, toToken } from "./kit/links.ts";
+import { chainTools, pageLink, toCollection, toToken } from "./kit/links.ts";
 import { amount, formatCount } from "./kit/number.ts";
 import { bidsTable, listingsTable } from "./kit/orders-table.ts";
 import { nextPage, panel, table, tabs } from "./kit/panel.ts";
 import { shortHex } from "./kit/text.ts";
 import type { PageContent, Visit } from "./kit/visit.ts";
+import { pastWallet } from "./past/past-wallet.ts";
+import { askedMoment, timeBar } from "./past/time-bar.ts";
 import {
   bidEndPick,
   endButton,
@@ -24,6 +26,7 @@ import {
   tokenPick,
   walletTrades,
 } from "./trades.ts";
+import { walletFigures } from "./wallet-summary.ts";
 
 type Row = z.output<typeof Exposure>;
 
@@ -168,7 +171,7 @@ const bodies: Record<View, (visit: Visit, wallet: string) => Promise<Html>> = {
 
 /** An account: what it holds, offers and did. Every address has this page. */
 export async function walletPage(visit: Visit): Promise<PageContent> {
-  const { chainId, parameter, read, key } = visit;
+  const { chainId, read, key } = visit;
   // The search asks for the name's owner, within its bounds, and leads to the wallet.
   if (/\.eth$/i.test(key("wallet")))
     return {
@@ -182,21 +185,29 @@ export async function walletPage(visit: Visit): Promise<PageContent> {
     query: { chainId: String(chainId), per_page: "1" },
   });
   const wallet = key("wallet").toLowerCase();
-  const asked = parameter("view");
+  if (askedMoment(visit) === "") return walletNow(visit, wallet);
+  const past = await pastWallet(visit, wallet, nameOfWallet(chainId, wallet));
+  const preview = { canonical: walletView(visit, wallet, {}) };
+  return { ...past, title: `Wallet ${shortHex(wallet)} · as it was`, preview, isUnlisted: true };
+}
+
+async function walletNow(visit: Visit, wallet: string): Promise<PageContent> {
+  const asked = visit.parameter("view");
   const view: View = Object.hasOwn(views, asked) ? (asked as View) : "tokens";
-  const body = html`<header class="token-head"><p class="facts"><span>Wallet</span><span>${chainNames[chainId]}</span></p>
-<h1><span class="address">${wallet}</span></h1></header>
+  const link = (one: View) => walletView(visit, wallet, { view: one === "tokens" ? "" : one });
+  const body = html`${nameOfWallet(visit.chainId, wallet)}
+${await walletFigures(visit, wallet)}
+${timeBar(visit, { parameters: { view } })}
 ${tabs(
   "Views of the wallet",
   (Object.keys(views) as View[]).map((one) => ({
-    href: walletView(visit, wallet, { view: one === "tokens" ? "" : one }),
+    href: link(one),
     text: views[one],
     isCurrent: one === view,
   })),
 )}
 ${await bodies[view](visit, wallet)}`;
-  const own = walletView(visit, wallet, { view: view === "tokens" ? "" : view });
-  const preview = { canonical: own };
+  const preview = { canonical: link(view) };
   return { title: `Wallet ${shortHex(wallet)} · ${views[view]}`, body, preview, live: { wallet } };
 }
 
@@ -209,6 +220,10 @@ function ordersQuery({ chainId, parameter }: Visit, maker: string) {
     per_page: "50",
   };
 }
+
+const nameOfWallet = (chainId: ChainId, wallet: string): Html =>
+  html`<header class="token-head"><p class="facts"><span>Wallet</span><span>${chainNames[chainId]}</span></p>
+<h1><span class="address">${wallet}</span> ${chainTools(chainId, { address: wallet })}</h1></header>`;
 
 async function listingsView(visit: Visit, maker: string): Promise<Html> {
   const { data, meta } = await visit.read(listListings, { query: ordersQuery(visit, maker) });

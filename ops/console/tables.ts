@@ -1,7 +1,7 @@
 import { type Html, html } from "#api/pages/kit/html.ts";
 import { formatNumber, moment } from "#api/pages/kit/number.ts";
 import { table } from "#api/pages/kit/panel.ts";
-import { height, place, plot, roundScale, width } from "#api/pages/kit/plot.ts";
+import { height, place, plot, roundScale, timeTicks, width } from "#api/pages/kit/plot.ts";
 import { shortHex, shortId } from "#api/pages/kit/text.ts";
 import type { PlacedFact } from "#projections/log/facts.ts";
 import type { FigureSample } from "#projections/log/operators.ts";
@@ -164,7 +164,7 @@ export function timeChart({ id, about, unit, samples, empty }: TimeChart): Html 
     scale,
     unit,
     shapes: [html`<path class="line" d="${line.join("")}"/>`],
-    below: [from, (from + to) / 2, to].map((time) => exact(new Date(time))),
+    below: timeTicks(from, Math.max(to, from + 1)),
     table: table(
       shown,
       [

@@ -12,12 +12,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import {
-  cutParts,
-  keyboardFaults,
-  movingParts,
-  scrolledParts,
-} from "../support/http/page-checks.ts";
+import { cutParts, keyboardFaults, movingParts, phoneFaults } from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 import { chainId } from "../support/http/served-market-data.ts";
 import { sitePagesOf } from "../support/http/site-pages.ts";
@@ -111,23 +106,16 @@ describe("the market's pages in a browser", () => {
     expect(withoutMedia(complaints)).toEqual([]);
   });
 
-  it.each([320, 390])(
-    "show everything on a phone, and all of it can be touched: %i px",
-    async (width) => {
-      const context = await openContext({ viewport: { width, height: 844 }, hasTouch: true });
-      const { page, complaints } = await openPage(context);
-      for (const [name, path] of Object.entries(sitePagesOf(market))) {
-        await page.goto(market.v1.url + path);
-        expect.soft(await overflowOf(page), name).toBeLessThanOrEqual(0);
-        expect.soft(await cutParts(page), name).toEqual([]);
-        expect.soft(await scrolledParts(page), name).toEqual([]);
-        expect.soft(await findBarriers(page, ["target-size"]), name).toEqual([]);
-        await keepPicture(page, `site-${name}-${width}`);
-      }
-      await context.close();
-      expect(withoutMedia(complaints)).toEqual([]);
-    },
-  );
+  it("show everything on a phone, and all of it can be touched and used", async () => {
+    const context = await openContext({ viewport: { width: 320, height: 844 }, hasTouch: true });
+    const { page, complaints } = await openPage(context);
+    for (const [name, path] of Object.entries(sitePagesOf(market))) {
+      await page.goto(market.v1.url + path);
+      expect.soft(await phoneFaults(page, `site-${name}`)).toEqual([]);
+    }
+    await context.close();
+    expect(withoutMedia(complaints)).toEqual([]);
+  });
 
   it("put filters of items into a sheet on a phone, several of which are one request", async () => {
     const context = await openContext({ viewport: { width: 390, height: 844 } });
@@ -194,6 +182,44 @@ describe("without scripts", () => {
     await context.close();
   });
 
+  it("a visitor chooses several values of a trait, by links with their counts", async () => {
+    const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${market.v1.url}/collections/punks?chainId=${chainId}`);
+    const menu = page.locator(".trait-menu");
+    const totalOf = async () =>
+      Number.parseInt((await page.locator(".found > .about").first().textContent()) ?? "", 10);
+    await menu.getByText("Fur").click();
+    const countOf = async (value: string) =>
+      Number(await menu.locator("li", { hasText: value }).locator(".quiet").textContent());
+    const [gold, brown] = [await countOf("Gold"), await countOf("Brown")];
+    await menu.getByRole("link", { name: "Gold" }).click();
+    expect(await totalOf()).toBe(gold);
+    await menu.getByRole("link", { name: "Brown" }).click();
+    expect(await totalOf()).toBe(gold + brown);
+    expect(await page.locator(".chip").count()).toBe(2);
+    await menu.getByRole("link", { name: "Gold" }).click();
+    expect(await totalOf()).toBe(brown);
+    await context.close();
+  });
+
+  it("a visitor looks at the book as it was, hour by hour", async () => {
+    const context = await testBrowser.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${market.v1.url}/collections/punks?chainId=${chainId}&view=prices`);
+    await page.getByText("As of now: see an earlier time").click();
+    await page.getByLabel("or block").fill(`${market.ids.blockNumber}`);
+    await page.getByRole("button", { name: "Show" }).click();
+    const moment = page.getByRole("region", { name: "Moment that is shown" });
+    expect(await moment.textContent()).toContain(`end of block ${market.ids.blockNumber}`);
+    expect(await page.getByLabel("Time, UTC").inputValue()).not.toBe("");
+    await moment.getByRole("link", { name: "00", exact: true }).click();
+    expect(new URL(page.url()).searchParams.get("at")).toMatch(/T00:00:00Z$/);
+    await page.getByRole("link", { name: "Back to now" }).click();
+    expect(await page.locator("#floor-chart").count()).toBe(1);
+    await context.close();
+  });
+
   it("no page is wider than its window, and none complains", async () => {
     const context = await openContext({ javaScriptEnabled: false });
     const { page, complaints } = await openPage(context);
@@ -203,6 +229,48 @@ describe("without scripts", () => {
     }
     await context.close();
     expect(withoutMedia(complaints)).toEqual([]);
+  });
+});
+
+describe("a chart", () => {
+  const prices = `/collections/punks?chainId=${chainId}&view=prices`;
+
+  it("shows what is nearest to the pointer beside it, and opens a sale", async () => {
+    const context = await openContext();
+    const { page } = await openPage(context);
+    await page.goto(market.v1.url + prices);
+    const drawing = page.locator("#floor-chart .drawing").first();
+    await drawing.scrollIntoViewIfNeeded();
+    const box = await drawing.locator("svg").first().boundingBox();
+    const mark = drawing.locator("[data-level]").last();
+    const [at, level] = [await mark.getAttribute("data-at"), await mark.getAttribute("data-level")];
+    if (box === null) throw new Error("the chart is not drawn");
+    const x = box.x + box.width * Number(at);
+    const y = box.y + box.height * Number(level);
+    await page.mouse.move(x, y);
+    const reading = drawing.locator(".reading");
+    expect(await reading.textContent()).toMatch(/^Sold \(UTC\) .* Token #\d+ .* Price /);
+    const shown = await reading.boundingBox();
+    expect(shown?.y).toBeGreaterThanOrEqual(box.y);
+    expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThan(box.y + box.height);
+    await keepPicture(page, "site-chart-reading");
+    await page.mouse.click(x, y);
+    await page.waitForURL(/\/tokens\/\d+/);
+    await context.close();
+  });
+
+  it("is read by arrow keys, the depth of the book too", async () => {
+    const context = await openContext();
+    const { page } = await openPage(context);
+    await page.goto(market.v1.url + prices);
+    const drawing = page.locator("#depth-chart .drawing");
+    await drawing.focus();
+    const reading = drawing.locator(".reading");
+    const last = await reading.textContent();
+    expect(last).toMatch(/^Price, ETH [\d.,]+ \u00b7 Listings \d+/);
+    await page.keyboard.press("ArrowLeft");
+    expect(await reading.textContent()).not.toBe(last);
+    await context.close();
   });
 });
 
@@ -243,6 +311,28 @@ describe("an open page", () => {
     await page.reload();
     expect(await page.locator("#live-rows tr").count()).toBe(before);
     expect(withoutMedia(complaints)).toEqual([]);
+    await context.close();
+  });
+
+  it("tells a sale with its transfer in one row", async () => {
+    const { actors, catchUp } = market.book;
+    const punk = (tokenId: bigint) =>
+      ({ standard: "erc721", contract: contracts.punks, tokenId }) as const;
+    const context = await openContext();
+    const { page } = await openPage(context);
+    await page.goto(`${market.v1.url}/collections/punks?chainId=${chainId}&view=activity`);
+    await page.locator("#live[data-state=live]").waitFor();
+    await actors.bob.buys(await actors.alice.lists(punk(6n), { priceWei: parseEther("4") }));
+    await catchUp();
+    market.feed.notify();
+    await page.locator("#live-rows tr.arrives[data-key^=sale]").waitFor();
+    // What comes after it: the transfer was received before.
+    await actors.alice.mints(punk(901n));
+    await catchUp();
+    market.feed.notify();
+    await page.locator("#live-rows tr.arrives", { hasText: "mint" }).waitFor();
+    const kinds = await page.locator("#live-rows tr.arrives .kind").allTextContents();
+    expect(kinds.toSorted()).toEqual(["mint", "sale"]);
     await context.close();
   });
 

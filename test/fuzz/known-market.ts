@@ -43,6 +43,7 @@ export async function readKnownMarket(url: string, rpcUrl: string): Promise<Know
   const ids = {
     ...{ ask, bid, partnerAsk: asks[1] ?? ask, collectionBid: bids[1] ?? bid },
     ...{ saleId: String(sale?.saleId), txHash: String(sale?.txHash) },
+    blockNumber: Number(sale?.blockNumber),
     ...(await signOrders(traders)),
   };
   const wallets = people.map(({ address }) => address);

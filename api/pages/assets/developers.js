@@ -1,22 +1,8 @@
+import { offerCopies } from "./copy.js";
 import { offerWallets } from "./wallet-sign-in.js";
 
 /** Optional behaviour of the pages: copy buttons, no double submit, reload without sending the form again. */
-for (const button of document.querySelectorAll("[data-copy]")) {
-  const source = document.getElementById(button.dataset.copy);
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(source);
-      button.textContent = "Selected";
-    }
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 2000);
-  });
-}
+offerCopies();
 for (const form of document.querySelectorAll("form")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();

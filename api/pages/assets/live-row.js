@@ -16,6 +16,19 @@ export function keyOf(event) {
   return kind === "sale" ? `sale ${saleId}` : `${txHash}-${logIndex}-${subIndex}`;
 }
 
+const dealOf = ({ type, txHash, contract, tokenId }) =>
+  /^(sale|transfer)$/.test(type) ? `${txHash} ${contract} ${tokenId}` : "";
+
+/** Rows of a sale's transfers, or of a transfer's sale. */
+export function dealRows(event, rows) {
+  const isBy = (row, name) => row.querySelector(`[data-column=${name}] a`)?.title === event[name];
+  return [...rows.querySelectorAll(`[data-deal="${dealOf(event)}"][data-key]`)].filter(
+    (row) =>
+      row.dataset.key.startsWith("sale ") !== (event.type === "sale") &&
+      (isBy(row, "from") || isBy(row, "to")),
+  );
+}
+
 /** Texts only: an event's names and numbers never become markup. */
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
@@ -115,6 +128,8 @@ const cells = {
 export function rowOf(event, rows) {
   const row = element("tr", { "data-key": keyOf(event), class: "arrives" });
   if (event.contract !== null) row.dataset.contract = event.contract;
+  const deal = dealOf(event);
+  if (deal) row.dataset.deal = deal;
   const heads = rows.closest("table").querySelectorAll("thead th");
   for (const head of heads) {
     const { column } = head.dataset;

@@ -1,4 +1,4 @@
-import { keyOf, rowOf } from "./live-row.js";
+import { dealRows, keyOf, rowOf } from "./live-row.js";
 
 const types = ["sale", "transfer", "mint", "burn", "listing", "offer", "cancel", "retracted"];
 const maxRows = 100;
@@ -36,11 +36,7 @@ export function followFeed() {
       retract(rows, keyOf(event));
       return;
     }
-    if (findRow(rows, keyOf(event)) !== undefined) return;
-    rows.prepend(rowOf(event, rows));
-    const { nextElementSibling: below } = rows.closest(".scroll");
-    if (below?.matches(".empty")) below.remove();
-    while (rows.children.length > maxRows) rows.lastElementChild.remove();
+    if (!insert(event, rows)) return;
     arrived += 1;
     count.textContent = `${arrived} new`;
   };
@@ -132,6 +128,19 @@ const camelCase = (event) =>
 function isOfPage(event, { token, contracts }) {
   if (token !== undefined && event.tokenId !== token) return false;
   return contracts === undefined || contracts.split(" ").includes(event.contract);
+}
+
+/** Adds a row, unless it or its sale is there. */
+function insert(event, rows) {
+  const others = dealRows(event, rows);
+  const isSold = event.type === "transfer" && others.length > 0;
+  if (isSold || findRow(rows, keyOf(event)) !== undefined) return false;
+  for (const row of others) row.remove();
+  rows.prepend(rowOf(event, rows));
+  const { nextElementSibling: below } = rows.closest(".scroll");
+  if (below?.matches(".empty")) below.remove();
+  while (rows.children.length > maxRows) rows.lastElementChild.remove();
+  return true;
 }
 
 const findRow = (rows, key) => [...rows.children].find((row) => row.dataset.key === key);

@@ -1,9 +1,11 @@
 import { followPointer } from "./chart.js";
+import { offerCopies } from "./copy.js";
 import { followFeed } from "./live.js";
 import { keepTimes } from "./time.js";
 import { offerTrades } from "./trade.js";
 
 keepTimes();
+offerCopies();
 followFeed();
 offerTrades();
 

@@ -2,7 +2,14 @@ import type { z } from "zod";
 import type { Collection } from "#api/v1/collections/collections.ts";
 import { chainNames } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
-import { collectionLink, listingLink, pageLink, toOutside, toWallet } from "../kit/links.ts";
+import {
+  chainTools,
+  collectionLink,
+  listingLink,
+  pageLink,
+  toOutside,
+  toWallet,
+} from "../kit/links.ts";
 import { picture } from "../kit/media.ts";
 import { amount, change, coinSymbol, formatCount, formatShare, none } from "../kit/number.ts";
 import { figures, tabs } from "../kit/panel.ts";
@@ -23,7 +30,20 @@ export type CollectionView = keyof typeof collectionViews;
 const maxDescription = 600;
 
 /** Name, links and all statistics of a collection, and the way to its views. */
-export function collectionHead(row: ShownCollection, current: CollectionView): Html {
+export const collectionHead = (row: ShownCollection, current: CollectionView): Html =>
+  html`${collectionTitle(row)}
+${statistics(row, current)}
+${tabs(
+  "Views of the collection",
+  (Object.keys(collectionViews) as CollectionView[]).map((view) => ({
+    href: viewLink(row, view),
+    text: collectionViews[view],
+    isCurrent: view === current,
+  })),
+)}`;
+
+/** Name and links. */
+export function collectionTitle(row: ShownCollection): Html {
   const { name, slug, address, media, description, verified, standard, chainId, links } = row;
   const outside = [
     toOutside(links.website, "Website"),
@@ -34,19 +54,10 @@ export function collectionHead(row: ShownCollection, current: CollectionView): H
 ${picture({ chainId, contract: address, imageUrl: media.imageUrl }, "", "head")}
 <div>
 <h1>${nameOr(name, slug ?? shortHex(address))}${verified && html` <span class="mark good">verified</span>`}</h1>
-<p class="facts"><span>${chainNames[chainId]}</span><span>${standard ?? "unknown standard"}</span>${row.contracts.length > 1 ? html`<span>${row.contracts.length} contracts</span>` : toWallet(chainId, address)}${outside}</p>
+<p class="facts"><span>${chainNames[chainId]}</span><span>${standard ?? "unknown standard"}</span>${row.contracts.length > 1 ? html`<span>${row.contracts.length} contracts</span>` : html`<span>${toWallet(chainId, address)} ${chainTools(chainId, { address })}</span>`}${outside}</p>
 ${description !== null && description !== "" && html`<p class="description">${foreignText(description, maxDescription)}</p>`}
 </div>
-</header>
-${statistics(row, current)}
-${tabs(
-  "Views of the collection",
-  (Object.keys(collectionViews) as CollectionView[]).map((view) => ({
-    href: viewLink(row, view),
-    text: collectionViews[view],
-    isCurrent: view === current,
-  })),
-)}`;
+</header>`;
 }
 
 type Key = Pick<ShownCollection, "chainId" | "slug" | "address">;
@@ -59,7 +70,7 @@ function viewLink({ chainId, slug, address }: Key, view: CollectionView): string
 /** The path of a collection with other parameters. */
 export function filterLink(
   { chainId, slug, address }: Key,
-  parameters: Readonly<Record<string, string | undefined>>,
+  parameters: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
   const path = `/collections/${encodeURIComponent(slug ?? address)}`;
   return pageLink(path, { chainId, ...parameters });

@@ -1,16 +1,20 @@
 import type { z } from "zod";
 import {
+  type Holder,
   type HolderDistribution,
   holderDistribution,
   holders,
 } from "#api/v1/collections/holders.ts";
+import type { ChainId } from "#chains/index.ts";
 import { type Html, html } from "../kit/html.ts";
 import { toWallet } from "../kit/links.ts";
 import { formatCount, formatShare } from "../kit/number.ts";
-import { nextPage, panel, table } from "../kit/panel.ts";
+import { nextPage, panel, type TableColumn, table } from "../kit/panel.ts";
 import { shareBar } from "../kit/plot.ts";
 import type { Visit } from "../kit/visit.ts";
 import { filterLink, type ShownCollection } from "./head.ts";
+
+type HolderRow = z.output<typeof Holder>;
 
 /** Who holds the collection. */
 export async function holdersView(visit: Visit, row: ShownCollection): Promise<Html> {
@@ -23,7 +27,7 @@ export async function holdersView(visit: Visit, row: ShownCollection): Promise<H
     cursor === "" ? read(holderDistribution, { params, query }) : null,
   ]);
   const supply = BigInt(row.stats.supplyExact);
-  const shareOf = (units: string) =>
+  const shareOf = ({ units }: HolderRow) =>
     supply > 0n ? Number((BigInt(units) * 1_000_000n) / supply) / 1_000_000 : 0;
   const next = meta?.next_cursor ?? null;
   return html`${distribution !== null && distributionPanel(distribution.data)}${panel({
@@ -33,13 +37,11 @@ export async function holdersView(visit: Visit, row: ShownCollection): Promise<H
     body: html`${table(
       data,
       [
-        { head: "Holder", cell: ({ address }) => toWallet(chainId, address), isHead: true },
-        { head: "Token ids", cell: ({ tokens }) => formatCount(tokens), isNumber: true },
-        { head: "Units", cell: ({ units }) => formatCount(Number(units)), isNumber: true },
-        { head: "Of the supply", cell: ({ units }) => formatShare(shareOf(units)), isNumber: true },
+        ...holderColumns(chainId),
+        { head: "Of the supply", cell: (one) => formatShare(shareOf(one)), isNumber: true },
         {
           head: html`<span class="unseen">As a bar</span>`,
-          cell: ({ units }) => shareBar(shareOf(units)),
+          cell: (one) => shareBar(shareOf(one)),
           isMinor: true,
         },
       ],
@@ -47,6 +49,12 @@ export async function holdersView(visit: Visit, row: ShownCollection): Promise<H
     )}${nextPage(next && filterLink(row, { view: "holders", cursor: next }))}`,
   })}`;
 }
+
+export const holderColumns = (chainId: ChainId): TableColumn<HolderRow>[] => [
+  { head: "Holder", cell: ({ address }) => toWallet(chainId, address), isHead: true },
+  { head: "Token ids", cell: ({ tokens }) => formatCount(tokens), isNumber: true },
+  { head: "Units", cell: ({ units }) => formatCount(Number(units)), isNumber: true },
+];
 
 type Distribution = z.output<typeof HolderDistribution>;
 

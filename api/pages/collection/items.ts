@@ -6,6 +6,7 @@ import { listListings } from "#api/v1/orders/listings.ts";
 import { listingMarketplaces } from "#projections/domain/marketplaces.ts";
 import { maxCriteriaTokens } from "#projections/domain/seaport/criteria.ts";
 import { tokenSorts } from "#projections/tokens/read-token-filter.ts";
+import { valuesByType } from "#projections/traits/read-tokens-with-traits.ts";
 import { type Html, html } from "../kit/html.ts";
 import { type ItemCard, itemGrid } from "../kit/item-grid.ts";
 import { linksByValue } from "../kit/links.ts";
@@ -48,7 +49,7 @@ ${filterForm(row, filter)}<aside>${traitMenu(row, filter, known.traitTypes)}</as
 <div class="found">${traitChips(row, filter)}
 <p class="about">${formatCount(total)} ${total === 1 ? noun : `${noun}s`}${isListed && filter.traits.length > 0 && ", of which those with the traits are shown"}</p>
 ${!isListed && offerCoverage(filter, total)}
-${collectionTrades(row, filter.traits)}
+${!hasAlternatives(filter) && collectionTrades(row, filter.traits)}
 ${isListed && html`<p class="about">Filtered by price or marketplace: only listed items are shown, by price or by time of listing.</p>`}
 ${itemGrid(cards, chainId, next !== null && filter.traits.length > 0 ? emptyPage : undefined)}
 ${buyPicks(row)}
@@ -57,8 +58,9 @@ ${nextPage(next && itemsLink(row, filter, next))}
 }
 
 /** What an offer on the chosen traits would be for. */
-function offerCoverage({ traits, listed }: ItemsFilter, tokens: number): Html | false {
-  if (traits.length === 0 || listed !== "" || tokens === 0) return false;
+function offerCoverage(filter: ItemsFilter, tokens: number): Html | false {
+  const { traits, listed } = filter;
+  if (traits.length === 0 || listed !== "" || tokens === 0 || hasAlternatives(filter)) return false;
   const these = tokens === 1 ? "this item" : `these ${formatCount(tokens)} items`;
   const text =
     tokens > maxCriteriaTokens
@@ -135,7 +137,10 @@ function sortOfListings(sort: string): string {
 }
 
 const traitsOf = ({ traits: all }: ItemsFilter) =>
-  all.length === 0 ? undefined : Object.fromEntries(all);
+  all.length === 0 ? undefined : Object.fromEntries(valuesByType(all));
+
+const hasAlternatives = ({ traits }: ItemsFilter): boolean =>
+  valuesByType(traits).size < traits.length;
 
 /** What a visitor asked the items to be like. "" is anything. */
 type ItemsFilter = {
@@ -164,9 +169,12 @@ export function itemsFilterOf({ parameter, entries }: Visit): ItemsFilter {
     marketplace: oneOf("marketplace", listingMarketplaces),
     minPrice: decimalOf(parameter("min_price")),
     maxPrice: decimalOf(parameter("max_price")),
-    traits: entries("traits").slice(0, 5),
+    traits: entries("traits").slice(0, maxTraitValues),
   };
 }
+
+/** As many as the endpoint takes. */
+const maxTraitValues = 20;
 
 /** Prices that the form lets pass. */
 const pricePattern = "[0-9]{1,30}([.][0-9]{0,18})?|[.][0-9]{1,18}";
@@ -192,7 +200,9 @@ function itemsLink(row: ShownCollection, filter: ItemsFilter, cursor = ""): stri
     min_price: minPrice,
     max_price: maxPrice,
     cursor,
-    ...Object.fromEntries(traits.map(([type, value]) => [`traits[${type}]`, value])),
+    ...Object.fromEntries(
+      [...valuesByType(traits)].map(([type, values]) => [`traits[${type}]`, values] as const),
+    ),
   });
 }
 
@@ -240,31 +250,45 @@ type Trait = ItemsFilter["traits"][number];
 
 function traitChip(row: ShownCollection, filter: ItemsFilter, trait: Trait): Html {
   const [type, value] = trait;
-  const traits = filter.traits.filter((one) => one !== trait);
-  return html`<a class="chip" href="${itemsLink(row, { ...filter, traits })}"><span>${foreignText(type, 40)}: ${foreignText(value, 40)}</span> <span aria-hidden="true">×</span><span class="unseen">: remove this filter</span></a>`;
+  return html`<a class="chip" href="${without(row, filter, type, value)}"><span>${foreignText(type, 40)}: ${foreignText(value, 40)}</span> <span aria-hidden="true">×</span><span class="unseen">: remove this filter</span></a>`;
+}
+
+/** The items without a trait in the filter. */
+function without(row: ShownCollection, filter: ItemsFilter, type: string, value: string): string {
+  const traits = filter.traits.filter((one) => one[0] !== type || one[1] !== value);
+  return itemsLink(row, { ...filter, traits });
 }
 
 const maxTypes = 12;
 const maxValues = 12;
 
-/** Values of traits that narrow the items further. */
+/** Values of traits, each of which is added to the filter or taken out of it. */
 function traitMenu(
   row: ShownCollection,
   filter: ItemsFilter,
   types: readonly TraitType[],
 ): Html | false {
   if (types.length === 0) return false;
-  const chosen = new Set(filter.traits.map(([type]) => type));
-  const open = types.filter(({ type }) => !chosen.has(type)).slice(0, maxTypes);
+  const chosen = valuesByType(filter.traits);
+  // Types with a choice are always there: other values of them widen it.
+  const shown = [
+    ...types.filter(({ type }) => chosen.has(type)),
+    ...types.filter(({ type }) => !chosen.has(type)).slice(0, maxTypes),
+  ];
   const here = itemsLink(row, filter);
-  return html`<div class="trait-menu"><h2 class="unseen">Filter by traits</h2>${open.map(
+  return html`<div class="trait-menu"><h2 class="unseen">Filter by traits</h2>${shown.map(
     ({ type, values, truncated }) => {
-      const link = linksByValue(here, `traits[${type}]`);
-      return html`<details><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
+      const add = linksByValue(here, `traits[${type}]`);
+      const own = chosen.get(type) ?? [];
+      const link = (value: string) =>
+        own.includes(value)
+          ? html`<a href="${without(row, filter, type, value)}" aria-current="true"><span aria-hidden="true">✓</span> ${plainText(value, 40)}<span class="unseen">: remove</span></a>`
+          : html`<a href="${add(value)}">${plainText(value, 40)}</a>`;
+      return html`<details${own.length > 0 && html` open`}><summary>${foreignText(type, 40)} <span class="quiet">${values.length}${truncated && "+"}</span></summary><ul>${values
         .slice(0, maxValues)
         .map(
           ({ value, count }) =>
-            html`<li><a href="${link(value)}">${plainText(value, 40)}</a> <span class="quiet">${formatCount(count)}</span></li>`,
+            html`<li>${link(value)} <span class="quiet">${formatCount(count)}</span></li>`,
         )}</ul></details>`;
     },
   )}</div>`;

@@ -11,6 +11,7 @@ import { amountLine, type Preview } from "../kit/preview.ts";
 import { salesTable } from "../kit/sales-table.ts";
 import { plainText, shortHex, shortId } from "../kit/text.ts";
 import { type LiveFilter, type PageContent, RefusedRead, type Visit } from "../kit/visit.ts";
+import { askedMoment, timeBar } from "../past/time-bar.ts";
 import {
   type CollectionView,
   collectionHead,
@@ -20,6 +21,7 @@ import {
 } from "./head.ts";
 import { holdersView } from "./holders.ts";
 import { itemsView } from "./items.ts";
+import { pastCollection } from "./past-collection.ts";
 import { pricesView } from "./prices.ts";
 import { traitsView } from "./traits.ts";
 
@@ -81,9 +83,16 @@ async function coveredPage(visit: Visit): Promise<PageContent> {
   const view: CollectionView = Object.hasOwn(collectionViews, asked)
     ? (asked as CollectionView)
     : "items";
-  const body = html`${collectionHead(row, view)}${await bodies[view](visit, row)}`;
+  const title = plainText(row.name ?? row.slug ?? row.address, maxName);
+  if (askedMoment(visit) !== "") {
+    const past = await pastCollection(visit, row, view);
+    const preview = { canonical: collectionLink(chainId, row.slug ?? row.address) };
+    return { ...past, title: `${title} · as it was`, preview, isUnlisted: true };
+  }
+  const bar = timeBar(visit, { parameters: { view }, hasSteps: view === "prices" });
+  const body = html`${collectionHead(row, view)}${bar}${await bodies[view](visit, row)}`;
   return {
-    title: `${plainText(row.name ?? row.slug ?? row.address, maxName)} · ${collectionViews[view]}`,
+    title: `${title} · ${collectionViews[view]}`,
     description: row.description,
     preview: previewOf(visit, row, view),
     body,

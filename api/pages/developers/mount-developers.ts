@@ -84,7 +84,7 @@ export function mountDevelopers(
     icon,
     styles: ["base.css", "developers.css"].map(sharedAsset),
     script: sharedAsset("developers.js"),
-    modules: ["wallet-sign-in.js", "client.js"],
+    modules: ["copy.js", "wallet-sign-in.js", "client.js"],
   };
   mountAssets(app, developerSite, files, developerHeaders);
   const faults = answerFaults(logger, (_request, response, { title, why, status }) =>

@@ -16,12 +16,15 @@ type Options = {
   readonly without?: readonly ("collection" | "token")[];
   /** New rows arrive at the top while the page is open. */
   readonly isLive?: boolean;
+  /** Every event has a row. By default the transfers of a sale are in its row. */
+  readonly isWhole?: boolean;
   readonly empty?: string;
 };
 
 /** What happened, newest first. */
 export function activityTable(items: readonly Item[], options: Options): Html {
-  const { now, caption, without = [], isLive = false, empty = "Nothing happened yet." } = options;
+  const { now, caption, without = [], isLive = false, isWhole = false } = options;
+  const { empty = "Nothing happened yet." } = options;
   const columns: (TableColumn<Item> | false)[] = [
     {
       name: "kind",
@@ -77,16 +80,31 @@ export function activityTable(items: readonly Item[], options: Options): Html {
     },
   ];
   return table(
-    items,
+    isWhole ? items : withoutSold(items),
     columns.filter((one) => one !== false),
     {
       caption,
       keyOf: eventKey,
+      dealOf,
       contractOf: ({ contract }) => contract,
       empty,
       ...(isLive && { id: "live-rows" }),
     },
   );
+}
+
+/** A token that a transaction sold or moved, by which `assets/live-row.js` finds the sale of a transfer, too. */
+const dealOf = ({ type, txHash, contract, tokenId }: Item): string | null =>
+  type === "sale" || type === "transfer" ? `${txHash} ${contract} ${tokenId}` : null;
+
+/** Without transfers that a sale of the same transaction tells: from its seller, or to its buyer. */
+function withoutSold(items: readonly Item[]): readonly Item[] {
+  const sales = items.filter(({ type }) => type === "sale");
+  const isSold = (one: Item) =>
+    sales.some(
+      (sale) => dealOf(sale) === dealOf(one) && (sale.from === one.from || sale.to === one.to),
+    );
+  return items.filter((one) => one.type !== "transfer" || !isSold(one));
 }
 
 /** Tells an event on a chain, or an order, from every other, as `assets/live-row.js` does. */

@@ -7,7 +7,7 @@ import {
   presentTokenUrls,
   type Site,
 } from "#api/v1/urls.ts";
-import type { ChainId } from "#chains/index.ts";
+import { type ChainId, chainById } from "#chains/index.ts";
 import { type Html, html } from "./html.ts";
 import { nameOr, shortHex, shortId } from "./text.ts";
 
@@ -35,13 +35,14 @@ export const transactionLink = (chainId: number, hash: string): string =>
 export const marketLink = (chainId: number): string => pageLink("/", { chainId });
 export const activityLink = (chainId: number): string => pageLink("/activity", { chainId });
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
+type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** A path with its query; parameters without a value are left out. */
+/** A path with its query; parameters without a value are left out, those of several come again. */
 export function pageLink(path: string, parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== "") query.set(name, String(value));
+    for (const one of typeof value === "object" ? value : [value])
+      if (one !== undefined && one !== "") query.append(name, String(one));
   }
   const text = query.toString();
   return text === "" ? path : `${path}?${text}`;
@@ -90,4 +91,29 @@ export function toToken(chainId: ChainId, { contract, tokenId, name }: TokenRef)
 export function toOutside(url: string | null, text: string): Html | false {
   if (url === null || !/^https?:\/\//i.test(url)) return false;
   return html`<a href="${url}" rel="noreferrer noopener nofollow ugc">${text}<span class="unseen"> (another site)</span></a>`;
+}
+
+/** What a chain knows by its number. */
+type OnChain =
+  | { readonly address: string }
+  | { readonly transaction: string }
+  | { readonly contract: string; readonly tokenId: string };
+
+/** Beside an address, a token or a transaction: a button that copies it whole, and its page at the chain's explorer. */
+export function chainTools(chainId: ChainId, subject: OnChain): Html {
+  const { text, path } = atExplorer(subject);
+  const link = toOutside(`${chainById(chainId).explorer}${path}`, "Explorer");
+  return html`<span class="tools">${copyButton(text)}${link}</span>`;
+}
+
+/** Seen with scripts only. */
+export const copyButton = (text: string): Html =>
+  html`<button type="button" class="plain" data-copy="${text}" hidden>Copy</button>`;
+
+function atExplorer(subject: OnChain): { readonly text: string; readonly path: string } {
+  if ("address" in subject) return { text: subject.address, path: `/address/${subject.address}` };
+  if ("transaction" in subject)
+    return { text: subject.transaction, path: `/tx/${subject.transaction}` };
+  const { contract, tokenId } = subject;
+  return { text: `${contract}/${tokenId}`, path: `/token/${contract}?a=${tokenId}` };
 }

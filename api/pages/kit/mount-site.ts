@@ -24,7 +24,7 @@ type MarketSite = SiteContext & {
 };
 
 const modules = [
-  ...["live.js", "live-row.js", "chart.js", "number.js", "time.js"],
+  ...["live.js", "live-row.js", "chart.js", "copy.js", "number.js", "time.js"],
   ...[
     "trade.js",
     "trade-store.js",

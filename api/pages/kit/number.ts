@@ -109,9 +109,13 @@ const units = [
   ["s", 1],
 ] as const;
 
-/** A time relative to `now`, with the exact one on hover. The page's script keeps it current. */
-export function moment(iso: string | null | undefined, now: Date): Html {
+/**
+ * A time relative to `now`, with the exact one on hover. The page's script keeps it current. Null: the page is of an earlier
+ * moment, and its times are exact.
+ */
+export function moment(iso: string | null | undefined, now: Date | null): Html {
   if (iso === null || iso === undefined) return html`<span class="quiet">unknown</span>`;
+  if (now === null) return html`<time datetime="${iso}">${exactTime(iso)}</time>`;
   return html`<time datetime="${iso}" title="${exactTime(iso)}" data-relative>${relative(iso, now)}</time>`;
 }
 

@@ -29,7 +29,8 @@ function traitText(one: NonNullable<NonNullable<BidRow["criteria"]>["traits"]>[n
 }
 
 type Options = {
-  readonly now: Date;
+  /** Null: rows of an earlier moment. */
+  readonly now: Date | null;
   readonly caption: string;
   /** Columns that would say the same in every row. */
   readonly without?: readonly ("collection" | "token" | "maker")[];

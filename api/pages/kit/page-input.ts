@@ -9,7 +9,7 @@ export type PageInput = {
   readonly key: (name: string) => string;
   /** A query parameter. */
   readonly parameter: (name: string) => string;
-  /** Query parameters `name[key]=value`. */
+  /** Query parameters `name[key]=value`; a key that comes again is there again. */
   readonly entries: (name: string) => readonly (readonly [key: string, value: string])[];
   /** A field of the form. */
   readonly field: (name: string) => string;
@@ -28,7 +28,9 @@ export function pageInputOf({ path, params, query, body }: Request): PageInput {
     entries(name) {
       const value = query[name];
       if (typeof value !== "object" || value === null) return [];
-      return Object.keys(value).map((key) => [key, textOf(value, key)] as const);
+      return Object.entries(value).flatMap(([key, one]) =>
+        (Array.isArray(one) ? one : [one]).map((text) => [key, plainValue(text)] as const),
+      );
     },
     field: (name) => fields.get(name) ?? "",
     fields,
@@ -36,9 +38,10 @@ export function pageInputOf({ path, params, query, body }: Request): PageInput {
 }
 
 function textOf(values: object, name: string): string {
-  const value: unknown = Object.hasOwn(values, name) ? Reflect.get(values, name) : undefined;
-  return typeof value === "string" ? value : "";
+  return plainValue(Object.hasOwn(values, name) ? Reflect.get(values, name) : undefined);
 }
+
+const plainValue = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const readForm = express.urlencoded({ extended: false, limit: 16_384, parameterLimit: 50 });
 

@@ -93,6 +93,8 @@ type Options<Row> = {
   readonly keyOf?: (row: Row) => string;
   /** The contract that a row is about, likewise. */
   readonly contractOf?: (row: Row) => string | null;
+  /** What rows of one thing have in common, likewise. */
+  readonly dealOf?: (row: Row) => string | null;
   /** Text instead of an empty table. */
   readonly empty?: string | Html;
   /** `id` of the table's body. */
@@ -103,7 +105,7 @@ type Options<Row> = {
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { caption, isCaptionShown, keyOf, contractOf, empty = "Nothing yet.", id }: Options<Row>,
+  { caption, isCaptionShown, keyOf, contractOf, dealOf, empty = "Nothing yet.", id }: Options<Row>,
 ): Html {
   if (rows.length === 0 && id === undefined) return html`<p class="empty">${empty}</p>`;
   const lines = linesOf(columns);
@@ -117,7 +119,8 @@ export function table<Row>(
     });
   const line = (row: Row, index: number) => {
     const contract = contractOf?.(row) ?? null;
-    return html`<tr${keyOf && html` data-key="${keyOf(row)}"`}${contract !== null && html` data-contract="${contract}"`}>${cells(row, index)}</tr>`;
+    const deal = dealOf?.(row) ?? null;
+    return html`<tr${keyOf && html` data-key="${keyOf(row)}"`}${contract !== null && html` data-contract="${contract}"`}${deal !== null && html` data-deal="${deal}"`}>${cells(row, index)}</tr>`;
   };
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption${!isCaptionShown && html` class="unseen"`}>${caption}</caption>

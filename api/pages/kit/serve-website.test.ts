@@ -54,13 +54,14 @@ const address = (path: string) => `http://127.0.0.1:${listening.port}${path}`;
 
 describe("a request for a page", () => {
   it("is read as single texts, and no more", async () => {
-    await fetch(address("/texts/punks?q=a&sort[]=b&traits[Hat]=Red&traits[Eyes][]=x"));
+    await fetch(address("/texts/punks?q=a&sort[]=b&traits[Hat]=Red&traits[Eyes]=x&traits[Eyes]=y"));
     expect([seen?.key("name"), seen?.key("q"), seen?.parameter("q")]).toEqual(["punks", "", "a"]);
     for (const name of ["sort", "traits", "nothing", "__proto__", "constructor"])
       expect([name, seen?.parameter(name), seen?.field(name)]).toEqual([name, "", ""]);
     expect(seen?.entries("traits")).toEqual([
       ["Hat", "Red"],
-      ["Eyes", ""],
+      ["Eyes", "x"],
+      ["Eyes", "y"],
     ]);
     expect(seen?.entries("q")).toEqual([]);
   });

@@ -8,6 +8,9 @@ import type { Preview } from "./preview.ts";
 
 /** Query parameters of the pages, of which each has its own. */
 export type PageParameter =
+  | "at"
+  | "block"
+  | "currency"
   | "cursor"
   | "days"
   | "exclude_wash"
@@ -66,7 +69,10 @@ export type PageContent = {
 
 export type PageHandler = (visit: Visit) => Promise<PageContent>;
 
-type Query = Readonly<Record<string, string | Readonly<Record<string, string>> | undefined>>;
+/** `{ name: { key: values } }` is `name[key]=value` of each. */
+type Query = Readonly<
+  Record<string, string | Readonly<Record<string, readonly string[]>> | undefined>
+>;
 
 type Call = {
   readonly params?: Readonly<Record<string, string>>;
@@ -131,10 +137,13 @@ function statusOf(refusal: number | { readonly status: number } | undefined): nu
 
 function addressOf(path: string, params: Readonly<Record<string, string>>, query: Query): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ""));
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (typeof value === "string") search.set(name, value);
-    else for (const [key, one] of Object.entries(value ?? {})) search.set(`${name}[${key}]`, one);
-  }
+  const search = new URLSearchParams(Object.entries(query).flatMap(pairsOf));
   return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+function pairsOf([name, value]: [string, Query[string]]): [string, string][] {
+  if (typeof value === "string") return [[name, value]];
+  return Object.entries(value ?? {}).flatMap(([key, values]) =>
+    values.map((one): [string, string] => [`${name}[${key}]`, one]),
+  );
 }

@@ -133,6 +133,16 @@ export function describeSeveral(site: () => Site, looks: () => readonly Look[]):
         .trader("bob")
         .get(`/v1/listings/${askId}?chainId=${chainId}`);
       expect(body.data).toMatchObject({ status: "active", quantityRemaining: 2 });
+
+      await openToken(buyer.page, testChain, nft.tokenId, contracts.editions);
+      const listings = buyer.page.getByRole("table", { name: "Active listings, cheapest first" });
+      await listings.getByRole("checkbox").check();
+      expect(await findBarriers(buyer.page)).toEqual([]);
+      await press(buyer.page, "Buy selected");
+      await lookAtPlan(buyer.page, `trading-buy-row-${width}`, [`token ${nft.tokenId}`]);
+      await carryOut(buyer.page);
+      const left = await testChain.trader("bob").get(`/v1/listings/${askId}?chainId=${chainId}`);
+      expect(left.body.data).toMatchObject({ quantityRemaining: 1 });
       await buyer.close();
     });
   });

@@ -1,9 +1,12 @@
 import { gzipSync } from "node:zlib";
-import { createWalletClient, custom, parseAbi, parseEther, publicActions } from "viem";
+import { createWalletClient, custom, type Hex, parseAbi, parseEther, publicActions } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { accounts } from "#devnet/accounts.ts";
 import { contracts } from "#devnet/contracts/addresses.ts";
+import { readWalletTrades } from "#projections/sales/read-wallet-trades.ts";
+import { openTrader } from "#test/support/chain/trader.ts";
+import { addressOf } from "#test/support/database/given.ts";
 import { decode, tableOf } from "#test/support/http/page-tables.ts";
 import { baseUrl, openServedMarket, type ServedMarket } from "#test/support/http/served-market.ts";
 import { chainId } from "#test/support/http/served-market-data.ts";
@@ -206,6 +209,7 @@ describe("a page", () => {
         "live",
         "live-row",
         "chart",
+        "copy",
         "number",
         "time",
         "trade",
@@ -396,6 +400,245 @@ describe("wash trades", () => {
     expect(tableOf(other.html, "Collections by volume").map(({ key }) => key)).toEqual(
       addresses.map(({ address }) => address),
     );
+  });
+});
+
+describe("a page of an earlier moment", () => {
+  const nft = { contract: contracts.punks, tokenId: 5n } as const;
+  const token = `/collections/${contracts.punks}/tokens/${nft.tokenId}?chainId=${chainId}`;
+  const book = `/collections/punks?chainId=${chainId}&view=prices`;
+  const price = `${parseEther("7")}`;
+  /** Between the listing of a token and its sale. */
+  let at: string;
+
+  beforeAll(async () => {
+    const { catchUp, client } = market.book;
+    const [alice, bob] = [accounts.alice, accounts.bob].map((account) =>
+      openTrader({ baseUrl: market.v1.url, chainId, client, account }),
+    );
+    const askId = await alice?.lists({ ...nft, unitPriceWei: parseEther("7") });
+    const { timestamp } = await client.getBlock();
+    const latest = Math.max(Date.now(), Number(timestamp) * 1_000);
+    at = new Date(latest + 60_000).toISOString();
+    await client.increaseTime({ seconds: 300 });
+    await bob?.buys(askId ?? "");
+    await catchUp();
+  });
+
+  const pricesIn = (html: string) =>
+    tableOf(html, "Listings, lowest price first").map(({ cells }) => cells[0]);
+
+  it("shows the book that the API tells of it", async () => {
+    const { html } = await open(`${book}&at=${at}`);
+    const level = z.object({ priceWei: z.string() });
+    const { listings } = z
+      .object({ listings: z.object({ levels: z.array(level) }) })
+      .parse((await ask(`/v1/collections/punks/depth?chainId=${chainId}&at=${at}`)).data);
+    expect(pricesIn(html)).toEqual(listings.levels.map(({ priceWei }) => priceWei));
+    expect(pricesIn(html)).toContain(price);
+    expect(pricesIn((await open(book)).html)).not.toContain(price);
+  });
+
+  it("says of which block it is, is not live, sells nothing, and is not for search engines", async () => {
+    const pages = Object.entries(sitePagesOf(market)).filter(([name]) => name.endsWith("-past"));
+    expect(pages.length).toBeGreaterThan(5);
+    for (const [name, path] of pages) {
+      const { html, status } = await open(path);
+      expect(status, name).toBe(200);
+      expect(html, name).toContain(`As of the end of block ${market.ids.blockNumber},`);
+      expect(html, name).not.toMatch(/data-live=|data-trade|data-pick/);
+      expect(html, name).toContain('<meta name="robots" content="noindex">');
+      expect(html, name).toContain("Back to now");
+    }
+  });
+
+  it("shows who had a token, and what a wallet held", async () => {
+    const [alice, bob] = [accounts.alice, accounts.bob].map(({ address }) => address.toLowerCase());
+    const ownerIn = (html: string) =>
+      /<dt>Owner<\/dt><dd><a[^>]* title="(0x[0-9a-f]{40})"/.exec(html)?.[1];
+    expect(ownerIn((await open(`${token}&at=${at}`)).html)).toBe(alice);
+    expect(ownerIn((await open(token)).html)).toBe(bob);
+    const held = async (wallet = "") =>
+      tableOf(
+        (await open(`/wallets/${wallet}?chainId=${chainId}&at=${at}`)).html,
+        "Tokens then",
+      ).map(({ cells }) => cells.slice(0, 2).join(" of "));
+    expect(await held(alice)).toContain("#5 of Punks");
+    expect(await held(bob)).not.toContain("#5 of Punks");
+  });
+
+  it("is asked for by a time without a zone, which is of UTC, or by a block", async () => {
+    const local = at.replace(/\.\d+Z$/, "");
+    expect(pricesIn((await open(`${book}&at=${local}&block=`)).html)).toContain(price);
+    const { html } = await open(`${book}&at=&block=${market.ids.blockNumber}`);
+    expect(html).toContain(`As of the end of block ${market.ids.blockNumber},`);
+  });
+
+  it("leads through the hours of its day, and to that before and after", async () => {
+    const { html } = await open(`${book}&at=${at}`);
+    const links = [...html.matchAll(/<a href="([^"]*)"[^>]*>(?:\d\d|(?:Hour|Day) \w+)<\/a>/g)].map(
+      ([, link = ""]) => new URL(decode(link), baseUrl).searchParams.get("at") ?? "",
+    );
+    const hour = 3_600_000;
+    const apart = links.map((one) => Date.parse(one) - Date.parse(at));
+    expect(apart).toEqual(expect.arrayContaining([-24 * hour, -hour]));
+    const day = links.filter((one) => one.endsWith(":00:00Z"));
+    expect(day.length).toBe(new Date().getUTCHours() + 1);
+  });
+
+  it.each([
+    ["at=0", "point_not_covered"],
+    [`at=0x${"3".repeat(64)}`, "block_unknown"],
+    ["block=999999999", "point_not_reached"],
+    ["at=yesterday", "invalid_parameters"],
+  ])("says why it cannot be shown, with a way to another one: %s", async (moment, code) => {
+    const api = await market.v1.get(
+      `/v1/collections/punks/depth?chainId=${chainId}&${moment.replace("block", "at")}`,
+    );
+    expect(api.body).toMatchObject({ code });
+    const { html, status } = await open(`${book}&${moment}`);
+    expect(status).toBe(api.status);
+    expect(html).toContain('role="alert"');
+    expect(html).toContain('name="block"');
+  });
+
+  it("says of a token that it did not exist before it was minted", async () => {
+    const { html, status } = await open(
+      `/collections/${contracts.editions}/tokens/1?chainId=${chainId}&at=${await firstBlock()}`,
+    );
+    expect([status, html.includes("It did not exist then.")]).toEqual([404, true]);
+  });
+
+  /** Of what is indexed: the contracts are minted one after the other. */
+  async function firstBlock(): Promise<number> {
+    const rows = z.array(z.object({ blockNumber: z.int().nullable() }));
+    const minted = await rowsOf(`/v1/activity?chainId=${chainId}&type=mint&per_page=100`);
+    return Math.min(...rows.parse(minted).map(({ blockNumber }) => blockNumber ?? Infinity));
+  }
+});
+
+describe("the figures of a wallet", () => {
+  const wei = z.string().transform(BigInt);
+  const Sale = z.object({
+    ...{ contract: z.string(), tokenId: z.string(), seller: z.string(), buyer: z.string() },
+    ...{ totalWei: wei, fees: z.array(z.object({ wei })), washTrade: z.unknown() },
+    currency: z.object({ symbol: z.string().nullable() }),
+  });
+  const Held = z.object({ collection: z.looseObject({ address: z.string() }), units: wei });
+  const Priced = z.object({
+    stats: z.looseObject({
+      floor: z.looseObject({ priceWei: wei }).nullable(),
+      bestOffer: z.looseObject({ sellerNetWei: wei }).nullable(),
+    }),
+  });
+
+  /** What it bought, a queue for each token, and sold again: the sales of the test are of one unit. */
+  async function tradesOf(wallet: string) {
+    const path = `/v1/sales?chainId=${chainId}&wallet=${wallet}&per_page=100`;
+    const sales = z
+      .array(Sale)
+      .parse(await rowsOf(path))
+      .toReversed();
+    const counted = sales.filter(({ washTrade, currency }) => !washTrade && currency.symbol);
+    const sum = { spent: 0n, earned: 0n, profit: 0n, unbought: 0n };
+    const bought = new Map<string, bigint[]>();
+    for (const { contract, tokenId, buyer, totalWei, fees } of counted) {
+      const queue = bought.get(`${contract}/${tokenId}`) ?? [];
+      bought.set(`${contract}/${tokenId}`, queue);
+      if (buyer === wallet) {
+        sum.spent += totalWei;
+        queue.push(totalWei);
+        continue;
+      }
+      const net = fees.reduce((left, one) => left - one.wei, totalWei);
+      const cost = queue.shift();
+      sum.earned += net;
+      if (cost === undefined) sum.unbought += net;
+      else sum.profit += net - cost;
+    }
+    const purchases = counted.filter(({ buyer }) => buyer === wallet).length;
+    return {
+      ...{ purchases, sales: counted.length - purchases },
+      ...{ spentWei: `${sum.spent}`, earnedWei: `${sum.earned}` },
+      ...{ profitWei: `${sum.profit}`, unboughtWei: `${sum.unbought}` },
+      wash: sales.filter(({ washTrade }) => washTrade).length,
+    };
+  }
+
+  async function holdingsOf(wallet: string) {
+    const held = z
+      .array(Held)
+      .parse(await rowsOf(`/v1/wallets/${wallet}/tokens?chainId=${chainId}&per_page=100`));
+    let [floorWei, offersWei, units] = [0n, 0n, 0n];
+    for (const one of held) {
+      const path = `/v1/collections/${one.collection.address}?chainId=${chainId}`;
+      const { floor, bestOffer } = Priced.parse((await ask(path)).data).stats;
+      units += one.units;
+      floorWei += one.units * (floor?.priceWei ?? 0n);
+      offersWei += one.units * (bestOffer?.sellerNetWei ?? 0n);
+    }
+    return {
+      ...{ tokens: `${held.length}`, units: `${units}`, truncated: false },
+      ...{ floorWei: `${floorWei}`, offersWei: `${offersWei}` },
+    };
+  }
+
+  it.each(["alice", "bob", "carol"] as const)(
+    "add up what it holds and traded: %s",
+    async (person) => {
+      const wallet = accounts[person].address.toLowerCase();
+      const { data } = await ask(`/v1/wallets/${wallet}/summary?chainId=${chainId}`);
+      const trades = await tradesOf(wallet);
+      expect(data).toMatchObject({ holdings: await holdingsOf(wallet), trades });
+      expect(trades.purchases + trades.sales).toBeGreaterThan(0);
+      const { html } = await open(`/wallets/${wallet}?chainId=${chainId}`);
+      const figureOf = (label: string) =>
+        new RegExp(`<dt>${label}</dt><dd>.*?value="(-?[0-9]+)"`).exec(html)?.[1];
+      expect(figureOf("Spent")).toBe(trades.spentWei);
+      expect(figureOf("Profit")).toBe(trades.profitWei);
+      expect(html.includes("wash trade")).toBe(trades.wash > 0);
+    },
+  );
+
+  it("are not told of trades where these are more than may be added up", async () => {
+    const owner = { chainId, wallet: accounts.bob.address.toLowerCase() as Hex };
+    const all = await readWalletTrades(market.book.db, owner, 1_000);
+    expect(all?.length).toBeGreaterThan(1);
+    expect(await readWalletTrades(market.book.db, owner, 0)).toBe(null);
+    const nobody = { ...owner, wallet: addressOf(4_321) };
+    expect(await readWalletTrades(market.book.db, nobody, 0)).toEqual([]);
+  });
+});
+
+describe("a list of activity", () => {
+  const Event = z.object({
+    ...{ id: z.string(), type: z.string(), txHash: z.string().nullable(), saleId: z.unknown() },
+    ...{ contract: z.string().nullable(), tokenId: z.string().nullable() },
+    ...{ from: z.string().nullable(), to: z.string().nullable() },
+  });
+
+  it("tells a sale with its transfers in one row, and the page of a transaction each event", async () => {
+    const path = `/v1/activity?chainId=${chainId}&collection=punks&per_page=50`;
+    const events = z.array(Event).parse((await ask(path)).data);
+    const isSold = (one: z.output<typeof Event>) =>
+      one.type === "transfer" &&
+      events.some(
+        (sale) =>
+          sale.type === "sale" &&
+          sale.txHash === one.txHash &&
+          sale.tokenId === one.tokenId &&
+          (sale.from === one.from || sale.to === one.to),
+      );
+    const sold = events.filter(isSold);
+    expect(sold.length).toBeGreaterThan(2);
+    const { html } = await open(`/collections/punks?chainId=${chainId}&view=activity`);
+    const rows = tableOf(html, "Activity");
+    expect(rows.length).toBe(events.length - sold.length);
+    expect(rows.filter(({ key }) => sold.some(({ id }) => id === key))).toEqual([]);
+
+    const whole = await open(`/transactions/${sold[0]?.txHash}?chainId=${chainId}`);
+    const keys = tableOf(whole.html, "Events of the transaction").map(({ key }) => key);
+    expect(keys).toContain(sold[0]?.id);
   });
 });
 

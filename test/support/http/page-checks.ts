@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { z } from "zod";
+import { findBarriers, keepPicture, overflowOf } from "./browser.ts";
 
 const Texts = z.array(z.string());
 
@@ -15,7 +16,7 @@ const findCut = `[...document.querySelectorAll("body *")].filter((one) => {
 }).map((one) => one.outerHTML.slice(0, 160))`;
 
 /** Boxes that hold more than they show, to be moved sideways; code is one of them anywhere. */
-export async function scrolledParts(page: Page): Promise<string[]> {
+async function scrolledParts(page: Page): Promise<string[]> {
   return Texts.parse(await page.evaluate(findScrolled));
 }
 
@@ -51,6 +52,32 @@ const findStrange = `(() => {
   add("tall row", tall);
   return found;
 })()`;
+
+const phoneWidths = [320, 390];
+
+/**
+ * What is wrong with a page on a phone, at each width: it is wider than its window, or holds what is cut off, has to be
+ * moved sideways, is too small to touch, or is a barrier. The window is as it was afterwards.
+ */
+export async function phoneFaults(page: Page, name: string): Promise<unknown[]> {
+  const before = page.viewportSize();
+  const faults: unknown[] = [];
+  for (const width of phoneWidths) {
+    await page.setViewportSize({ width, height: 844 });
+    const over = await overflowOf(page);
+    const found = [
+      ...(over > 0 ? [`${over} px wider than its window`] : []),
+      ...(await cutParts(page)),
+      ...(await scrolledParts(page)),
+      ...(await findBarriers(page)),
+      ...(await findBarriers(page, ["target-size"])),
+    ];
+    faults.push(...found.map((what) => [`${name} at ${width} px`, what]));
+    await keepPicture(page, `${name}-${width}`);
+  }
+  if (before !== null) await page.setViewportSize(before);
+  return faults;
+}
 
 /** Elements that move although their visitor asked for less motion. */
 export async function movingParts(page: Page): Promise<string[]> {

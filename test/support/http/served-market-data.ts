@@ -25,6 +25,7 @@ export type MarketIds = {
   saleId: string;
   /** Of the sale. */
   txHash: string;
+  blockNumber: number;
   signedAsk: unknown;
   signedBid: unknown;
 };
@@ -87,7 +88,7 @@ function tokenDescribed(tokenId: bigint, recordedAt: Date): Observation {
   });
 }
 
-type Sold = Pick<MarketIds, "saleId" | "txHash">;
+type Sold = Pick<MarketIds, "saleId" | "txHash" | "blockNumber">;
 
 /** A sale of a listing and one of a bid; the ids of the newest. */
 export async function trade({ actors, catchUp, api }: PartnerOrderBook): Promise<Sold> {
@@ -101,9 +102,9 @@ export async function trade({ actors, catchUp, api }: PartnerOrderBook): Promise
   await bob.accepts(await carol.offers(nft, { priceWei: parseEther("2") }));
   await catchUp();
   const { body } = await api.get(`/v1/sales?chainId=${chainId}`);
-  const sold = z.object({ saleId: z.string(), txHash: z.string() });
+  const sold = z.object({ saleId: z.string(), txHash: z.string(), blockNumber: z.int() });
   const { data } = z.object({ data: z.array(sold) }).parse(body);
-  return data[0] ?? { saleId: "", txHash: "" };
+  return data[0] ?? { saleId: "", txHash: "", blockNumber: 0 };
 }
 
 /** Listings and bids by the API, and a partner's listing. Punk 7 is bob's, punk 2 alice's. */

@@ -7,6 +7,7 @@ import { chainId } from "./served-market-data.ts";
 export function sitePagesOf({ ids }: Pick<ServedMarket, "ids">): Record<string, string> {
   const chain = `chainId=${chainId}`;
   const collection = (view: string) => `/collections/punks?${chain}&view=${view}`;
+  const past = `at=${ids.blockNumber}`;
   return {
     market: `/?${chain}`,
     "market-without-wash": `/?${chain}&exclude_wash=true&period=7d`,
@@ -28,6 +29,13 @@ export function sitePagesOf({ ids }: Pick<ServedMarket, "ids">): Record<string, 
     "wallet-offers": `/wallets/${accounts.carol.address}?${chain}&view=offers`,
     "wallet-activity": `/wallets/${accounts.bob.address}?${chain}&view=activity`,
     "wallet-exposure": `/wallets/${accounts.alice.address}?${chain}&view=exposure`,
+    "items-past": `${collection("items")}&${past}`,
+    "prices-past": `${collection("prices")}&${past}`,
+    "holders-past": `${collection("holders")}&${past}`,
+    "token-past": `/collections/${contracts.punks}/tokens/1?${chain}&${past}`,
+    "edition-past": `/collections/${contracts.editions}/tokens/1?${chain}&${past}`,
+    "wallet-past": `/wallets/${accounts.alice.address}?${chain}&${past}`,
+    "wallet-offers-past": `/wallets/${accounts.carol.address}?${chain}&view=offers&${past}`,
     activity: `/activity?${chain}`,
     transaction: `/transactions/${ids.txHash}?${chain}`,
     status: `/status?${chain}`,

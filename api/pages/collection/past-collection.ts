@@ -1,0 +1,133 @@
+import type { z } from "zod";
+import { type BookDepth, depth } from "#api/v1/collections/depth.ts";
+import { holders } from "#api/v1/collections/holders.ts";
+import { listBids } from "#api/v1/orders/bids.ts";
+import { type Html, html } from "../kit/html.ts";
+import { amount, formatCount, none } from "../kit/number.ts";
+import { bidsTable, listingsTable } from "../kit/orders-table.ts";
+import { cutNote, figures, nextPage, panel, table, tabs } from "../kit/panel.ts";
+import type { Visit } from "../kit/visit.ts";
+import { activeListingsAt, partnersNote } from "../past/past-orders.ts";
+import { askedMoment, type PastPoint, pastView, timeBar } from "../past/time-bar.ts";
+import { depthChart } from "./depth-chart.ts";
+import { type CollectionView, collectionTitle, filterLink, type ShownCollection } from "./head.ts";
+import { holderColumns } from "./holders.ts";
+
+type View = (
+  visit: Visit,
+  row: ShownCollection,
+  at: string,
+) => Promise<{ readonly body: Html; readonly point: PastPoint | null }>;
+
+/** What is known of a collection's past: by the names of today's views. */
+const views = {
+  items: ["Listings and offers", ordersAt],
+  prices: ["Order book", bookAt],
+  holders: ["Holders", holdersAt],
+} as const satisfies Partial<Record<CollectionView, readonly [string, View]>>;
+
+const left =
+  "Name and picture are those of today. Items, traits, statistics and activity are not shown of a moment.";
+
+/** A collection as it was: its orders, the book by price, and its holders. */
+export async function pastCollection(visit: Visit, row: ShownCollection, asked: CollectionView) {
+  const at = askedMoment(visit);
+  const view = Object.hasOwn(views, asked) ? (asked as keyof typeof views) : "items";
+  const [, make] = views[view];
+  const unknown = "It did not exist then.";
+  const { body, point, status } = await pastView(() => make(visit, row, at), unknown);
+  const bar = { parameters: { view }, point, left, hasSteps: view !== "holders" };
+  return {
+    status,
+    body: html`${collectionTitle(row)}
+${timeBar(visit, bar)}
+${tabs(
+  "Views of the collection then",
+  Object.entries(views).map(([name, [text]]) => ({
+    href: filterLink(row, { view: name, at }),
+    text,
+    isCurrent: name === view,
+  })),
+)}
+${body}`,
+  };
+}
+
+const perPage = 50;
+
+async function ordersAt({ chainId, read, parameter }: Visit, row: ShownCollection, at: string) {
+  const cursor = parameter("cursor");
+  const own = { chainId: String(chainId), collection: row.slug ?? row.address, at };
+  const [listings, bids] = await Promise.all([
+    activeListingsAt(read, { ...own, cursor: cursor || undefined, per_page: String(perPage) }),
+    cursor === "" ? read(listBids, { query: { ...own, per_page: "20" } }) : null,
+  ]);
+  const { data, meta } = listings.answer;
+  const next = meta?.next_cursor ?? null;
+  const more = next && filterLink(row, { view: "items", at, cursor: next });
+  const without = ["collection"] as const;
+  const body = html`${panel({
+    id: "listings",
+    title: "Active listings then",
+    about: `${formatCount(meta?.total ?? 0)}, cheapest first. Nothing can be bought at an earlier moment.${partnersNote(listings)}`,
+    body: html`${listingsTable(data, { now: null, caption: "Listings then, cheapest first", without })}${nextPage(more)}`,
+  })}
+${
+  bids !== null &&
+  panel({
+    id: "offers",
+    title: "Active offers then",
+    body: html`${bidsTable(bids.data, { now: null, caption: "Offers then, highest first", without })}${cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total })}`,
+  })
+}`;
+  return { body, point: meta?.at ?? null };
+}
+
+async function bookAt({ chainId, read }: Visit, row: ShownCollection, at: string) {
+  const params = { collection: row.slug ?? row.address };
+  const { data, meta } = await read(depth, { params, query: { chainId: String(chainId), at } });
+  const { listings, bids } = data;
+  const isCut = listings.truncated || bids.truncated;
+  const body = html`${bestPrices(data)}
+${panel({
+  id: "depth",
+  title: "Depth then",
+  about: html`What could be bought and sold at that moment, price by price.${isCut && " Only the best prices are drawn; there were more beyond."}`,
+  body: depthChart(data),
+})}`;
+  return { body, point: meta?.at ?? null };
+}
+
+/** Floor, best bid, and what lay between them. */
+function bestPrices({ listings, bids, currency }: z.output<typeof BookDepth>): Html {
+  const { symbol } = currency;
+  const [ask, bid] = [listings.levels[0], bids.levels[0]];
+  const spread =
+    ask === undefined || bid === undefined ? null : BigInt(ask.priceWei) - BigInt(bid.priceWei);
+  return figures([
+    { label: "Floor", value: amount({ wei: ask?.priceWei, symbol }) },
+    { label: "Best offer", value: amount({ wei: bid?.priceWei, symbol }) },
+    {
+      label: "Between them",
+      value: spread === null ? none : amount({ wei: String(spread), symbol }),
+      note: spread !== null && spread < 0n && html`they crossed`,
+    },
+  ]);
+}
+
+async function holdersAt({ chainId, read, parameter }: Visit, row: ShownCollection, at: string) {
+  const cursor = parameter("cursor") || undefined;
+  const { data, meta } = await read(holders, {
+    params: { collection: row.slug ?? row.address },
+    query: { chainId: String(chainId), at, cursor, per_page: String(perPage) },
+  });
+  const next = meta?.next_cursor ?? null;
+  const more = next && filterLink(row, { view: "holders", at, cursor: next });
+  const body = panel({
+    id: "holders",
+    title: cursor === undefined ? "Top holders then" : "Holders then",
+    about: `${formatCount(meta?.total ?? 0)} holders, most token ids first; burn addresses are left out.`,
+    body: html`${table(data, holderColumns(chainId), { caption: "Holders then", empty: "Nobody held a token." })}${nextPage(more)}`,
+  });
+  return { body, point: meta?.at ?? null };
+}
