@@ -25,6 +25,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
+import { phoneFaults } from "../support/http/page-checks.ts";
 import { seedsOf } from "../support/thoroughness.ts";
 
 let database: TestDatabase;
@@ -50,6 +51,8 @@ async function lookAt(page: Page, name: string): Promise<void> {
   await keepPicture(page, name);
   expect(await findBarriers(page), name).toEqual([]);
   expect(await overflowOf(page), `${name} is wider than its window`).toBeLessThanOrEqual(0);
+  const { width = 0 } = page.viewportSize() ?? {};
+  if (width < 600) expect(await phoneFaults(page, name)).toEqual([]);
 }
 
 /** Presses a button that sends a form, and waits for the page that answers it. */

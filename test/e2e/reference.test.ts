@@ -8,7 +8,7 @@ import {
   startBrowser,
   type TestBrowser,
 } from "../support/http/browser.ts";
-import { cutParts, keyboardFaults, movingParts } from "../support/http/page-checks.ts";
+import { cutParts, keyboardFaults, movingParts, phoneFaults } from "../support/http/page-checks.ts";
 import { openServedMarket, type ServedMarket } from "../support/http/served-market.ts";
 
 let market: ServedMarket;
@@ -62,6 +62,17 @@ describe("the reference in a browser", () => {
       expect(complaints).toEqual([]);
     },
   );
+
+  it("shows everything on a phone, and all of it can be touched and used", async () => {
+    const context = await openContext({ viewport: { width: 320, height: 844 }, hasTouch: true });
+    const { page, complaints } = await openPage(context);
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(market.v1.url + path);
+      expect.soft(await phoneFaults(page, `reference-${name}`)).toEqual([]);
+    }
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
 
   it("is whole without scripts", async () => {
     const context = await openContext({ javaScriptEnabled: false });
