@@ -20,8 +20,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-// Modules are compiled once and not by each process; where the directory cannot be written, by each process.
-module.enableCompileCache?.(join(root, "node_modules/.cache/node"));
+// Modules are compiled once and not by each process, Ponder's neither; where the directory cannot be written, by each.
+const { env } = process;
+env.NODE_COMPILE_CACHE ??= join(root, "node_modules/.cache/node");
+module.enableCompileCache?.(env.NODE_COMPILE_CACHE);
 
 const [program = ""] = process.argv.splice(2, 1);
 await import(pathToFileURL(join(root, programs[program] ?? program)).href);

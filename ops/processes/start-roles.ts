@@ -88,7 +88,9 @@ function startRole(
       onMessage: (message) => onMessage(message, child),
     });
     onStart(child.pid);
-    if (role === "jobs" && child.pid !== undefined) lowerPriority(child.pid);
+    // Nobody waits for them: a start is the others'.
+    if ((role === "jobs" || role === "console") && child.pid !== undefined)
+      lowerPriority(child.pid);
     return child;
   };
   return keepRunning({ name, start, logger, onConfigurationError });
