@@ -671,8 +671,13 @@ describe("an offer's page", () => {
         transport: custom(client),
       });
       await accept(parseAbi, publicActions, wallet, market.v1.url);
-      await catchUp();
-      expect((await ask(`/v1${path}`)).data).toMatchObject({ status: "filled" });
+      // The program ends with what it sent: its block is mined after that.
+      await expect
+        .poll(async () => {
+          await catchUp();
+          return (await ask(`/v1${path}`)).data;
+        })
+        .toMatchObject({ status: "filled" });
       expect((await open(path)).html).toContain("It cannot be accepted now.");
     },
   );
