@@ -52,12 +52,13 @@ it.each(pages.map(([path, , options]) => ({ path, own: options?.parameters ?? []
   },
 );
 
-it("keeps a sale, a transaction and an order under one address whatever others' parameters say", () => {
+it("keeps a sale, a transaction, an order and the status under one address whatever others' parameters say", () => {
   const without = pages.filter(([, , options]) => options?.parameters === undefined);
   expect(without.map(([path]) => path)).toEqual([
     "/sales/{saleId}",
     "/transactions/{hash}",
     "/listings/{askId}",
     "/bids/{bidId}",
+    "/status",
   ]);
 });
