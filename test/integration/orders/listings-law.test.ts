@@ -59,6 +59,7 @@ describe("listings of equal logs", () => {
         most = Math.max(most, now[0]?.length ?? 0);
         expect(now).toEqual(await derivedInBulk());
       });
+      await project(db, live, 1);
       const one = await tables();
       await project(db, await book.emptyTargets(), 7);
       const seven = await tables();
