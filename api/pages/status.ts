@@ -50,8 +50,7 @@ ${panel({
 }
 
 function verdict({ ready, failing }: ServiceStatus): Html {
-  if (ready)
-    return html`<p class="notice" role="status"><strong>Everything is current.</strong></p>`;
+  if (ready) return html`<p role="status"><span class="mark good">Everything is current</span></p>`;
   return html`<div class="notice" role="status"><strong>Not everything is current.</strong>
 <ul>${failing.map(({ part, message }) => html`<li>${plainText(part)}: ${plainText(message, 300)}</li>`)}</ul></div>`;
 }
@@ -105,9 +104,9 @@ const indexerColumns: TableColumn<IndexerOfChain>[] = [
   {
     head: "Read",
     isHead: true,
-    cell: ({ indexer, chain }) => `${nameOf(chain.chainId)}: ${plainText(indexer)}`,
+    cell: ({ indexer, chain, exchanges }) =>
+      html`${nameOf(chain.chainId)}: ${plainText(indexer)}${exchanges.length > 0 && html`<br><span class="quiet">${exchanges.join(", ")}</span>`}`,
   },
-  { head: "Exchanges", cell: ({ exchanges }) => exchanges.join(", ") || none },
   { head: "Collections", isNumber: true, cell: ({ collections }) => formatCount(collections) },
   {
     head: "Up to block",
