@@ -38,8 +38,12 @@ type ProofsOfChain = {
   blooms: boolean | null;
 };
 
-/** The newest blocks of a range are read for one filter after the other: more of them are kept than there are. */
-const kept = { blocks: 600, logs: 600, headers: 2_000, heights: 50_000 };
+/**
+ * The newest blocks of a range are read one by one, with proof: a node may be so far behind another one of its address,
+ * and answers a range with the logs that it has. They are read for one filter after the other, so that more are kept.
+ */
+export const provedTail = 512;
+const kept = { blocks: 600, logs: provedTail + 88, headers: 2_000, heights: 50_000 };
 const recentMs = 20_000;
 const answerForMs = 60_000;
 const headersOfRequest = 50;

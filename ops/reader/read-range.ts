@@ -4,15 +4,16 @@ import { ResponseTooLarge, RpcFailure, type RpcResponse } from "#jobs/chain/rpc.
 import { runConcurrently } from "#projections/engine/run-concurrently.ts";
 import { isLogOf, type LogsFilter, type RpcBlock, type RpcLog } from "./block-proof.ts";
 import { type Node, type NodePool, resultOrThrow } from "./node-pool.ts";
-import { type BlockReader, blockCall, isPlaceInBlock, withoutRepeats } from "./read-blocks.ts";
+import {
+  type BlockReader,
+  blockCall,
+  isPlaceInBlock,
+  provedTail,
+  withoutRepeats,
+} from "./read-blocks.ts";
 
 export type BlockRange = { readonly from: number; readonly to: number };
 
-/**
- * The newest blocks of a range are read one by one, with proof: a node may be so far behind another one of its address,
- * and answers a range with the logs that it has.
- */
-const provedTail = 512;
 /** Blocks without a log in a range's answer whose header is looked at. */
 const sampled = 3;
 const concurrentBlocks = 8;
