@@ -104,11 +104,9 @@ async function proveNext(options: Proving, isAnew: boolean): Promise<Step> {
   const evidence = reader.blocks.evidence();
   const next = { ...extend(proof, proved), chainId, sources, evidence, firstNumber: first };
   await storeHistoryProof(db, {
-    ...next,
+    ...withMended(next, mended),
     sampled: next.sampled + sample.blocks,
-    repaired: next.repaired + mended,
     differing: namedBlocks([...next.differing, ...left.map(({ number }) => number)]),
-    repairedAt: mended > 0 ? new Date() : next.repairedAt,
   });
   if (mended + left.length > 0)
     options.logger.warn({ chainId, mended, left: left.length }, "log differed from the chain");
@@ -131,9 +129,12 @@ async function compareAgain(
   const { found, left } = await mendBlocks(work, proved, { mayRetract: false });
   const mended = found - left.length;
   const differing = left.length > 0 ? [...others, number] : others;
-  await storeHistoryProof(db, { ...proof, differing, repaired: proof.repaired + mended });
+  await storeHistoryProof(db, { ...withMended(proof, mended), differing });
   return { isIdle: true, mended, left: differing.length };
 }
+
+const withMended = (proof: HistoryProof, mended: number): HistoryProof =>
+  mended === 0 ? proof : { ...proof, repaired: proof.repaired + mended, repairedAt: new Date() };
 
 /** What can be proved now: what is final on the chain, and recorded from all indexers that follow it. */
 async function readBounds({ db, chain, reader, client, readIndexers }: Proving) {
