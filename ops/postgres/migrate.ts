@@ -108,24 +108,24 @@ async function allowWallets(session: Session): Promise<void> {
 
 /** A proof that counted blocks which differ, without naming them, begins anew. */
 async function nameDifferingBlocks(session: Session): Promise<void> {
-  await sql
-    .raw(`
-delete from ops.history_proof where differing > 0;
-alter table ops.history_proof
-  alter column differing drop default,
-  alter column differing type bigint[] using '{}',
-  alter column differing set default '{}';
-comment on table ops.history_proof is 'Blocks of each chain whose receipts made the root of their header, and whose events the log holds: from proved_from to proved_to without a gap. sampled: blocks below these that were proved alone. differing: blocks that could not be mended; each is compared again until it agrees.'`)
-    .execute(session);
+  await sql`delete from ops.history_proof where differing > 0`.execute(session);
+  await sql`
+    alter table ops.history_proof alter column differing drop default,
+      alter column differing type bigint[] using '{}', alter column differing set default '{}'`.execute(
+    session,
+  );
+  await runSqlFile(session, logSchema, ["ops.history_proof.differing"]);
 }
 
 async function explainRequests(session: Session): Promise<void> {
-  await sql
-    .raw(`
-alter table access.key_request add column query text, add column code text, add column request_id text;
-comment on column access.key_request.query is 'Cut, keys in it masked.';
-comment on column access.key_request.code is 'Of the refusal; null: it was none.'`)
-    .execute(session);
+  await sql`
+    alter table access.key_request add column query text, add column code text, add column request_id text`.execute(
+    session,
+  );
+  await runSqlFile(session, accountsSchema, [
+    "access.key_request.query",
+    "access.key_request.code",
+  ]);
 }
 
 /** The last migration of the releases that had 49 of them, in place of one start. */

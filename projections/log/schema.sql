@@ -186,7 +186,8 @@ create table ops.history_proof (
   constraint history_proof_pkey PRIMARY KEY (chain_id),
   constraint history_proof_evidence_check CHECK ((evidence = ANY (ARRAY['receipts'::text, 'blooms'::text])))
 );
-comment on table ops.history_proof is 'Blocks of each chain whose receipts made the root of their header, and whose events the log holds: from proved_from to proved_to without a gap. sampled: blocks below these that were proved alone. differing: blocks that could not be mended; each is compared again until it agrees.';
+comment on table ops.history_proof is 'Blocks of each chain whose receipts made the root of their header, and whose events the log holds: from proved_from to proved_to without a gap. sampled: blocks below these that were proved alone.';
+comment on column ops.history_proof.differing is 'Blocks that could not be mended; each is compared again until it agrees.';
 
 create table ops.holder_snapshot (
   number integer generated always as identity,
