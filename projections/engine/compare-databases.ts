@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import { readLogHead } from "../log/blocks.ts";
 import type { Database, Session } from "../log/database.ts";
 import { schemaOf } from "../log/versions.ts";
 import { type Checkpoint, isCurrent, readCheckpoints } from "./checkpoint.ts";
@@ -121,7 +122,7 @@ async function compareStates(
 }
 
 async function compareLogs(pair: Pair, maxExamples: number): Promise<Compared> {
-  const heads = [await readHead(pair[0]), await readHead(pair[1])];
+  const heads = [await readLogHead(pair[0]), await readLogHead(pair[1])];
   const position = heads.reduce((low, head) => (head < low ? head : low));
   const facts = {
     table: "log.fact",
@@ -135,11 +136,6 @@ async function compareLogs(pair: Pair, maxExamples: number): Promise<Compared> {
     )`,
   };
   return { name: "log", position, ...(await compareRows(pair, facts, maxExamples)) };
-}
-
-async function readHead(session: Session): Promise<bigint> {
-  const { rows } = await sql<{ position: bigint }>`select position from log.head`.execute(session);
-  return rows[0]?.position ?? 0n;
 }
 
 async function compareProjection(
