@@ -82,14 +82,18 @@ const foundValues = perOwner(() => new LRUCache<string, LRUCache<string, object>
 /** What answers that were made from the same version of the data have found, by name. Elsewhere than in a snapshot nothing is kept. */
 export function versionCache(db: Database) {
   const facts = snapshotFacts(db);
-  const versions = facts && foundValues(facts.owner);
-  const known = facts && versions?.get(facts.version);
-  const values = known ?? new LRUCache<string, object>({ max: 5_000 });
-  if (facts !== undefined) versions?.set(facts.version, values);
+  const values = facts && valuesOfVersion(facts.owner, facts.version);
   return {
-    get: <Value extends object>(name: string) => values.get(name) as Value | undefined,
-    set: (name: string, value: object) => void values.set(name, value),
+    get: <Value extends object>(name: string) => values?.get(name) as Value | undefined,
+    set: (name: string, value: object) => void values?.set(name, value),
   };
+}
+
+function valuesOfVersion(owner: object, version: string): LRUCache<string, object> {
+  const versions = foundValues(owner);
+  const values = versions.get(version) ?? new LRUCache<string, object>({ max: 5_000 });
+  versions.set(version, values);
+  return values;
 }
 
 type Options<Owner, Request, Value> = {
