@@ -4,7 +4,7 @@ import { listingId } from "#api/orders/order-id.ts";
 import type { ChainId } from "#chains/index.ts";
 import { csvLines } from "#projections/domain/csv-lines.ts";
 import { isRejection, type Rejection, reject } from "#projections/domain/rejection.ts";
-import { type NamedPoint, resolvePoint } from "#projections/engine/point.ts";
+import { resolvePoint } from "#projections/engine/point.ts";
 import type { Database } from "#projections/log/database.ts";
 import { type BookSubject, type Moment, momentOf } from "#projections/past/moment.ts";
 import {
@@ -17,35 +17,48 @@ import type { WalletTokenCursor } from "#projections/tokens/read-wallet-tokens.t
 import { uncountedMeta } from "../http/page.ts";
 import { partnersUnknown } from "./moment.ts";
 import { flag } from "./parameters.ts";
-import { at, pointMeta, presentPoint } from "./point.ts";
+import { at, type PointRejection, pointMeta, presentPoint } from "./point.ts";
 
 const endOf = (text: string) =>
   at.unwrap().meta({ ...at.meta(), description: `${text} Named as ${"`at`"} elsewhere.` });
 
-/** Query parameters of what changed between two moments. */
+/** Query parameters of what changed between two moments: these, whether listings count, and how the rows are sent. */
 export const spanFields = {
   from: endOf("The moment before: the end of a block."),
   to: endOf("The moment after; not before `from`."),
+  listings: flag.optional().meta({
+    description: "Also tokens whose active listings differ, in the last 30 days.",
+    override: documentAs({ type: "boolean", enum: undefined }),
+  }),
+  format: z.enum(["json", "csv"]).default("json").meta({
+    description: "`csv`: the page's rows, lists as JSON; the header `Link` leads to the next page.",
+  }),
 };
 
-/** Query parameter: also what was listed. */
-export const listingsOfSpan = flag.optional().meta({
-  description: "Also tokens whose active listings differ, in the last 30 days.",
-  override: documentAs({ type: "boolean", enum: undefined }),
+type SpanQuery = z.output<z.ZodObject<typeof spanFields>> & {
+  readonly chainId: ChainId;
+  readonly per_page: number;
+};
+
+type Changes<Row> = { readonly data: Row[]; readonly next_cursor: string | null };
+
+/** A page of changes as the endpoints answer it. `row`: the form of each. */
+export const answerChanges = <Row extends Readonly<Record<string, unknown>>>(
+  query: SpanQuery,
+  span: AskedSpan,
+  row: z.ZodObject,
+  { data, next_cursor }: Changes<Row>,
+) => ({
+  data,
+  ...(query.format === "csv" && csvOfRows(row, data)),
+  meta: {
+    ...{ chainId: query.chainId, per_page: query.per_page, next_cursor },
+    ...{ from: presentPoint(span.from), to: presentPoint(span.to) },
+  },
+  isVolatile: !span.to.isFinal,
 });
 
-/** Query parameter: how the rows are sent. */
-export const diffFormat = z.enum(["json", "csv"]).default("json").meta({
-  description: "`csv`: the page's rows, lists as JSON; the header `Link` leads to the next page.",
-});
-
-/** Rows of one form as CSV, where it is asked for. */
-export function csvOfRows(
-  { format }: { format: z.output<typeof diffFormat> },
-  { shape }: z.ZodObject,
-  rows: readonly Readonly<Record<string, unknown>>[],
-) {
-  if (format === "json") return {};
+function csvOfRows({ shape }: z.ZodObject, rows: readonly Readonly<Record<string, unknown>>[]) {
   const names = Object.keys(shape);
   const cell = (value: unknown) =>
     value === null || typeof value === "string" ? value : JSON.stringify(value);
@@ -64,34 +77,22 @@ export const listingChanges = {
   delisted: askIds,
 };
 
-/** The moments of a span, for its orders; null: they are not asked for. */
-export async function momentsOfSpan(
-  db: Database,
-  { from, to, listings }: SpanQuery & { listings?: boolean | undefined },
-  span: Span,
-  now: Date,
-): Promise<SpanMoments | null | Rejection<"point_not_covered">> {
-  if (listings !== true) return null;
-  const moments = {
-    from: await momentOf(db, span.from, from),
-    to: await momentOf(db, span.to, to),
-  };
-  return isOpenPastKnown(moments.from, now) ? moments : partnersUnknown;
-}
-
-export type SpanMoments = { readonly from: Moment; readonly to: Moment };
+/** `moments`: for its orders; null: they are not asked for. */
+export type AskedSpan = Span & {
+  readonly moments: { readonly from: Moment; readonly to: Moment } | null;
+};
 
 /** The tokens of a subject whose active listings differ; none where they are not asked for. */
 export const readRelisted = async (
   db: Database,
   subject: BookSubject,
-  moments: SpanMoments | null,
+  { moments }: AskedSpan,
   slice: { limit: number; after: WalletTokenCursor | null },
 ): Promise<RelistedToken[]> =>
   moments === null ? [] : await readChangedListings(db, subject, moments, slice);
 
 export function presentRelisted(
-  moments: SpanMoments | null,
+  { moments }: AskedSpan,
   token: RelistedToken | undefined,
   prefix: string,
 ) {
@@ -108,27 +109,31 @@ export const diffMeta = uncountedMeta
   .extend({ from: pointMeta, to: pointMeta })
   .meta({ id: "DiffMeta", description: "A page may be short, or empty, with more to follow." });
 
-type SpanQuery = { chainId: ChainId; from: NamedPoint; to: NamedPoint };
-
 /** The span that a request names. */
-export async function spanOf(db: Database, { chainId, from, to }: SpanQuery) {
+export async function spanOf(
+  db: Database,
+  { chainId, from, to, listings }: SpanQuery,
+  now: Date,
+): Promise<AskedSpan | PointRejection | Rejection<"invalid_parameters">> {
   const before = await resolvePoint(db, chainId, from);
   if (isRejection(before)) return before;
   const after = await resolvePoint(db, chainId, to);
   if (isRejection(after)) return after;
-  if (before.block <= after.block) return { from: before, to: after };
-  const message = `must not be after to: it is block ${before.block}, to is ${after.block}`;
-  return reject("invalid_parameters", `from: ${message}`, [{ field: "from", message }]);
+  if (before.block > after.block) {
+    const message = `must not be after to: it is block ${before.block}, to is ${after.block}`;
+    return reject("invalid_parameters", `from: ${message}`, [{ field: "from", message }]);
+  }
+  const span = { from: before, to: after };
+  if (listings !== true) return { ...span, moments: null };
+  const moments = {
+    from: await momentOf(db, before, from),
+    to: await momentOf(db, after, to),
+  };
+  return isOpenPastKnown(moments.from, now) ? { ...span, moments } : partnersUnknown;
 }
 
 /** A page goes on between the blocks of the one before. */
-export const scopeOfSpan = ({ from, to }: Span, moments: SpanMoments | null) => ({
+export const scopeOfSpan = ({ from, to, moments }: AskedSpan) => ({
   ...{ from: from.block, to: to.block, fromBranch: from.hash, toBranch: to.hash },
   ...(moments && { clocks: `${moments.from.clock.getTime()} ${moments.to.clock.getTime()}` }),
-});
-
-/** `from` and `to` of the meta. */
-export const presentSpan = ({ from, to }: Span) => ({
-  from: presentPoint(from),
-  to: presentPoint(to),
 });

@@ -5,7 +5,6 @@ import { isRejection, reject } from "#projections/domain/rejection.ts";
 import { readContractAddresses } from "#projections/log/contracts.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { RelistedToken } from "#projections/past/read-changed-listings.ts";
-import type { Span } from "#projections/tokens/read-moved-tokens.ts";
 import { readPastWalletTokens } from "#projections/tokens/read-past-wallet.ts";
 import type {
   WalletFilter,
@@ -17,16 +16,12 @@ import { route } from "./context.ts";
 import { chainId, chainRefusals, collectionKey, wallet } from "./parameters.ts";
 import { foldPast, pointRefusals } from "./point.ts";
 import {
-  csvOfRows,
-  diffFormat,
+  type AskedSpan,
+  answerChanges,
   diffMeta,
   listingChanges,
-  listingsOfSpan,
-  momentsOfSpan,
   presentRelisted,
-  presentSpan,
   readRelisted,
-  type SpanMoments,
   scopeOfSpan,
   spanFields,
   spanOf,
@@ -61,9 +56,7 @@ export const walletDiff = route(
     query: z.object({
       chainId,
       ...spanFields,
-      listings: listingsOfSpan,
       collection: collectionKey.optional(),
-      format: diffFormat,
       cursor,
       per_page,
     }),
@@ -79,28 +72,20 @@ export const walletDiff = route(
     const { chainId, collection } = query;
     const filter = await walletFilterOf(db, { chainId, wallet, collection });
     if (isRejection(filter)) return filter;
-    const span = await spanOf(db, query);
+    const span = await spanOf(db, query, now());
     if (isRejection(span)) return span;
-    const moments = await momentsOfSpan(db, query, span, now());
-    if (isRejection(moments)) return moments;
-    const scope = { ...walletScope(filter, "wallet diff"), ...scopeOfSpan(span, moments) };
+    const scope = { ...walletScope(filter, "wallet diff"), ...scopeOfSpan(span) };
     const request = cursorPageOf(query, scope, heldKey);
     if (isRejection(request)) return request;
     const slice = { limit: query.per_page, after: request.read.after };
-    const read = await foldPast(() => readWalletChanges(db, { filter, span, moments }, slice));
+    const read = await foldPast(() => readWalletChanges(db, filter, span, slice));
     if (isRejection(read)) return read;
     const { changes, next } = read;
     const nextKey = next === null ? null : [next.contractId, next.tokenId, next.standard];
-    const data = await presentChanges(db, changes, moments, market.prefix);
-    return {
-      data,
-      ...csvOfRows(query, WalletChange, data),
-      meta: {
-        ...{ chainId, per_page: query.per_page, next_cursor: cursorOf(scope, nextKey) },
-        ...presentSpan(span),
-      },
-      isVolatile: !span.to.isFinal,
-    };
+    return answerChanges(query, span, WalletChange, {
+      data: await presentChanges(db, changes, span, market.prefix),
+      next_cursor: cursorOf(scope, nextKey),
+    });
   },
 );
 
@@ -109,19 +94,19 @@ type Change = WalletTokenCursor & {
   after: bigint;
   relisted?: RelistedToken | undefined;
 };
-type AskedOfWallet = { filter: WalletFilter; span: Span; moments: SpanMoments | null };
 type Slice = { limit: number; after: WalletTokenCursor | null };
 
 /** The wallet's lists of the two moments side by side, up to where both are read. Throws `TooMuchToFold`. */
 async function readWalletChanges(
   db: Database,
-  { filter, span, moments }: AskedOfWallet,
+  filter: WalletFilter,
+  span: AskedSpan,
   slice: Slice,
 ) {
   const before = await readPastWalletTokens(db, filter, span.from, slice);
   const after = await readPastWalletTokens(db, filter, span.to, slice);
   const subject = { contractIds: filter.contractIds, tokenId: null, maker: filter.wallet };
-  const relisted = await readRelisted(db, subject, moments, slice);
+  const relisted = await readRelisted(db, subject, span, slice);
   const ends = [before, after, relisted].flatMap((list: readonly WalletTokenCursor[]) =>
     list.length === slice.limit ? list.slice(-1) : [],
   );
@@ -164,7 +149,7 @@ function byPlace(one: WalletTokenCursor, other: WalletTokenCursor): number {
 async function presentChanges(
   db: Database,
   changes: readonly Change[],
-  moments: SpanMoments | null,
+  span: AskedSpan,
   prefix: string,
 ): Promise<z.output<typeof WalletChange>[]> {
   const addresses = await readContractAddresses(
@@ -177,7 +162,7 @@ async function presentChanges(
     return {
       ...{ contract, tokenId: String(tokenId), standard: nameStandard(standard) },
       ...{ unitsBefore: String(before), unitsAfter: String(after) },
-      ...presentRelisted(moments, relisted, prefix),
+      ...presentRelisted(span, relisted, prefix),
     };
   });
 }

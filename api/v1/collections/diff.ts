@@ -12,11 +12,7 @@ import { isRejection } from "#projections/domain/rejection.ts";
 import type { Database } from "#projections/log/database.ts";
 import type { RelistedToken } from "#projections/past/read-changed-listings.ts";
 import { readSalesOfTokens } from "#projections/sales/read-sales-of-tokens.ts";
-import {
-  type MovedToken,
-  readMovedTokens,
-  type Span,
-} from "#projections/tokens/read-moved-tokens.ts";
+import { type MovedToken, readMovedTokens } from "#projections/tokens/read-moved-tokens.ts";
 import { type PastToken, readPastTokens } from "#projections/tokens/read-past-token.ts";
 import {
   contractsOfReference,
@@ -28,16 +24,12 @@ import { route } from "../context.ts";
 import { chainId, chainRefusals, collectionKey } from "../parameters.ts";
 import { foldPast, pointRefusals } from "../point.ts";
 import {
-  csvOfRows,
-  diffFormat,
+  type AskedSpan,
+  answerChanges,
   diffMeta,
   listingChanges,
-  listingsOfSpan,
-  momentsOfSpan,
   presentRelisted,
-  presentSpan,
   readRelisted,
-  type SpanMoments,
   scopeOfSpan,
   spanFields,
   spanOf,
@@ -84,8 +76,6 @@ export const collectionDiff = route(
     query: z.object({
       chainId,
       ...spanFields,
-      listings: listingsOfSpan,
-      format: diffFormat,
       cursor,
       per_page,
     }),
@@ -100,36 +90,26 @@ export const collectionDiff = route(
     const collection = await referTo(db, chainId, params.collection);
     if (collection === null) return rejectUnknownCollection(chainId, params.collection);
     if (!collection.isCovered) return rejectUncoveredCollection(chainId, collection);
-    const span = await spanOf(db, query);
+    const span = await spanOf(db, query, now());
     if (isRejection(span)) return span;
-    const moments = await momentsOfSpan(db, query, span, now());
-    if (isRejection(moments)) return moments;
     const contractIds = contractsOfReference(collection);
     const scope = {
       ...{ list: "collection diff", chainId, contractIds: contractIds.join() },
-      ...scopeOfSpan(span, moments),
+      ...scopeOfSpan(span),
     };
     const request = cursorPageOf(query, scope, placeKey);
     if (isRejection(request)) return request;
-    const asked = { contractIds, span, moments };
-    const read = await foldPast(() => readChanges(db, asked, request.read));
+    const read = await foldPast(() => readChanges(db, contractIds, span, request.read));
     if (isRejection(read)) return read;
     const next = read.next === null ? null : [read.next.contractId, read.next.tokenId];
-    const data = read.places.flatMap((one) => changeOf(one, moments, market.prefix));
-    return {
-      data,
-      ...csvOfRows(query, TokenChange, data),
-      meta: {
-        ...{ chainId, per_page: query.per_page, next_cursor: cursorOf(scope, next) },
-        ...presentSpan(span),
-      },
-      isVolatile: !span.to.isFinal,
-    };
+    return answerChanges(query, span, TokenChange, {
+      data: read.places.flatMap((one) => changeOf(one, span, market.prefix)),
+      next_cursor: cursorOf(scope, next),
+    });
   },
 );
 
 type Slice = { limit: number; after: MovedToken | null };
-type AskedSpan = { contractIds: readonly number[]; span: Span; moments: SpanMoments | null };
 
 /** An id that moved, or whose listings are others, with what it was and is. */
 type ChangedPlace = {
@@ -142,12 +122,13 @@ type ChangedPlace = {
 /** The next ids that moved, or whose listings differ, up to where both lists are read. Throws `TooMuchToFold`. */
 async function readChanges(
   db: Database,
-  { contractIds, span, moments }: AskedSpan,
+  contractIds: readonly number[],
+  span: AskedSpan,
   { limit, after }: Slice,
 ): Promise<{ places: ChangedPlace[]; next: MovedToken | null }> {
   const moved = await readMovedTokens(db, contractIds, span, { limit, after });
   const subject = { contractIds, tokenId: null, maker: null };
-  const relisted = await readRelisted(db, subject, moments, {
+  const relisted = await readRelisted(db, subject, span, {
     ...{ limit, after: after && { ...after, standard: 1155 } },
   });
   const others = relisted.filter((one) => !moved.some((place) => isAt(place, one)));
@@ -186,7 +167,7 @@ function byContractAndId(one: MovedToken, other: MovedToken): number {
 /** Nothing where all is as it was. */
 function changeOf(
   { before, after, sales, relisted }: ChangedPlace,
-  moments: SpanMoments | null,
+  span: AskedSpan,
   prefix: string,
 ): z.output<typeof TokenChange>[] {
   const token = after ?? before ?? relisted;
@@ -207,7 +188,7 @@ function changeOf(
       standard: nameStandard(token.standard),
       ...{ change: nameOfChange(were.size, are.size, holders.length) },
       ...{ ownerBefore: ownerOf(before), ownerAfter: ownerOf(after), holders, sales },
-      ...presentRelisted(moments, relisted, prefix),
+      ...presentRelisted(span, relisted, prefix),
     },
   ];
 }
