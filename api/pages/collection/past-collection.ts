@@ -4,10 +4,9 @@ import { holders } from "#api/v1/collections/holders.ts";
 import { listBids } from "#api/v1/orders/bids.ts";
 import { type Html, html } from "../kit/html.ts";
 import { amount, formatCount, none } from "../kit/number.ts";
-import { bidsTable, listingsTable } from "../kit/orders-table.ts";
 import { cutNote, figures, nextPage, panel, table, tabs } from "../kit/panel.ts";
 import type { Visit } from "../kit/visit.ts";
-import { activeListingsAt, partnersNote } from "../past/past-orders.ts";
+import { activeListingsAt, pastBidsPanel, pastListingsPanel } from "../past/past-orders.ts";
 import { askedMoment, type PastPoint, pastView, timeBar } from "../past/time-bar.ts";
 import { depthChart } from "./depth-chart.ts";
 import { type CollectionView, collectionTitle, filterLink, type ShownCollection } from "./head.ts";
@@ -62,22 +61,19 @@ async function ordersAt({ chainId, read, parameter }: Visit, row: ShownCollectio
     activeListingsAt(read, { ...own, cursor: cursor || undefined, per_page: String(perPage) }),
     cursor === "" ? read(listBids, { query: { ...own, per_page: "20" } }) : null,
   ]);
-  const { data, meta } = listings.answer;
+  const { meta } = listings.answer;
   const next = meta?.next_cursor ?? null;
   const more = next && filterLink(row, { view: "items", at, cursor: next });
   const without = ["collection"] as const;
-  const body = html`${panel({
-    id: "listings",
-    title: "Active listings then",
-    about: `${formatCount(meta?.total ?? 0)}, cheapest first. Nothing can be bought at an earlier moment.${partnersNote(listings)}`,
-    body: html`${listingsTable(data, { now: null, caption: "Listings then, cheapest first", without })}${nextPage(more)}`,
+  const body = html`${pastListingsPanel(listings, {
+    ...{ caption: "Listings then, cheapest first", without, below: nextPage(more) },
+    count: `${formatCount(meta?.total ?? 0)}, cheapest first. `,
   })}
 ${
   bids !== null &&
-  panel({
-    id: "offers",
-    title: "Active offers then",
-    body: html`${bidsTable(bids.data, { now: null, caption: "Offers then, highest first", without })}${cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total })}`,
+  pastBidsPanel(bids.data, {
+    ...{ caption: "Offers then, highest first", without },
+    below: cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total }),
   })
 }`;
   return { body, point: meta?.at ?? null };

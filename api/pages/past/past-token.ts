@@ -8,11 +8,10 @@ import { type Html, html } from "../kit/html.ts";
 import { toWallet } from "../kit/links.ts";
 import { picture } from "../kit/media.ts";
 import { amount, formatCount } from "../kit/number.ts";
-import { bidsTable, listingsTable } from "../kit/orders-table.ts";
 import { cutNote, figures, panel, table } from "../kit/panel.ts";
 import type { PageContent, Visit } from "../kit/visit.ts";
 import { pricesPanel } from "../token-panels.ts";
-import { activeListingsAt, partnersNote } from "./past-orders.ts";
+import { activeListingsAt, pastBidsPanel, pastListingsPanel } from "./past-orders.ts";
 import { askedMoment, pastView, timeBar } from "./time-bar.ts";
 
 type ShownToken = z.output<typeof Token>;
@@ -66,16 +65,13 @@ async function viewAt(visit: Visit, { contract, tokenId }: ShownToken) {
   const { data, meta: counts } = listings.answer;
   const body = html`${ownedFigures(visit, owned, data[0], bids.data[0])}
 ${holders !== null && holders.data.length > 0 && holdersPanel(visit, holders)}
-${panel({
-  id: "listings",
-  title: "Active listings then",
-  about: `Nothing can be bought at an earlier moment.${partnersNote(listings)}`,
-  body: html`${listingsTable(data, { now: null, caption: "Listings then, cheapest first", without })}${cutNote({ which: "first", shown: data.length, total: counts?.total })}`,
+${pastListingsPanel(listings, {
+  ...{ caption: "Listings then, cheapest first", without },
+  below: cutNote({ which: "first", shown: data.length, total: counts?.total }),
 })}
-${panel({
-  id: "offers",
-  title: "Active offers on this token then",
-  body: html`${bidsTable(bids.data, { now: null, caption: "Offers then, highest first", without })}${cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total })}`,
+${pastBidsPanel(bids.data, {
+  ...{ title: "Active offers on this token then", caption: "Offers then, highest first", without },
+  below: cutNote({ which: "first", shown: bids.data.length, total: bids.meta?.total }),
 })}
 ${pricesPanel(sales, end)}`;
   return { body, point };

@@ -4,10 +4,9 @@ import { type Html, html } from "../kit/html.ts";
 import { pageLink, toCollection } from "../kit/links.ts";
 import { picturedToken } from "../kit/media.ts";
 import { counted, formatCount } from "../kit/number.ts";
-import { bidsTable, listingsTable } from "../kit/orders-table.ts";
 import { nextPage, panel, table, tabs } from "../kit/panel.ts";
 import type { PageContent, Visit } from "../kit/visit.ts";
-import { activeListingsAt, partnersNote } from "./past-orders.ts";
+import { activeListingsAt, pastBidsPanel, pastListingsPanel } from "./past-orders.ts";
 import { askedMoment, type PastPoint, pastView, timeBar } from "./time-bar.ts";
 
 /** What is known of a wallet's past: by the names of today's views. */
@@ -92,13 +91,11 @@ const ordersOf = (visit: Visit, maker: string) => ({
 
 async function listingsAt(visit: Visit, maker: string) {
   const listings = await activeListingsAt(visit.read, ordersOf(visit, maker));
-  const { data, meta } = listings.answer;
+  const { meta } = listings.answer;
   const next = meta?.next_cursor ?? null;
-  const body = panel({
-    id: "listings",
-    title: "Active listings then",
-    about: `Nothing can be bought at an earlier moment.${partnersNote(listings)}`,
-    body: html`${listingsTable(data, { now: null, caption: "Its listings then, cheapest first", without })}${nextPage(next && viewAt(visit, "listings", next))}`,
+  const body = pastListingsPanel(listings, {
+    ...{ caption: "Its listings then, cheapest first", without },
+    below: nextPage(next && viewAt(visit, "listings", next)),
   });
   return { body, point: meta?.at ?? null };
 }
@@ -106,10 +103,9 @@ async function listingsAt(visit: Visit, maker: string) {
 async function offersAt(visit: Visit, maker: string) {
   const { data, meta } = await visit.read(listBids, { query: ordersOf(visit, maker) });
   const next = meta?.next_cursor ?? null;
-  const body = panel({
-    id: "offers",
-    title: "Active offers then",
-    body: html`${bidsTable(data, { now: null, caption: "Its offers then, highest first", without })}${nextPage(next && viewAt(visit, "offers", next))}`,
+  const body = pastBidsPanel(data, {
+    ...{ caption: "Its offers then, highest first", without },
+    below: nextPage(next && viewAt(visit, "offers", next)),
   });
   return { body, point: meta?.at ?? null };
 }
